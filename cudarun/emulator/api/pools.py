@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import SupportsInt
 
 from cuda.bindings.driver import (
     CUdeviceptr,
+    CUmemAccess_flags,
+    CUmemAccessDesc,
     CUmemAllocationType,
+    CUmemLocation,
     CUmemLocationType,
     CUmemoryPool,
     CUmemPool_attribute,
@@ -20,9 +24,11 @@ from cudarun.emulator.api.handles import DeviceHandle, PoolHandle
 from cudarun.emulator.api.memory import allocated, stream_of_allocation
 from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.pools import Pool
+from cudarun.emulator.host.pools import DevicePools, Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
+
+_READ_WRITE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
 
 @call()
@@ -43,6 +49,41 @@ def cuDeviceSetMemPool(dev: DeviceHandle, pool: PoolHandle) -> None:
     if pool.device is not dev:
         raise Refusal("INVALID_VALUE", "the pool belongs to another device")
     process.pools_of(dev.ordinal).current = pool
+
+
+@call()
+def cuMemGetDefaultMemPool(location: CUmemLocation, type: int) -> CUmemoryPool:  # noqa: A002
+    """Return the default pool of a device."""
+    return CUmemoryPool(_pools_at(location).default.handle)
+
+
+@call()
+def cuMemGetMemPool(location: CUmemLocation, type: int) -> CUmemoryPool:  # noqa: A002
+    """Return the pool of a device that ``cuMemAllocAsync`` allocates from."""
+    return CUmemoryPool(_pools_at(location).current.handle)
+
+
+def _pools_at(location: CUmemLocation) -> DevicePools:
+    if location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+        raise Refusal("NOT_SUPPORTED", "the emulated device has memory pools of devices only")
+    return process.pools_of(location.id)
+
+
+@call()
+def cuMemPoolSetAccess(pool: PoolHandle, map: Sequence[CUmemAccessDesc], count: int) -> None:  # noqa: A002
+    """Accept that the device of a pool accesses its memory; no other one can."""
+    for each in (map or ())[:count]:
+        if process.device(each.location.id) is not pool.device:
+            raise Refusal("NOT_SUPPORTED", "only its own device accesses the memory of a pool")
+        if each.flags != _READ_WRITE:
+            raise Refusal("INVALID_VALUE", "the device of a pool always accesses its memory")
+
+
+@call()
+def cuMemPoolGetAccess(memPool: PoolHandle, location: CUmemLocation) -> CUmemAccess_flags:
+    """Return how a device accesses the memory of a pool."""
+    is_own = process.device(location.id) is memPool.device
+    return _READ_WRITE if is_own else CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
 
 
 @call()

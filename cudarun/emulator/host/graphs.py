@@ -216,7 +216,7 @@ class Graph:
     def release(self, item: UserObject, count: int) -> None:
         """Remove references of this graph; `Refusal` if it does not have as many."""
         if count > self.objects[item]:
-            raise Refusal("INVALID_VALUE", "the graph has fewer references")
+            raise Refusal("INVALID_VALUE", "references of others cannot be removed")
         self.objects[item] -= count
         item.release(count, self._handles)
 

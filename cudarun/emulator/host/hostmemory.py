@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import HostAccess
 from cudarun.emulator.memory import Allocation, Memory, reserved_bytes
 
 _ANY_BASE = 1 << 21  # until the actual one is known
@@ -40,14 +41,24 @@ class HostMemory(Memory):
 
 
 class RegisteredMemory(Memory):
-    """A range of the program's own memory, as one allocation; reports have its label."""
+    """A range of the program's own memory, as one allocation; reports have its label.
 
-    def __init__(self, address: int, size: int, *, label: str) -> None:
+    Args:
+        address: Its address.
+        size: Its size.
+        label: The label.
+        access: The access to it; by default that to the program.
+    """
+
+    def __init__(
+        self, address: int, size: int, *, label: str, access: HostAccess | None = None
+    ) -> None:
         super().__init__(_ANY_BASE, 0)
+        self._access = access or addresses.host
         self.base = address // _ALIGNMENT * _ALIGNMENT
         before = address - self.base
         self._reserved = -(-(before + size) // _ALIGNMENT) * _ALIGNMENT
-        self._arena = addresses.host.mapped(self.base, self._reserved)
+        self._arena = self._access.mapped(self.base, self._reserved)
         view = self._arena[before : before + size]
         self._live.append(Allocation(address, size, label, view))
         self.used = size
@@ -61,4 +72,4 @@ class RegisteredMemory(Memory):
 
     def _give_back(self, allocation: Allocation) -> None:
         """Leave the memory as it is: it is the program's."""
-        addresses.host.unmap(self.base, self._reserved)
+        self._access.unmap(self.base, self._reserved)

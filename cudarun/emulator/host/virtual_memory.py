@@ -17,6 +17,7 @@ from dataclasses import field
 from cuda.bindings.driver import CUmemAllocationProp
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.host.addresses import HostAccess
 from cudarun.emulator.host.devices import HOST_ADDRESSES, EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import RegisteredMemory
@@ -30,6 +31,7 @@ _FIXED, _FIXED_IF_FREE = 0x10, 0x100000  # MAP_FIXED, MAP_FIXED_NOREPLACE
 next_number = itertools.count(1).__next__
 """Returns the number of the next memory that is allocated."""
 
+_FIRST = 0x6000_0000_0000  # another process, whose memory kernels see, maps nothing there
 _NO_ACCESS, _ALL_ACCESS = 0, mmap.PROT_READ | mmap.PROT_WRITE
 _FAILED = ctypes.c_void_p(-1).value
 
@@ -93,7 +95,7 @@ class MappedRange(RegisteredMemory):
     """Adjacent mappings with the same access; ``devices`` can access it."""
 
     def __init__(self, address: int, size: int, devices: frozenset[int]) -> None:
-        super().__init__(address, size, label="cuMemMap")
+        super().__init__(address, size, label="cuMemMap", access=HostAccess())
         self.devices = devices
 
 
@@ -138,6 +140,7 @@ class VirtualMemory:
 
     def __init__(self) -> None:
         self._reservations: list[Reservation] = []
+        self._next = _FIRST
 
     def ranges(self) -> Iterator[MappedRange]:
         """All ranges that a device can access."""
@@ -151,7 +154,8 @@ class VirtualMemory:
         if found != hint or not found:  # some kernels take the flag as a hint
             if found not in (0, _FAILED):
                 _munmap(found, size)
-            found = _reserve_anywhere(size, max(alignment, GRANULARITY))
+            found = _reserve_anywhere(self._next, size, max(alignment, GRANULARITY))
+            self._next = found + size
         self._reservations.append(Reservation(found, size))
         return found
 
@@ -238,9 +242,9 @@ def _end(mapping: Mapping) -> int:
     return mapping.address + mapping.size
 
 
-def _reserve_anywhere(size: int, alignment: int) -> int:
+def _reserve_anywhere(hint: int, size: int, alignment: int) -> int:
     whole = size + alignment
-    start = _mmap(0, whole, _NO_ACCESS, _RESERVED, -1, 0)
+    start = _mmap(hint, whole, _NO_ACCESS, _RESERVED, -1, 0)
     if start == _FAILED:
         raise OutOfMemory(f"{size} bytes of address space cannot be reserved (ulimit -v)")
     first: int = -(-start // alignment) * alignment

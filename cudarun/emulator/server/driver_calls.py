@@ -9,7 +9,13 @@ import ctypes
 import struct
 from collections.abc import Sequence
 
-from cuda.bindings.driver import CUlaunchAttribute, CUlaunchConfig, CUpointer_attribute, CUstream
+from cuda.bindings.driver import (
+    CUlaunchAttribute,
+    CUlaunchConfig,
+    CUpointer_attribute,
+    CUstream,
+    CUtensorMap,
+)
 
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.api.graph_nodes import kernel_of
@@ -22,6 +28,7 @@ from cudarun.emulator.server.marshalling import Handler, Slots, encoded
 
 Answer = tuple[int, Outputs]
 
+_TENSOR_MAP_BYTES = 128
 _ATTRIBUTE_BYTES = 72  # of a CUlaunchAttribute
 _WIDE = ("CONTEXT", "POINTER", "ADDR", "SIZE", "ID", "HANDLE")  # attributes of 8 bytes
 
@@ -51,6 +58,13 @@ def _launch_ex(slots: Slots) -> Answer:
     stream, attributes, count = struct.unpack("=QQI", host_read(slots[0] + 32, 20))
     config = launch_config(geometry, shared, stream, attributes, count)
     return int(CALLS["cuLaunchKernelEx"](config, *slots[1:4])[0]), ()
+
+
+def _replace_address(slots: Slots) -> Answer:
+    made = CUtensorMap()
+    ctypes.memmove(int(made.getPtr()), host_read(slots[0], _TENSOR_MAP_BYTES), _TENSOR_MAP_BYTES)
+    result = CALLS["cuTensorMapReplaceAddress"](made, slots[1])[0]
+    return int(result), [] if result else [(slots[0], encoded(made, _TENSOR_MAP_BYTES))]
 
 
 # --- other ---------------------------------------------------------------------------------------
@@ -120,6 +134,7 @@ DRIVER_CALLS: dict[str, Handler] = {
     "cuLaunchKernelEx": _launch_ex,
     "cuGraphKernelNodeGetParams": _kernel_node,
     "cuLinkComplete": _link_complete,
+    "cuTensorMapReplaceAddress": _replace_address,
     "cuPointerGetAttributes": _pointer_attributes,
     "cuPointerGetAttribute": _pointer_attribute,
     "cuStreamGetCaptureInfo": _capture_info,

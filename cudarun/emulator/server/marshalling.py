@@ -42,6 +42,14 @@ _SEVERAL: Mapping[str, tuple[str, ...]] = {
 }
 _LISTS = ("pDependencies", "dependencies", "from", "to")  # of `numDependencies` handles
 _EDGES = ("edgeData", "dependencyData")  # edges have no data
+# Arrays with an item for each dimension of a tensor, or fewer by so many.
+_OF_DIMENSIONS: Mapping[str, int] = {
+    **dict.fromkeys(("globalDim", "boxDim", "elementStrides"), 0),
+    "globalStrides": 1,
+    "pixelBoxLowerCorner": 2,
+    "pixelBoxUpperCorner": 2,
+}
+_MOST_DIMENSIONS, _MOST_DEVICES = 7, 64
 # Pointers to what is read and written.
 _COUNTS = re.compile(r"(?:n|pN)um(?:Nodes|RootNodes|Edges|Dependencies|DependentNodes)")
 _OPTION_VALUES = ("optionValues", "jitOptionsValues")  # those of `CUjit_option *`
@@ -149,8 +157,22 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         return lambda slots: [*read_pointers(slots[slot], slots[slot] and slots[count])] or None
     if each.type == "CUjit_option" or each.name in _OPTION_VALUES:
         return _options(each, call)
+    if each.name in _OF_DIMENSIONS:
+        [rank] = (other.slot for other in call.parameters if other.name == "tensorRank")
+        item = "=i" if each.kind == "signed" else f"={'IQ'[size // 8]}"
+        fewer = _OF_DIMENSIONS[each.name]
+        return lambda slots: [
+            _number(slots[slot] + size * at, item)
+            for at in range((slots[rank] & _MOST_DIMENSIONS) - fewer)
+        ]
     if _COUNTS.fullmatch(each.name):
         return lambda slots: _number(slots[slot], "=Q") if slots[slot] else 0
+    if each.type == "CUmemAccessDesc":
+        [count] = (other.slot for other in call.parameters if other.name == "count")
+        return lambda slots: [
+            _structure(bindings, each.type, host_read(slots[slot] + size * at, size))
+            for at in range(min(slots[count], _MOST_DEVICES))
+        ]
     if each.kind == "struct":
         return lambda slots: (
             _structure(bindings, each.type, host_read(slots[slot], size)) if slots[slot] else None

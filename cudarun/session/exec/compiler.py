@@ -44,7 +44,7 @@ def compile_program(source: str, folder: Path) -> str:
     program.parent.mkdir()
     found = cache.load(key)
     if found is None or not _are_unchanged(json.loads(found["dependencies"])):
-        dependencies = _compile(compiler, source, program)
+        dependencies = _compile(compiler, source, program, folder / "libcuda.so.1")
         digests = json.dumps({each: _digest(each) for each in dependencies}).encode()
         found = {"program": program.read_bytes(), "dependencies": digests}
         cache.store(key, found)
@@ -53,10 +53,11 @@ def compile_program(source: str, folder: Path) -> str:
     return os.fspath(program)
 
 
-def _compile(compiler: str, source: str, program: Path) -> Iterable[str]:
-    """Compile; return the files that the source includes."""
+def _compile(compiler: str, source: str, program: Path, driver: Path) -> Iterable[str]:
+    """Compile, with the library of the driver API; return the files that the source includes."""
     listed = program.with_suffix(".d")
     command = [compiler, *_OPTIONS, "-MD", "-MF", str(listed), "-o", str(program), source]
+    command += ["-Xlinker", f"--as-needed,{driver}"]
     status, log = run_compiler(command)
     if status:
         raise RequestError(f"nvcc cannot compile {source}", log=log)

@@ -161,10 +161,13 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         [rank] = (other.slot for other in call.parameters if other.name == "tensorRank")
         item = "=i" if each.kind == "signed" else f"={'IQ'[size // 8]}"
         fewer = _OF_DIMENSIONS[each.name]
-        return lambda slots: [
-            _number(slots[slot] + size * at, item)
-            for at in range((slots[rank] & _MOST_DIMENSIONS) - fewer)
-        ]
+
+        def numbers(slots: Slots) -> list[int] | None:
+            count = (slots[rank] & _MOST_DIMENSIONS) - fewer
+            found = [_number(slots[slot] + size * at, item) for at in range(count)]
+            return (found or [0]) if slots[slot] else None  # an array is one even without items
+
+        return numbers
     if _COUNTS.fullmatch(each.name):
         return lambda slots: _number(slots[slot], "=Q") if slots[slot] else 0
     if each.type == "CUmemAccessDesc":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from typing import Any
 
+import numpy as np
 import pytest
 from cuda.bindings import driver as cuda
 
@@ -60,3 +62,44 @@ def test_options_of_the_compiler(fresh_process: Process) -> None:
     result, outputs = perform([*slots[:2], 3, *slots[2:]])
     assert (result, outputs) == (cuda.CUresult.CUDA_ERROR_INVALID_PTX, ())
     assert b"mistake" in log.value
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_arrays_of_dimensions(fresh_process: Process, rank: int) -> None:
+    """The strides of a tensor of one dimension are an array without items."""
+    driver.cuInit(0)
+    call = next(c for c in read_table("cuda").calls if c.name == "cuTensorMapEncodeTiled")
+    perform = handler("cuda", call, CALLS)
+    assert perform is not None
+    arrays = [
+        np.array(each, kind)
+        for each, kind in (
+            ([64] * rank, np.uint64),
+            ([256] * rank, np.uint64),
+            ([8] * rank, np.uint32),
+            ([1] * rank, np.uint32),
+        )
+    ]
+    places = [each.ctypes.data for each in arrays]
+    result, outputs = perform([8, 7, rank, 4096, *places, 0, 0, 0, 0])
+    [(place, data)] = outputs
+    assert (result, place, len(data)) == (0, 8, 128)
+    assert any(data)
+
+
+def test_access_of_several_devices(fresh_process: Process) -> None:
+    call = next(c for c in read_table("cuda").calls if c.name == "cuMemSetAccess")
+    given = []
+    perform = handler("cuda", call, {"cuMemSetAccess": recorder(given)})
+    assert perform is not None
+    data = np.array([1, 0, 3, 1, 1, 0], np.int32)  # type, number, flags
+    assert perform([1 << 21, 1 << 21, data.ctypes.data, 2]) == (0, [])
+    assert [(each.location.id, int(each.flags)) for each in given[0]] == [(0, 3), (1, 0)]
+
+
+def recorder(given: list[Any]) -> Any:
+    def call(ptr: int, size: int, desc: Any, count: int) -> tuple[int]:
+        given.append(desc)
+        return (0,)
+
+    return call

@@ -68,18 +68,12 @@ def test_options_of_the_compiler(fresh_process: Process) -> None:
 def test_arrays_of_dimensions(fresh_process: Process, rank: int) -> None:
     """The strides of a tensor of one dimension are an array without items."""
     driver.cuInit(0)
+    driver.cuCtxCreate(None, 0, 0)
     call = next(c for c in read_table("cuda").calls if c.name == "cuTensorMapEncodeTiled")
     perform = handler("cuda", call, CALLS)
     assert perform is not None
-    arrays = [
-        np.array(each, kind)
-        for each, kind in (
-            ([64] * rank, np.uint64),
-            ([256] * rank, np.uint64),
-            ([8] * rank, np.uint32),
-            ([1] * rank, np.uint32),
-        )
-    ]
+    kinds = {np.uint64: ([64] * rank, [256] * rank), np.uint32: ([8] * rank, [1] * rank)}
+    arrays = [np.array(each, kind) for kind, pair in kinds.items() for each in pair]
     places = [each.ctypes.data for each in arrays]
     result, outputs = perform([8, 7, rank, 4096, *places, 0, 0, 0, 0])
     [(place, data)] = outputs

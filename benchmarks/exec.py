@@ -63,7 +63,7 @@ def measured(command: Sequence[str]) -> tuple[float, float, str]:
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--repeat", type=int, default=5)
     repeat = parser.parse_args().repeat
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "program"

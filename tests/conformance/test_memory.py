@@ -352,6 +352,12 @@ def test_a_pool(cuda, context):
     used = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
     pointer = cuda.cuMemAllocFromPoolAsync(1 << 20, pool, 0)
     assert int(cuda.cuMemPoolGetAttribute(pool, used)) == 1 << 20
+    assert int(cuda.cuMemAllocFromPoolAsync(0, pool, 0)) == 0
+    location = properties.location
+    assert int(cuda.cuMemPoolGetAccess(pool, location)) == 3  # to read and to write
+    access = cuda.CUmemAccessDesc()
+    access.location, access.flags = location, cuda.CUmemAccess_flags(3)
+    cuda.cuMemPoolSetAccess(pool, [access], 1)
     cuda.cuMemFreeAsync(pointer, 0)
     cuda.cuCtxSynchronize()
     assert int(cuda.cuMemPoolGetAttribute(pool, used)) == 0

@@ -139,7 +139,9 @@ def cuMemPoolTrimTo(pool: PoolHandle, minBytesToKeep: int) -> None:
 
 @call()
 def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> CUdeviceptr:
-    """Allocate device memory from a pool, in the order of a stream."""
+    """Allocate device memory from a pool, in the order of a stream; null for 0 bytes."""
     stream_of_allocation(hStream)
     chosen = process.handles.get(handle_value(pool), Pool, "INVALID_VALUE")
+    if bytesize == 0:
+        return CUdeviceptr(0)
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=chosen).address)

@@ -42,6 +42,7 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
     made: dict[str, Sequence[str]] = {
         CLIENT: (_source("client.c"), f"-Wl,-soname,{CLIENT}"),
         "libcudarun_audit.so": (_source("audit.c"),),
+        "libcudarun_python.so": (_source("python.c"),),
         "libcuda.so.1": (
             _generated(folder, "cuda", "driver.c"),
             _source("driver.c"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,25 @@ def test_kernels_that_a_program_compiles_and_links() -> None:
     undefined = "error   : Undefined reference to '_Z5twicei' in 'input0'"
     assert ran.stdout.splitlines() == ["41", undefined, "41", "41", *REFUSALS], ran.stderr
     assert ran.returncode == 0, ran.stderr
+
+
+RUNTIME = """
+from cuda.bindings import runtime
+error, address = runtime.cudaMalloc(64)
+print(int(error), runtime.cudaDeviceSynchronize()[0].name, runtime.cudaMalloc(1 << 60)[0].name)
+print(runtime.cudaGetDeviceProperties(0)[1].name.decode())
+"""
+
+
+@needs_gcc
+@pytest.mark.skipif(
+    find_spec("cuda.bindings._internal.runtime") is None, reason="needs bindings of CUDA 13"
+)
+def test_the_runtime_that_is_a_part_of_the_bindings() -> None:
+    command = [sys.executable, "-m", "cudarun", "exec", "--", sys.executable, "-c", RUNTIME]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    found = ["0 cudaSuccess cudaErrorMemoryAllocation", "cudarun emulated device"]
+    assert ran.stdout.splitlines() == found, ran.stderr
 
 
 TRITON = """

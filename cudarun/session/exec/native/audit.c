@@ -11,7 +11,9 @@
 #define VISIBLE __attribute__((visibility("default")))
 
 static const char *const names[] = {"libcuda.so.1",    "libcuda.so",         "libcudart.so.12",
-                                    "libcudart.so.13", "libnvJitLink.so.12", "libnvJitLink.so.13"};
+                                    "libcudart.so.13", "libnvJitLink.so.12", "libnvJitLink.so.13",
+                                    "cyruntime."};
+enum { DRIVER_LINK = 1, PYTHON_MODULE = 6 }; /* places in the table */
 
 static const char *const replaced[][2] = {{"nvrtcGetCUBIN", "nvrtcGetPTX"},
                                           {"nvrtcGetCUBINSize", "nvrtcGetPTXSize"}};
@@ -36,9 +38,11 @@ VISIBLE char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
     size_t size = strlen(names[i]);
     if (strncmp(base, names[i], size)) continue;
     if (!strcmp(base + size, "@nvidia")) return asked[i][0] ? asked[i] : (char *)names[i];
-    if (base[size]) continue;
+    int is_module = i == PYTHON_MODULE && strstr(name, "/cuda/bindings/");
+    if (i == PYTHON_MODULE ? !is_module : base[size]) continue;
     if (strlen(name) < sizeof asked[i]) strcpy(asked[i], name);
-    snprintf(path, sizeof path, "%s/%s", folder, i == 1 ? names[0] : names[i]);
+    const char *ours = is_module ? "libcudarun_python.so" : names[i == DRIVER_LINK ? 0 : i];
+    snprintf(path, sizeof path, "%s/%s", folder, ours);
     return path;
   }
   return (char *)name;

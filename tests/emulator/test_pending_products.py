@@ -134,3 +134,12 @@ def test_matrices_that_are_overwritten_before_the_wait(threads: int) -> None:
         assert np.array_equal(results(right, seed, threads), usual)
     assert not np.array_equal(results(wrong, None, threads), usual)
     assert any(not np.array_equal(results(wrong, seed, threads), usual) for seed in range(4))
+
+
+@pytest.mark.parametrize("product", [PRODUCT, FROM_REGISTERS])
+def test_matrices_that_are_being_copied(product: str) -> None:
+    copy = "mul.wide.u32 %w, %t, 16; add.u64 %w, %o, %w; cp.async.ca.shared.global [%s], [%w], 16;"
+    first = found(copy + "bar.sync 0;" + BEGIN + product + COMMIT + DONE)
+    (race,) = (each for each in first if each.memory and each.memory.space == "shared")
+    assert [place.access for place in race.places] == ["asynchronous store", "asynchronous load"]
+    assert race.problem.startswith("no cp.async.wait_group of the copying thread")

@@ -244,7 +244,7 @@ class RaceDetector(Detector):
                 self._overwritten.append(
                     Overwritten(step, by_threads, recorded[by_threads], before)
                 )
-        if len(chosen) and access.agent and not self._findings.strict:
+        if len(chosen) and access.writes and access.agent and not self._findings.strict:
             chosen = chosen[~self._are_one_copy(step, chosen, recorded[chosen])]
         if len(chosen):
             self._report(step, chosen, recorded[chosen])

@@ -97,3 +97,26 @@ def recorder(given: list[Any]) -> Any:
         return (0,)
 
     return call
+
+
+def test_arrays_of_tensor_maps(fresh_process: Process) -> None:
+    """Each has as many items as its tensor has dimensions, or fewer by a fixed number."""
+    driver.cuInit(0)
+    driver.cuCtxCreate(None, 0, 0)
+    dims, strides = (16, 8, 4, 2), (32, 256, 1024)
+    wide = [(ctypes.c_uint64 * len(each))(*each) for each in (dims, strides)]
+    box, steps = ((ctypes.c_uint32 * 4)(*each) for each in ((8, 4, 2, 1), (1, 1, 1, 1)))
+    corners = [(ctypes.c_int * 2)(*each) for each in ((-1, -2), (1, 0))]
+    for name, middle, python in (
+        ("cuTensorMapEncodeTiled", [box], [[8, 4, 2, 1]]),
+        ("cuTensorMapEncodeIm2col", [*corners, 8, 4], [[-1, -2], [1, 0], 8, 4]),
+    ):
+        [call] = (each for each in read_table("cuda").calls if each.name == name)
+        perform = handler("cuda", call, CALLS)
+        assert perform is not None
+        given = [128, 6, 4, 1 << 20, *wide, *middle, steps, 0, 0, 0, 0]
+        slots = [each if isinstance(each, int) else ctypes.addressof(each) for each in given]
+        result, outputs = perform(slots)
+        expected = [6, 4, 1 << 20, dims, strides, *python, (1, 1, 1, 1), 0, 0, 0, 0]
+        _, tensor = CALLS[name](*expected)
+        assert (result, outputs) == (0, [(128, ctypes.string_at(int(tensor.getPtr()), 128))])

@@ -177,7 +177,7 @@ class ProvedOperation:
 
     kind: Literal[
         "barrier", "warp barrier", "cluster barrier", "mbarrier wait", "wgmma wait", "copy wait",
-        "fence", "atomic",
+        "commit", "grid wait", "fence", "atomic",
     ]  # fmt: skip
     function: str
     ptx_line: int

@@ -289,14 +289,33 @@ def test_waits_and_proxy_fences_of_copies() -> None:
     st.shared.u32 [%s], %t;"""
     head = ".version 8.6\n.target sm_90a\n.address_size 64\n"
     assert outcomes(body, head=head) == [
+        ("commit", "race"),
         ("copy wait", "race"),
         ("barrier", "race"),
         ("barrier", "race"),
         ("fence", "race"),
         ("barrier", "race"),
+        ("commit", "race"),
         ("copy wait", "race"),
         ("barrier", "race"),
     ]
+
+
+@pytest.mark.parametrize("wait", ["cp.async.bulk.wait_group.read 0;", ""])
+def test_a_block_that_ends_before_its_copies(wait: str) -> None:
+    """Without the wait it is no finding, and one is not expected of a variant."""
+    body = """
+    st.shared.u32 [%s], %t;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    @!%p0 bra NEXT;
+    cp.async.bulk.global.shared::cta.bulk_group [%z], [part], 256;
+    cp.async.bulk.commit_group; """
+    head = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+    expected = [("fence", "race"), ("barrier", "race"), ("commit", "race"), ("copy wait", "race")]
+    if not wait:
+        expected = [*expected[:2], ("commit", "no race")]
+    assert outcomes(body + wait + "NEXT:", head=head) == expected
 
 
 # --- how variants end ----------------------------------------------------------------------------

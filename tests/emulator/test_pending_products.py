@@ -10,6 +10,7 @@ from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.findings import DetectorFinding
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from tests.emulator.device import Device
+from tests.emulator.test_detectors_proof import Proved
 
 TEXT = """.version 8.0
 .target sm_90a
@@ -143,3 +144,15 @@ def test_matrices_that_are_being_copied(product: str) -> None:
     (race,) = (each for each in first if each.memory and each.memory.space == "shared")
     assert [place.access for place in race.places] == ["asynchronous store", "asynchronous load"]
     assert race.problem.startswith("no cp.async.wait_group of the copying thread")
+
+
+def test_the_proof_of_groups_and_waits() -> None:
+    """The registers of its products are observed in code without the removed instruction."""
+    found = Proved(TEXT.format(body=ONE + DONE + USE), np.zeros(512, np.float32), block=128)
+    assert found.races == []
+    assert found.outcomes == [
+        ("fence", "race"), ("barrier", "race"), ("commit", "race"), ("wgmma wait", "race")
+    ]  # fmt: skip
+    assert [each.race and each.race.problem for each in found.each][2:] == [
+        "no wgmma.wait_group before the read"
+    ] * 2

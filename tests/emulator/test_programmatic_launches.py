@@ -154,6 +154,28 @@ def test_a_third_grid(races: Callable[..., list[DetectorFinding]]) -> None:
     assert found.problem == "no griddepcontrol.wait of k2 before the load: k0 may still run"
 
 
+def unlimited(run: Callable[[], None]) -> bool:
+    run()
+    return True
+
+
+def test_the_proof_of_a_wait(fresh_process: Process) -> None:
+    call("cuInit", 0)
+    cuda.start_detectors(("race",), prove=unlimited)
+    right = TRIGGER + STORE, TRIGGER + WAIT + LOAD, WAIT + STORE
+    assert launch(*right) == [7] * (WORDS // 2) + [0] * (WORDS // 2)
+    variants = cuda.variants()
+    assert cuda.stop_detectors()[0] == []
+    assert variants is not None
+    wanted = [("grid wait", "race", ["k0", "k1"]), ("grid wait", "race", ["k1", "k2"])]
+    assert wanted == [
+        (each.removed.kind, each.outcome, [one.site.function for one in each.race.places])
+        for each in variants
+        if each.race
+    ]
+    assert len(variants) == 2
+
+
 def test_launches_in_order(races: Callable[..., list[DetectorFinding]]) -> None:
     wrong = TRIGGER + STORE, LOAD
     assert races(*wrong, programmatic=False) == []

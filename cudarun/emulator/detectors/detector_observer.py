@@ -62,8 +62,10 @@ class DetectorObserver(Observer):
         removal: A synchronizing instruction to remove; launches end at the first race then.
         baseline: Facts of the launches without a removal, which add to it.
         touched: The accessed memory, to which launches add.
+        history: The accesses of the launches before, to which launches add.
 
     Attributes:
+        history: The accesses of these launches, with which a programmatic one may overlap.
         statistics: The statistics; ``None`` if they are not collected.
     """
 
@@ -75,6 +77,7 @@ class DetectorObserver(Observer):
         removal: Removal | None = None,
         baseline: Baseline | None = None,
         touched: TouchedMemory | None = None,
+        history: GridHistory | None = None,
     ) -> None:
         self._detect = tuple("race" if name == STRICT_RACES else name for name in detect)
         self._touched = touched
@@ -84,7 +87,7 @@ class DetectorObserver(Observer):
         self._baseline = baseline if removal is None else None
         self._detectors: list[Detector] = []
         self._replacements: dict[int, ActionFunction] = {}
-        self._history = GridHistory()
+        self.history = history or GridHistory()
         self._invalid = InvalidAccesses(goes_on=False)
         self._suspended: list[
             tuple[list[Detector], dict[int, ActionFunction], InvalidAccesses]
@@ -121,15 +124,15 @@ class DetectorObserver(Observer):
         """Return the detectors of races in memory and in registers."""
         overlap = launch.config.overlap
         if launch.origin is not None:
-            self._history.begin(launch.origin)
-        elif overlap and overlap.before and self._history.order.host.incomplete():
-            self._history.follow()
+            self.history.begin(launch.origin)
+        elif overlap and overlap.before and self.history.order.host.incomplete():
+            self.history.follow()
         else:
-            self._history = GridHistory()
-        races = RaceDetector(launch, self._findings, self._history)
+            self.history = GridHistory()
+        races = RaceDetector(launch, self._findings, self.history)
         yield races
         if any(map(multiplies_in_warpgroups, launch.functions.values())):
-            yield ProductRegisterDetector(launch, self._findings, races)
+            yield ProductRegisterDetector(launch, self._findings, races, self._removal)
 
     def ran(self, launch: Launch) -> None:
         """Raise the fault of an invalid access after which the launch has gone on."""
@@ -139,7 +142,7 @@ class DetectorObserver(Observer):
     def ended(self, launch: Launch) -> None:
         """Continue with the detectors of the launch that this one interrupted, if any."""
         if "race" in self._detect and launch.origin is not None:
-            self._history.end()
+            self.history.end()
         self._detectors, self._replacements, self._invalid = self._suspended.pop()
 
     def instead_of(self, operation: Action) -> ActionFunction:

@@ -96,8 +96,9 @@ class Baseline:
     """Facts of the unmodified launches, for launches without a synchronizing instruction.
 
     Attributes:
-        mixed: The unordered pairs of a read and an atomic or volatile write. They are no races; a
-            launch without an instruction has one if it has others.
+        mixed: The unordered pairs of a read and an atomic or volatile write, and the copies that
+            may read the shared memory of blocks after their end. They are no races; a launch
+            without an instruction has one if it has others.
         joint: The instructions that threads of a block have waited or arrived at together with
             another instruction, so that without one of them the others never end.
     """
@@ -127,7 +128,7 @@ class FindingTable:
         return bool(self._found)
 
     def tolerates(self, sites: tuple[Site, ...]) -> bool:
-        """Return whether a read and an atomic or volatile write are not to be reported."""
+        """Return whether instructions are not to be reported (`Baseline.mixed`)."""
         assert self.baseline is not None
         if not self.stops:
             self.baseline.mixed.add(frozenset(sites))

@@ -6,6 +6,7 @@ happen before it (`GridOrder`), if its thread does not know that they are comple
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,14 @@ class GridHistory:
         self.clock = LogicalClock()
         self.shadows: dict[Allocation | Section, Shadow] = {}
         self._grids: dict[int, tuple[Launch, Agents]] = {}
+
+    def copied(self) -> GridHistory:
+        """Return a copy, to which other grids can be added."""
+        found = GridHistory()
+        found.order, found.clock = deepcopy(self.order), self.clock.copied()
+        found.shadows = {memory: deepcopy(shadow) for memory, shadow in self.shadows.items()}
+        found._grids = self._grids.copy()
+        return found
 
     def follow(self) -> None:
         """Handle the start of a programmatic launch."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 NOT_STARTED = "nothing orders the start of the other block before the access"
+UNREAD = "no cp.async.bulk.wait_group.read of the copying thread before its exit"
 EXITED = "nothing orders the access before the exit of the other block"
 
 

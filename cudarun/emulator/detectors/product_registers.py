@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from cudarun.emulator.code import BlockCode, Site
     from cudarun.emulator.detectors.races import RaceDetector
+    from cudarun.emulator.detectors.synchronization import Removal
     from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.frame import Code, Entry, Frame
@@ -37,12 +38,16 @@ class ProductRegisterDetector(Detector):
         launch: The launch.
         findings: The findings.
         races: The detector of races, which is notified first.
+        removal: The synchronizing instruction that is removed.
     """
 
-    def __init__(self, launch: Launch, findings: FindingTable, races: RaceDetector) -> None:
+    def __init__(
+        self, launch: Launch, findings: FindingTable, races: RaceDetector, removal: Removal | None
+    ) -> None:
         self._launch = launch
         self._findings = findings
         self._races = races
+        self._removal = removal
         self._pending: dict[str, PendingProducts] = {}
         self._issued: dict[Site, dict[int, int]] = {}  # by agent, its last access
 
@@ -50,7 +55,8 @@ class ProductRegisterDetector(Detector):
         """Return code that also checks accesses to registers that may be pending."""
         function = frame.function
         if function.name not in self._pending:
-            self._pending[function.name] = PendingProducts.of(function)
+            left = self._removal.function(function) if self._removal else function
+            self._pending[function.name] = PendingProducts.of(left)
         entries, place = [*code.entries], len(code.entries)
         for operation in reversed(block.operations):
             place -= entries_of(operation)

@@ -17,6 +17,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FirstRace
+from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.synchronization import Removal, Synchronization, synchronization_of
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
@@ -85,9 +86,11 @@ class Prover:
             DeviceFault: The unmodified kernel caused a fault.
         """
         run = partial(execute, program, kernel, config, memories=memories, **options)
-        before = snapshot(memories, config.heap)
-        run(observer=observer, printf=printf)
         assert isinstance(observer, DetectorObserver)
+        before = snapshot(memories, config.heap)
+        overlaps = config.overlap is not None and config.overlap.before is not None
+        history = observer.history.copied() if overlaps else GridHistory()
+        run(observer=observer, printf=printf)
         if any(finding.kind == "race" for finding in observer.findings):
             return
         after = snapshot(memories, config.heap)
@@ -95,13 +98,17 @@ class Prover:
         try:
             for removed in synchronization_of(_functions(program, kernel)):
                 before()
-                self.variants.append(self._variant(removed, run))
+                self.variants.append(self._variant(removed, run, history.copied()))
         finally:
             after()
 
-    def _variant(self, removed: Synchronization, run: Callable[..., None]) -> Variant:
+    def _variant(
+        self, removed: Synchronization, run: Callable[..., None], history: GridHistory
+    ) -> Variant:
         removal = Removal(removed, is_joint=removed.site in self.baseline.joint)
-        observer = DetectorObserver(["race"], removal=removal, baseline=self.baseline)
+        observer = DetectorObserver(
+            ["race"], removal=removal, baseline=self.baseline, history=history
+        )
         try:
             with contextlib.redirect_stderr(io.StringIO()):  # failed assertions
                 variant = partial(run, observer=observer, printf=lambda text: None)

@@ -18,7 +18,7 @@ from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
-from cudarun.emulator.detectors.lifetimes import EXITED, SharedLifetimes
+from cudarun.emulator.detectors.lifetimes import EXITED, UNREAD, SharedLifetimes
 from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import Shadow, threads
@@ -79,6 +79,7 @@ class RaceDetector(Detector):
         self._before_issue = 0  # of the current action
         self._reporter = RaceReporter(launch, findings, history, self._agents)
         self._lifetimes: dict[Batch, SharedLifetimes] = {}
+        self._sources: dict[Batch, Array] = {}  # per lane, its last bulk read, and where
         blocks = (block for each in launch.functions.values() for block in each.blocks)
         self._meet_in_clusters = any(isinstance(each.terminator, ClusterArrive) for each in blocks)
         self._conflicts = Conflicts(launch.functions)
@@ -95,6 +96,7 @@ class RaceDetector(Detector):
             if self._launch.cluster_blocks > 1:
                 self._lifetimes[batch] = SharedLifetimes(batch, self._orders[batch])
         self._agents.begin(batch)
+        self._sources[batch] = np.zeros((2, batch.lanes), dtype=np.int64)
         if batch in self._lifetimes:
             self._lifetimes[batch].begin()
             self._logical_clock.next(0)  # the start of the blocks
@@ -209,6 +211,8 @@ class RaceDetector(Detector):
                 wrong = lifetimes.accessed(lane_sets.indices(here), part.offsets, theirs)
                 for problem, those in wrong.items():
                     self._reporter.lifetimes(theirs[those], problem, part.offsets[those])
+            if part.space == "shared" and access.agent == "bulk read":
+                self._sources[active.batch][:, lane_sets.indices(here)] = theirs, part.offsets
             shadow = self._shadow(part, access.bytes)
             for place, units in enumerate(shadow.units(part.offsets, access.bytes)):
                 step = UnitAccess(access, site, part, shadow, here, theirs, units, place)
@@ -411,5 +415,17 @@ class RaceDetector(Detector):
         if batch in self._lifetimes:
             found = self._lifetimes[batch].exited(lane_sets.indices(lanes))
             self._reporter.lifetimes(found[0], EXITED, found[1])
+        if self._finds_mixed:
+            self._check_sources(batch, lane_sets.indices(lanes))
         if self._meet_in_clusters:  # their exit counts as an arrival
             self._orders[batch].clusters_arrive(lanes, relaxed=False)
+
+    def _check_sources(self, batch: Batch, lanes: Indices) -> None:
+        """Check that lanes know that their bulk copies have read the shared memory of the block."""
+        words, offsets = self._sources[batch][:, lanes]
+        left = self._orders[batch].unordered(lanes, words).nonzero()[0]
+        clock = self._logical_clock
+        for number, those in groups(clock.site_numbers(words[left] >> THREAD_BITS)):
+            if not self._findings.tolerates((clock.site(number)[0],)):
+                those = left[those]
+                self._reporter.lifetimes(words[those], UNREAD, offsets[those])

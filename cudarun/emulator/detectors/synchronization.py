@@ -17,8 +17,8 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import PhaseTest
-from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
-from cudarun.emulator.machine.warpgroups import WaitGroup
+from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
+from cudarun.emulator.machine.warpgroups import NothingPending, WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ SynchronizationKind = Literal[
     "mbarrier wait",
     "wgmma wait",
     "copy wait",
+    "commit",
+    "grid wait",
     "fence",
     "atomic",
 ]
@@ -64,6 +66,10 @@ class Synchronization:
 
 def _kind(action: ActionFunction) -> SynchronizationKind | None:
     """Return the kind of an action that orders accesses."""
+    if isinstance(action, GridDependency):
+        return "grid wait" if action.waits else None
+    if isinstance(action, NoEffect | NothingPending) and "commit_group" in action.words:
+        return "commit"
     if isinstance(action, NoEffect) and type(action) not in _ACTIONS:
         return None if {"wait_group", "wait_all"}.isdisjoint(action.words) else "copy wait"
     return _ACTIONS.get(type(action))
@@ -131,6 +137,20 @@ class Removal:
         self._is_joint = is_joint
 
     # --- actions ---------------------------------------------------------------------------------
+
+    def function(self, function: FunctionCode) -> FunctionCode:
+        """Return a function whose operations are those that are executed."""
+        blocks = [
+            replace(
+                block,
+                operations=[
+                    self.action(each) if isinstance(each, Action) else each
+                    for each in block.operations
+                ],
+            )
+            for block in function.blocks
+        ]
+        return replace(function, blocks=blocks)
 
     def action(self, operation: Action) -> Action:
         """Return an operation, replaced if it is the removed one."""

@@ -301,6 +301,9 @@ def test_waits_and_proxy_fences_of_copies() -> None:
     ]
 
 
+INITIALIZED = "fence.mbarrier_init.release.cluster;"
+
+
 @pytest.mark.parametrize("wait", ["cp.async.bulk.wait_group.read 0;", ""])
 def test_a_block_that_ends_before_its_copies(wait: str) -> None:
     """Without the wait it is no finding, and one is not expected of a variant."""
@@ -316,6 +319,26 @@ def test_a_block_that_ends_before_its_copies(wait: str) -> None:
     if not wait:
         expected = [*expected[:2], ("commit", "no race")]
     assert outcomes(body + wait + "NEXT:", head=head) == expected
+
+
+@pytest.mark.parametrize("fence", ["fence.proxy.async.shared::cta;", INITIALIZED, ""])
+def test_the_fence_of_an_initialized_object(fence: str) -> None:
+    """Many programs have none: that is no finding, and one is not expected of a variant."""
+    body = """
+    @%p0 mbarrier.init.shared.b64 [part+4096], 1;
+    {}
+    bar.sync 0;
+    @!%p0 bra NEXT;
+    mbarrier.arrive.expect_tx.shared.b64 _, [part+4096], 256;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
+      [part], [%z], 256, [part+4096];
+    NEXT:
+    AGAIN: mbarrier.try_wait.parity.shared.b64 %p3, [part+4096], 0;
+    @!%p3 bra AGAIN;
+    ld.shared.u32 %v1, [%o];"""
+    head = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+    expected = [("fence", "race"), ("barrier", "race"), ("mbarrier wait", "race")]
+    assert outcomes(body.format(fence), head=head) == expected[not fence :]
 
 
 # --- how variants end ----------------------------------------------------------------------------

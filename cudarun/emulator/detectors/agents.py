@@ -60,10 +60,12 @@ class Agents:
 
     Attributes:
         asked: The parity of the phase that each lane waits for, if the action is such a wait.
+        report: Whether the async proxy reports its completion at ``mbarrier`` objects.
     """
 
     def __init__(self) -> None:
         self.asked: Array | None = None
+        self.report = False
         self._action: MemoryAction | None = None
         self._numbers: dict[tuple[int, ...], int] = {}
         self._keys: list[tuple[int, ...]] = []
@@ -84,7 +86,9 @@ class Agents:
         self._copies = None
         self.asked = action.phases(sources) if isinstance(action, PhaseTest) else None
         self._of_lanes.clear()
+        self.report = False
         if isinstance(action, BulkTransfer) and action.reports:
+            self.report = not is_generic(action.accesses[0])
             offset = action.accesses[-1].offset
             objects = action.objects(sources).astype(np.int64) + offset & (1 << RANK_SHIFT) - 1
             threads, size = active.batch.threads.number(0), active.batch.threads.threads

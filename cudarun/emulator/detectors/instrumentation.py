@@ -236,6 +236,8 @@ def _fence(action: Fence | ProxyFence | GridDependency, to: Sequence[Detector]) 
                 detector.fence(active, action.scope)
                 if isinstance(action, AcquireMap):
                     detector.made_visible(active, ("tensormap",))
+                elif action.is_of_objects:
+                    detector.made_visible(active, ("mbarrier",))
             elif isinstance(action, GridDependency):
                 detector.depends(active, waits=action.waits)
             else:

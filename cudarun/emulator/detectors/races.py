@@ -236,10 +236,12 @@ class RaceDetector(Detector):
         plain_write = access.writes and not access.strong
         recorded = shadow.writes[units]
         chosen = self._unordered(step, order, recorded)
-        if not access.writes and not is_generic(access):
+        reads = not access.writes and not is_generic(access)
+        reports = self._agents.report and access.kind is AccessKind.MBARRIER and self._finds_mixed
+        if reads or reports:
             self._check_visible(step, order, recorded, chosen)
-            if shadow.strong is not None:
-                self._check_visible(step, order, shadow.strong[0][units], chosen)
+        if reads and shadow.strong is not None:
+            self._check_visible(step, order, shadow.strong[0][units], chosen)
         if len(chosen) and plain_write and not access.agent:
             of_agents = threads(recorded[chosen]) >= FIRST_AGENT
             by_threads, chosen = chosen[~of_agents], chosen[of_agents]
@@ -274,7 +276,7 @@ class RaceDetector(Detector):
     def _check_visible(
         self, step: UnitAccess, order: HappensBefore, recorded: Array, known: Indices
     ) -> None:
-        """Check that the async proxy sees the writes that happen before a read by it."""
+        """Check that the async proxy sees what happens before: writes, or an initialization."""
         for number, those in groups(self._logical_clock.site_numbers(recorded >> THREAD_BITS)):
             if is_generic(self._logical_clock.site(number)[1]):
                 those = those[self._of_grid(recorded[those])]
@@ -283,7 +285,12 @@ class RaceDetector(Detector):
                 proxy, space = "async", step.part.space
                 if step.access.agent == "tensormap":
                     proxy = space = "tensormap"
-                those = those[order.invisible(lanes, recorded[those], space)]
+                invisible = order.invisible(lanes, recorded[those], space)
+                if step.access.writes:
+                    invisible &= order.invisible(lanes, recorded[those], "mbarrier")
+                    pair = self._logical_clock.site(number)[0], step.site
+                    invisible &= not (invisible.any() and self._findings.tolerates(pair))
+                those = those[invisible]
                 if len(those):
                     problem = f"no fence.proxy.{proxy} between them"
                     self._report(step, those, recorded[those], problem)

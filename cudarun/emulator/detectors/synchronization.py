@@ -17,6 +17,7 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import PhaseTest
+from cudarun.emulator.machine.tensor_map_actions import AcquireMap
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending, WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -46,6 +47,7 @@ _ACTIONS: dict[type, SynchronizationKind] = {
     PhaseTest: "mbarrier wait",
     WaitGroup: "wgmma wait",
     Fence: "fence",
+    AcquireMap: "fence",
     ProxyFence: "fence",
     Atomic: "atomic",
 }

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 # Kinds of keys in a clock: the index of a thread or an agent, of a warp, of a block in the grid. A
-# key of what a fence has made visible to the async proxy is above the number for its space, to the
-# proxy of tensor maps likewise.
+# key of what a fence has made visible to the async proxy is above the number for its space; to the
+# proxy of tensor maps, and as initialized objects to the async proxy, likewise.
 THREAD, WARP, BLOCK = 0, 1 << 40, 1 << 41
-VISIBLE = {"shared": 1 << 42, "global": 1 << 43, "tensormap": 1 << 45}
+VISIBLE = {"shared": 1 << 42, "global": 1 << 43, "tensormap": 1 << 45, "mbarrier": 1 << 46}
 
 AFTER_GRIDS = 1 << 44
 """The key that a clock has after a wait for the grids before."""

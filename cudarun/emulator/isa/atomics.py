@@ -120,7 +120,7 @@ FORMS: tuple[InstructionForm, ...] = (
     *_fences("fence", Fence),
     *_fences("fence.proxy.async::generic", ProxyFence),
     form("membar.proxy.alias", action=NoEffect),
-    form("fence.mbarrier_init.sem.scope", action=Fence, sem="release", scope="cluster"),
+    form("fence.of.sem.scope", action=Fence, of="mbarrier_init", sem="release", scope="cluster"),
     form("fence.proxy.alias", action=NoEffect),
     form("fence.proxy.async{.space}", action=ProxyFence,
          space="global shared::cta shared::cluster"),

@@ -131,10 +131,16 @@ def releases_dependents(function: FunctionCode) -> bool:
 
 
 class Fence(NoEffect):
-    """``membar``, ``fence``: memory is always up to date, so they only matter to observers."""
+    """``membar``, ``fence``: memory is always up to date, so they only matter to observers.
+
+    Attributes:
+        scope: The scope.
+        is_of_objects: Whether it is for initialized ``mbarrier`` objects.
+    """
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
+        self.is_of_objects = words.get("of") == "mbarrier_init"
         self.scope = words.get("scope") or words["level"]
 
 

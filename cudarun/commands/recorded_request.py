@@ -58,4 +58,5 @@ def recorded_options(values: Values, manifest: Manifest) -> Values:
     }
     missing = {name: each for name, each in recorded.items() if each and values[name] is None}
     texts = {name: ",".join(map(str, each)) for name, each in missing.items()}
-    return {**texts, **({"cooperative": True} if manifest.cooperative else {})}
+    flags = {"cooperative": manifest.cooperative, "pdl": manifest.programmatic}
+    return {**texts, **{name: True for name, is_set in flags.items() if is_set}}

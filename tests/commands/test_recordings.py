@@ -29,11 +29,12 @@ def test_a_recording_shrinks_to_what_the_launch_accesses(recorder: Recorder, tas
 
 
 def test_a_recording_becomes_a_spec(recorder: Recorder, tmp_path: Path) -> None:
-    recorder("-o", "x.cudarun", task="scale")
+    recorder("-o", "x.cudarun", task="config")
     recorder.of("--shrink", "x.cudarun", "-o", "small.cudarun")
     assert recorder.of("--edit", "small.cudarun", "-o", "edited.toml").code == 0
     text = (tmp_path / "edited.toml").read_text()
     assert 'args = ["{&m1, &m0}", "u32:1000"]' in text
+    assert "\npdl = true\n" in text
     ran = recorder._run("launch", "--spec", "edited.toml", "-d", "cpu")
     assert (ran.code, "1 passed" in ran.out) == (0, True), ran.err
     np.save(tmp_path / "edited-factor.npy", np.array([3, 0.5], np.float32).view(np.uint8))

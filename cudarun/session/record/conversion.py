@@ -133,6 +133,7 @@ def _manifest(raw: RawRecording, ranges: tuple[RecordedRange, ...]) -> Manifest:
         shared_bytes=int(texts["shared"]),
         cluster=_extent(raw.numbers("cluster")) if "cluster" in texts else None,
         cooperative=texts["cooperative"] == "1",
+        programmatic=texts.get("programmatic") == "1",
         parameters=raw.parameters,
         layout=raw.layout,
         ranges=ranges,

@@ -112,6 +112,8 @@ class EditableRecording:
             table["cluster"] = manifest.cluster
         if manifest.cooperative:
             table["cooperative"] = True
+        if manifest.programmatic:
+            table["pdl"] = True
         values = recorded_values(manifest, self._parameters)
         table["args"] = [
             self._argument(data, each.type)

@@ -227,6 +227,7 @@ class Manifest:
         shared_bytes: The dynamic shared memory of a block.
         cluster: The blocks of a cluster; ``None`` for the kernel's own.
         cooperative: Whether the launch was cooperative.
+        programmatic: Whether it could overlap with the kernel before it.
         parameters: The bytes of the parameters.
         layout: The offset and the size of each parameter, which differ between PTX and machine
             code; empty if they are not known.
@@ -244,6 +245,7 @@ class Manifest:
     shared_bytes: Count = 0
     cluster: Extent | None = None
     cooperative: bool = False
+    programmatic: bool = False
     parameters: Annotated[bytes, range((1 << 16) + 1)] = b""
     layout: tuple[tuple[Count, Count], ...] = ()
     ranges: tuple[RecordedRange, ...] = ()

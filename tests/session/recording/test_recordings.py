@@ -64,6 +64,7 @@ def _written(path: Path) -> Manifest:
             shared_bytes=48,
             cluster=(1, 2, 1),
             cooperative=True,
+            programmatic=True,
             parameters=b"\x00\xff" * 64,
             layout=((0, 128),),
             ranges=(memory, variable, _array()),

@@ -17,7 +17,7 @@ typedef void *CUmemoryPool, *CUlinkState, *CUgraph, *CUgraphExec, *CUgraphNode;
 
 enum { CUDA_SUCCESS = 0, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_NOT_READY = 600 };
 enum { FIRST_ERROR_OF_CAPTURES = 900 };
-enum { ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_COOPERATIVE = 2 };
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_PROGRAMMATIC = 6 };
 enum { CAPTURE_MODE_RELAXED = 2 };
 enum { KERNEL_NODE = 0, GRAPH_NODE = 4 };
 enum { MEM_ALLOC_NODE = 10, MEM_FREE_NODE, BATCH_MEM_OP_NODE, CONDITIONAL_NODE };
@@ -32,6 +32,7 @@ typedef struct {
         char bytes[64];
         unsigned cluster[3];
         int cooperative;
+        int programmatic;
     } value;
 } LaunchAttribute;
 

@@ -39,9 +39,12 @@ static void describe(RawFile *file, const Launch *launch) {
     raw_text(file, "shared", "%u", config->shared_bytes);
     raw_text(file, "cooperative", "%d", launch->is_cooperative);
     for (unsigned i = 0; i < config->attribute_count; i++) {
-        const unsigned *extent = config->attributes[i].value.cluster;
-        if (config->attributes[i].id == ATTRIBUTE_CLUSTER)
+        const LaunchAttribute *attribute = &config->attributes[i];
+        const unsigned *extent = attribute->value.cluster;
+        if (attribute->id == ATTRIBUTE_CLUSTER)
             raw_text(file, "cluster", "%u %u %u", extent[0], extent[1], extent[2]);
+        if (attribute->id == ATTRIBUTE_PROGRAMMATIC)
+            raw_text(file, "programmatic", "%d", attribute->value.programmatic);
     }
     raw_text(file, "device", "%s", name);
     raw_text(file, "capability", "%d %d", major, minor);

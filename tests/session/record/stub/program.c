@@ -122,7 +122,11 @@ static int scale(int way) {
         launch(kernel, 4, 1, 1, 256, 1, 1, 0, 0, 0, extra);
     } else {
         void *parameters[] = {pair, &n};
-        Config config = {{4, 1, 1}, {256, 1, 1}, 0, 0, 0, 0};
+        struct {
+            int id, padding, programmatic;
+            char others[60];
+        } attribute = {6, 0, 1};
+        Config config = {{4, 1, 1}, {256, 1, 1}, 0, 0, &attribute, 1};
         if (way == 2)
             launch_ex(&config, kernel, parameters, 0);
         else

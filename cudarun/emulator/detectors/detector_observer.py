@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.code import Action
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FindingTable
 from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.instrumentation import Detector, InvalidAccesses, instrumented
@@ -24,7 +25,7 @@ from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.schedules.pending_products import multiplies_in_warpgroups
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
+    from cudarun.emulator.code import ActionFunction, BlockCode, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
@@ -155,7 +156,8 @@ class DetectorObserver(Observer):
     def _instrumented(self, operation: Action) -> ActionFunction:
         if self._removal is None:
             return instrumented(operation, self._detectors, self._invalid)
-        left = self._removal.action(operation)
+        left = self._removal.left_of(operation)
+        assert isinstance(left, Action)
         run = instrumented(left, self._detectors, self._invalid)
         return run if left is operation else self._removal.noticed(run)
 

@@ -44,7 +44,7 @@ class GridHistory:
     def copied(self) -> GridHistory:
         """Return a copy, to which other grids can be added."""
         found = GridHistory()
-        found.order, found.clock = deepcopy(self.order), self.clock.copied()
+        found.order, found.clock = deepcopy((self.order, self.clock))
         found.shadows = {memory: deepcopy(shadow) for memory, shadow in self.shadows.items()}
         found._grids = self._grids.copy()
         return found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.code import Action, BlockCode, FunctionCode, Terminator
+from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation, Terminator
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
@@ -142,20 +142,14 @@ class Removal:
 
     def function(self, function: FunctionCode) -> FunctionCode:
         """Return a function whose operations are those that are executed."""
-        blocks = [
-            replace(
-                block,
-                operations=[
-                    self.action(each) if isinstance(each, Action) else each
-                    for each in block.operations
-                ],
-            )
-            for block in function.blocks
-        ]
-        return replace(function, blocks=blocks)
+        blocks = function.blocks
+        left = [replace(each, operations=[*map(self.left_of, each.operations)]) for each in blocks]
+        return replace(function, blocks=left)
 
-    def action(self, operation: Action) -> Action:
+    def left_of(self, operation: Operation) -> Operation:
         """Return an operation, replaced if it is the removed one."""
+        if not isinstance(operation, Action):
+            return operation
         kind = _kind(operation.action)
         if kind is None or self.removed != Synchronization(kind, operation.site):
             return operation

@@ -54,14 +54,6 @@ class LogicalClock:
         self._sites: list[tuple[Site, Access]] = []
         self._site_at = array("I", [0])
 
-    def copied(self) -> LogicalClock:
-        """Return a copy with the same instructions."""
-        found = LogicalClock()
-        found.now, found.grid = self.now, self.grid
-        found._grid_at, found._site_at = self._grid_at[:], self._site_at[:]
-        found._numbers, found._sites = self._numbers.copy(), self._sites[:]
-        return found
-
     def site_number(self, site: Site, access: Access) -> int:
         """Return a number for an access of an instruction."""
         key = site, access

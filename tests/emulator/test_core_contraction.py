@@ -49,6 +49,9 @@ def rounded(kind: str, value: Fraction) -> int:
         ("mul t, %a, %b; neg u, t; sub %d, u, %c;", lambda a, b, c, e: -a * b - c),
         ("mul t, %a, %b; neg t, t; neg u, t; sub %d, %c, u;", lambda a, b, c, e: c - a * b),
         ("mul t, %a, %b; mov %a, %e; add %d, t, %c;", lambda a, b, c, e: a * b + c),
+        ("mul t, %a, %b; mov %a, %e; mov %b, %e; add %d, t, %c;", lambda a, b, c, e: a * b + c),
+        ("mul t, %a, %b; mov %a, %e; add %b, t, %e; add %d, t, %c;", lambda a, b, c, e: a * b + c),
+        ("mul t, %a, %b; mul u, t, %a; sub u, u, t; add %d, t, %c;", lambda a, b, c, e: a * b + c),
         ("mul t, %a, %a; mov %a, t; add %d, %a, %c;", lambda a, b, c, e: a * a + c),
         ("mul %a, %a, %b; add %d, %a, %c; mov %a, %e;", lambda a, b, c, e: a * b + c),
     ],
@@ -79,7 +82,6 @@ def test_of_two_products_the_first_is_fused() -> None:
         "mul.ftz.f32 t, %a, %b; add.f32 %d, t, %c;",
         "mul.f32 t, %a, %b; add.f32 %d, t, %c; add.f32 u, t, t; mov.f32 %f, u;",
         "mul.f32 t, %a, %b; mov.f32 u, t; add.f32 %d, t, %c; mov.f32 %f, u;",
-        "mul.f32 t, %a, %b; mov.b32 %a, %e; mov.b32 %b, %e; add.f32 %d, t, %c;",
     ],
 )
 def test_not_fused(text: str) -> None:
@@ -94,8 +96,9 @@ def test_not_fused(text: str) -> None:
 def test_nothing_is_fused_for_debugging(target: str, operations: int) -> None:
     text = (
         f".version 8.0\n.target {target}\n.address_size 64\n"
-        ".visible .entry test()\n{ .reg .f32 %f<4>; .reg .b32 %r; mov.u32 %r, %tid.x;\n"
-        "cvt.rn.f32.u32 %f0, %r; mul.f32 %f1, %f0, %f0; add.f32 %f2, %f1, %f0; ret; }\n"
+        ".visible .entry test()\n{ .reg .f32 %f<4>; .reg .b32 %r; .shared .f32 s;\n"
+        "mov.u32 %r, %tid.x; cvt.rn.f32.u32 %f0, %r; mul.f32 %f1, %f0, %f0;\n"
+        "add.f32 %f2, %f1, %f0; st.shared.f32 [s], %f2; ret; }\n"
     )
     blocks = compile_module(parse(text)).code["test"].blocks
     operations_of = [operation for block in blocks for operation in block.operations]
@@ -170,6 +173,8 @@ def test_an_ignored_destination_changes_no_constant_factor() -> None:
         ("mul t, a, b; add d, t, c; mul e, t, c;", 0),
         ("mul t, a, b; add d, t, t;", 0),
         ("mul t, a, b; mul u, c, a; add d, t, u; add e, t, c;", 1),
+        ("mul t, a, b; mul u, c, a; add e, t, c; add d, t, u;", 1),
+        ("mul t, a, b; mul u, b, c; add d, t, u; add e, t, a; add t, u, c; add d, d, t;", 2),
         ("mul t, a, b; add u, t, c; mul t, u, b; add d, t, c;", 2),
         ("mul t, a, b; bar.sync 0; add d, t, c;", 1),
         ("mul t, a, b; @p add d, t, c; @!p sub d, t, c;", 2),

@@ -255,6 +255,45 @@ def _fill_unwritten(code: FunctionCode) -> None:
     first.live_in &= ~filled
 
 
+def needed_registers(code: FunctionCode) -> tuple[set[int], list[set[int]]]:
+    """Find what has an effect: memory, control flow and results of the function need it.
+
+    Returns:
+        The identities of the operations without effect, and the registers that are needed after
+        each block.
+    """
+    useless: set[int] = set()
+    before = [set[int]() for _ in code.blocks]
+    after = [set[int]() for _ in code.blocks]
+    operations = [
+        [
+            (one, slots_of(one.sources), slots_of(one.destinations))
+            for one in reversed(block.operations)
+        ]
+        for block in code.blocks
+    ]
+    changed = True
+    while changed:
+        changed = False
+        useless.clear()
+        for block in reversed(code.blocks):
+            now = after[block.index].union(*(before[each] for each in block.terminator.successors))
+            after[block.index] = now.copy()
+            now.difference_update(terminator_writes(block))
+            now |= slots_of(block.terminator.reads)
+            for one, sources, destinations in operations[block.index]:
+                if isinstance(one, Lanewise) and now.isdisjoint(destinations):
+                    useless.add(id(one))
+                    continue
+                now -= {use.slot for use in one.destinations if isinstance(use, RegisterUse)}
+                now |= sources
+            if block.sync_mask is not None:
+                now |= slots_of([block.sync_mask])
+            changed |= now != before[block.index]
+            before[block.index] = now
+    return useless, after
+
+
 def _reads_and_writes(block: BlockCode, wide: int) -> None:
     reads: set[int] = set()
     writes: set[int] = set()

@@ -6,19 +6,19 @@ are those of ptxas 13.0, read from its machine code, and are the same for all ty
 - A product is fused with its readers if all are sums in its basic block, which no guarded
   instruction, barrier or shuffle ends. The product must not be guarded; its readers may be.
 - ``.ftz`` must be the same in both. A product with ``.sat`` is not fused, a sum with ``.sat`` is.
-- Of a sum of two products, the one with fewer readers is fused, else the first. The other one is
-  an addend, and no later sum is fused with it.
+- Products with one reader are fused first. Of a sum of two products, the one with fewer readers is
+  fused, else the first. The other one is an addend, and no later sum is fused with it.
 - ``div.full`` and ``div.approx`` are products of the dividend and a reciprocal.
-- Readers of a copy or of the negation of a product are readers of the product.
-- Factors may change before a reader. The first of them is kept in the register of the product.
+- Readers of a copy or of the negation of a product are readers of the product. Those whose results
+  have no effect are not.
+- Factors may change before a reader. They are kept in registers of their own.
 
 An explicit ``.rn``, as emitted by ``nvcc -fmad=false``, prevents it; with ``.target debug`` nothing
-is optimized. Unlike ptxas, this does not fuse a product both factors of which change.
+is optimized.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field, replace
 from functools import cache
@@ -32,9 +32,11 @@ from cudarun.emulator.code import (
     Lanewise,
     Operation,
     RegisterUse,
+    Role,
     Terminator,
     Use,
 )
+from cudarun.emulator.decode.analysis import needed_registers
 from cudarun.emulator.isa.approximations import factors
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.isa.table import candidates
@@ -67,8 +69,8 @@ class _Product:
         operation: The multiplication.
         readers: The operations that read it, the place of the operand, and whether it is negated.
         copies: Copies and negations of it.
-        changed: The registers of factors that have changed, and its own.
-        kept: The factor that later readers need, which has changed; -1 if none has.
+        changed: The registers of factors that have changed.
+        kept: The registers of factors that had changed before a reader, and where they are kept.
         is_value: Whether a reader is not fused.
     """
 
@@ -76,30 +78,33 @@ class _Product:
     readers: list[tuple[Operation, int, bool]] = field(default_factory=list)
     copies: list[Operation] = field(default_factory=list)
     changed: set[int] = field(default_factory=set)
-    kept: int = -1
+    kept: dict[int, int] = field(default_factory=dict)
     is_value: bool = False
 
     @property
-    def slot(self) -> int:
-        """The register that it is written to."""
-        return _slot(self.operation.destinations[0])
+    def factors(self) -> set[int]:
+        """The registers of the factors."""
+        return {*map(_slot, self.operation.sources)} - {-1}
 
-    def factors(self) -> tuple[Use, ...]:
-        """Return the factors, one of which may be kept in its own register."""
+    def kept_factors(self) -> tuple[Use, ...]:
+        """Return the factors, as they were."""
         return tuple(
-            replace(use, slot=self.slot)
-            if isinstance(use, RegisterUse) and use.slot == self.kept
+            replace(use, slot=self.kept.get(use.slot, use.slot))
+            if isinstance(use, RegisterUse)
             else use
             for use in self.operation.sources
         )
 
-    def keeping(self) -> Lanewise | None:
-        """Return the copy of a factor to its own register, if one has to be kept."""
-        sources, target, site = (
-            self.operation.sources, self.operation.destinations, self.operation.site,
-        )  # fmt: skip
-        kept = [use for use in sources if _slot(use) == self.kept >= 0]
-        return Lanewise(copy, (kept[0],), target, site, "mov") if kept else None
+    def keep(self, code: FunctionCode) -> list[Operation]:
+        """Return the copies of factors to new registers."""
+        copies: list[Operation] = []
+        for use in self.operation.sources:
+            if isinstance(use, RegisterUse) and self.kept.get(use.slot) == -1:
+                self.kept[use.slot] = len(code.slots)
+                code.slots.append(replace(code.slots[use.slot], role=Role.REGISTER))
+                target = replace(use, slot=self.kept[use.slot])
+                copies.append(Lanewise(copy, (use,), (target,), self.operation.site, "mov"))
+        return copies
 
     def fits_all(self) -> bool:
         """Return whether all readers are sums that it can be fused with."""
@@ -120,11 +125,7 @@ class _Product:
     def add_reader(self, reader: Operation, place: int, *, negated: bool) -> None:
         """Add a reader, which needs the factors as they were."""
         self.readers.append((reader, place, negated))
-        factors = {*map(_slot, self.operation.sources)}
-        gone = factors & self.changed
-        if gone:
-            self.kept = min(gone)
-            self.is_value |= len(gone) > 1 or self.slot in self.changed | factors
+        self.kept.update(dict.fromkeys(self.factors & self.changed, -1))
 
 
 def contract(code: FunctionCode) -> None:
@@ -132,12 +133,13 @@ def contract(code: FunctionCode) -> None:
     names = {each.name for each in code.operations if isinstance(each, Lanewise)}
     if names.isdisjoint(_PRODUCTS.keys()) or names.isdisjoint(_SUMS):
         return
-    reads = Counter(_reads(code))
+    useless, after = needed_registers(code)
     for blocks in _basic_blocks(code):
-        changes = _changes(blocks, _products(blocks, reads))
+        changes = _changes(code, blocks, _products(blocks, useless, after))
         for block, _ in blocks:
-            changed = [changes.get(id(each), each) for each in block.operations]
-            block.operations = [each for each in changed if each is not None]
+            block.operations = [
+                new for each in block.operations for new in changes.get(id(each), (each,))
+            ]
 
 
 def _basic_blocks(code: FunctionCode) -> Iterator[list[tuple[BlockCode, bool]]]:
@@ -168,24 +170,24 @@ def _is_jump(ending: Terminator) -> bool:
     return ending.site is not None and ending.site.name.startswith("br")
 
 
-def _products(blocks: list[tuple[BlockCode, bool]], reads: Counter[int]) -> list[_Product]:
+def _products(
+    blocks: list[tuple[BlockCode, bool]], useless: set[int], after: list[set[int]]
+) -> list[_Product]:
     """Return the products of a basic block with their readers.
 
     Args:
         blocks: The blocks, and whether they are guarded.
-        reads: The number of reads of each slot in the function.
+        useless: The operations without effect.
+        after: The registers that are needed after each block of the function.
     """
     found: list[_Product] = []
     known: dict[int, tuple[_Product, bool]] = {}  # by slot, and whether it is negated there
-    watched: dict[int, list[_Product]] = {}  # by the slots of their factors, and their own
-    own = Counter[int]()  # reads of what the basic block has written, by slot
+    watched: dict[int, list[_Product]] = {}  # by the slots of their factors
     for block, guarded in blocks:
         for operation in block.operations:
-            copied = None
+            copied, has_effect = None, id(operation) not in useless
             for place, slot in enumerate(map(_slot, operation.sources)):
-                if slot in own:
-                    own[slot] += 1
-                if slot not in known:
+                if slot not in known or not has_effect:
                     continue
                 product, negated = known[slot]
                 if isinstance(operation, Lanewise) and product.is_copied(operation) and not guarded:
@@ -193,67 +195,69 @@ def _products(blocks: list[tuple[BlockCode, bool]], reads: Counter[int]) -> list
                     product.copies.append(operation)
                 else:
                     product.add_reader(operation, place, negated=negated)
+            if (
+                isinstance(operation, Lanewise)
+                and operation.name in _PRODUCTS
+                and has_effect
+                and not guarded
+            ):
+                copied = _Product(operation), False
+                found.append(copied[0])
+                for slot in copied[0].factors:
+                    watched.setdefault(slot, []).append(copied[0])
             for slot in map(_slot, operation.destinations):
                 if slot in known:
-                    known.pop(slot)[0].is_value |= guarded  # other lanes keep it
-                if not guarded:
-                    own.setdefault(slot, 0)
+                    known.pop(slot)[0].is_value |= guarded and has_effect  # other lanes keep it
                 for each in watched.get(slot, ()):
                     each.changed.add(slot)
                 if copied is not None:
                     known[slot] = copied
-            if isinstance(operation, Lanewise) and operation.name in _PRODUCTS and not guarded:
-                product = _Product(operation)
-                found.append(product)
-                known[product.slot] = product, False
-                for slot in {product.slot, *map(_slot, operation.sources)} - {-1}:
-                    watched.setdefault(slot, []).append(product)
+        for slot in map(_slot, block.terminator.reads):
+            if slot in known:
+                known[slot][0].is_value = True
     for slot, (product, _) in known.items():
-        product.is_value |= own[slot] != reads[slot]
+        product.is_value |= slot in after[blocks[-1][0].index]
     return found
 
 
 def _changes(
-    blocks: list[tuple[BlockCode, bool]], products: list[_Product]
-) -> dict[int, Operation | None]:
-    """Return the fused operations in place of sums, and ``None`` in place of needless products."""
+    code: FunctionCode, blocks: list[tuple[BlockCode, bool]], products: list[_Product]
+) -> dict[int, list[Operation]]:
+    """Return the fused operations in place of sums, and nothing in place of needless products."""
     operands: dict[int, list[tuple[int, _Product, bool]]] = {}
     for product in products:
         for reader, place, negated in product.readers:
             operands.setdefault(id(reader), []).append((place, product, negated))
-    chosen = []
-    for reader in (each for block, _ in blocks for each in block.operations):
-        given = operands.get(id(reader), [])
-        able = [each for each in given if not each[1].is_value and each[1].fits_all()]
-        able.sort(key=lambda each: (len(each[1].readers), each[0]))
-        for each in given:
-            each[1].is_value |= each not in able[:1]
-        if able and isinstance(reader, Lanewise):
-            chosen.append((reader, *able[0]))
-    found: dict[int, Operation | None] = {}
+    chosen: dict[int, tuple[Lanewise, int, _Product, bool]] = {}
+    for most in (1, len(operands)):  # first the products with one reader
+        for reader in (each for block, _ in blocks for each in block.operations):
+            given = operands.get(id(reader), [])
+            able = [
+                each
+                for each in given
+                if not each[1].is_value and len(each[1].readers) <= most and each[1].fits_all()
+            ]
+            if able and id(reader) not in chosen and isinstance(reader, Lanewise):
+                first = min(able, key=lambda each: (len(each[1].readers), each[0]))
+                chosen[id(reader)] = reader, *first
+                for each in given:
+                    each[1].is_value |= each != first
+    found: dict[int, list[Operation]] = {}
+    fused = {id(product) for _, _, product, _ in chosen.values()}
     for product in products:
-        if product.readers and not product.is_value:
-            found.update(dict.fromkeys(map(id, product.copies)))
-            found[id(product.operation)] = product.keeping()
-    for reader, place, product, negated in chosen:
-        if not product.is_value or product.kept < 0:
-            found[id(reader)] = _fused(reader, product, place, negated=negated)
+        if id(product) in fused:
+            found[id(product.operation)] = product.keep(code)
+            if product.is_value:
+                found[id(product.operation)].append(product.operation)
+            else:
+                found.update((id(each), []) for each in product.copies)
+    for reader, place, product, negated in chosen.values():
+        found[id(reader)] = [_fused(reader, product, place, negated=negated)]
     return found
 
 
 def _slot(use: Use) -> int:
     return use.slot if isinstance(use, RegisterUse) else -1
-
-
-def _reads(code: FunctionCode) -> Iterator[int]:
-    """Return the number of reads of each slot."""
-    yield from code.results
-    for block in code.blocks:
-        yield from map(_slot, block.terminator.reads)
-        for operation in block.operations:
-            for use in operation.sources:
-                if isinstance(use, RegisterUse):
-                    yield use.slot
 
 
 def _fused(operation: Lanewise, product: _Product, place: int, *, negated: bool) -> Lanewise:
@@ -266,7 +270,7 @@ def _fused(operation: Lanewise, product: _Product, place: int, *, negated: bool)
         function = _negating(function, 2, operation.name)
     if name in _QUOTIENTS:
         function = _dividing(function, name)
-    sources = (*product.factors(), operation.sources[1 - place])
+    sources = (*product.kept_factors(), operation.sources[1 - place])
     return Lanewise(function, sources, operation.destinations, operation.site)
 
 

@@ -112,8 +112,8 @@ def fused(body: str, kind: str) -> int:
     text = (
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry test(.param .b64 to)\n{\n"
         f".reg .b{kind[-2:] if 'x2' not in kind else 32} a, b, c, t, u, d, e; .reg .pred p;\n"
-        f".reg .b32 %r; .reg .b64 %to; ld.param.u64 %to, [to]; mov.u32 %r, %tid.x;\n"
-        f"setp.gt.u32 p, %r, 3;\n{body}\n"
+        f".reg .b32 %r; .reg .b64 %to; .shared .b32 s;\n"
+        f"ld.param.u64 %to, [to]; mov.u32 %r, %tid.x; setp.gt.u32 p, %r, 3;\n{body}\n"
         + "".join(f"st.global.b{16 if kind == 'f16' else 32} [%to], {name};" for name in "de")
         + "ret; }\n"
     )
@@ -160,8 +160,8 @@ def test_readers_of_a_quotient(body: str, expected: int) -> None:
 
 def test_an_ignored_destination_changes_no_constant_factor() -> None:
     """The factor that changes is kept in the register of the product."""
-    body = "mul t, a, 0f3F000000; mov.b32 %r, 1; ld.shared.v2.f32 {a, _}, [s]; add d, t, c;"
-    text = f".shared .align 8 .b8 s[8]; {body}"
+    body = "mul t, a, 0f3F000000; mov.b32 %r, 1; ld.shared.v2.f32 {a, _}, [v]; add d, t, c;"
+    text = f".shared .align 8 .b8 v[8]; {body}"
     assert fused(text, "f32") == fused(text.replace("{a, _}", "{u, _}"), "f32") == 1
 
 
@@ -182,6 +182,11 @@ def test_an_ignored_destination_changes_no_constant_factor() -> None:
         ("mul t, a, b; @p mov.b32 %r, 5; add d, t, c;", 1),
         ("mul t, a, b; @p mul t, b, c; add d, t, c;", 0),
         ("mul t, a, b; @p bra X; add d, t, c; X: add e, b, c;", 0),
+        ("mul t, a, b; @p bra X; mul u, a, e; X: add d, t, c;", 1),
+        ("mul t, a, b; bra X; Y: st.shared.b32 [s], %r; ret; X: add d, t, c; @p bra Y;", 1),
+        ("mul t, a, b; @p st.shared.b32 [s], %r; add d, t, c;", 0),
+        ("mul t, a, b; @p add d, t, c; @p st.shared.b32 [s], %r;", 1),
+        ("mul t, a, b; @p ret; add d, t, c;", 0),
         ("X: mul t, a, b; add d, d, t; @p bra X;", 1),
         ("mul t, a, b; X: add d, d, t; @p bra X;", 0),
     ],

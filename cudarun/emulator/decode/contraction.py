@@ -3,8 +3,10 @@
 The manual permits it (9.7.3, ``mul``: they "may be optimized to use fused-multiply-add"). The rules
 are those of ptxas 13.0, read from its machine code, and are the same for all types:
 
-- A product is fused with its readers if all are sums in its basic block, which no guarded
-  instruction, barrier or shuffle ends. The product must not be guarded; its readers may be.
+- A product is fused with its readers if all are sums in its basic block. Barriers and shuffles do
+  not end one, nor guarded arithmetic; other guarded instructions are branches and do. So do calls,
+  but not branches that skip nothing with an effect. The product must not be guarded; its readers
+  may be.
 - ``.ftz`` must be the same in both. A product with ``.sat`` is not fused, a sum with ``.sat`` is.
 - Products with one reader are fused first. Of a sum of two products, the one with fewer readers is
   fused, else the first. The other one is an addend, and no later sum is fused with it.
@@ -27,6 +29,7 @@ import numpy as np
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
+    Action,
     BlockCode,
     FunctionCode,
     Lanewise,
@@ -40,7 +43,7 @@ from cudarun.emulator.decode.analysis import needed_registers
 from cudarun.emulator.isa.approximations import factors
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.isa.table import candidates
-from cudarun.emulator.machine.control import Branch, FunctionCall
+from cudarun.emulator.machine.control import Branch, FunctionCall, Jump
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 
@@ -71,6 +74,7 @@ class _Product:
         copies: Copies and negations of it.
         changed: The registers of factors that have changed.
         kept: The registers of factors that had changed before a reader, and where they are kept.
+        is_closed: Whether its basic block has ended.
         is_value: Whether a reader is not fused.
     """
 
@@ -79,6 +83,7 @@ class _Product:
     copies: list[Operation] = field(default_factory=list)
     changed: set[int] = field(default_factory=set)
     kept: dict[int, int] = field(default_factory=dict)
+    is_closed: bool = False
     is_value: bool = False
 
     @property
@@ -124,6 +129,7 @@ class _Product:
 
     def add_reader(self, reader: Operation, place: int, *, negated: bool) -> None:
         """Add a reader, which needs the factors as they were."""
+        self.is_value |= self.is_closed
         self.readers.append((reader, place, negated))
         self.kept.update(dict.fromkeys(self.factors & self.changed, -1))
 
@@ -134,7 +140,7 @@ def contract(code: FunctionCode) -> None:
     if names.isdisjoint(_PRODUCTS.keys()) or names.isdisjoint(_SUMS):
         return
     useless, after = needed_registers(code)
-    for blocks in _basic_blocks(code):
+    for blocks in _basic_blocks(code, useless):
         changes = _changes(code, blocks, _products(blocks, useless, after))
         for block, _ in blocks:
             block.operations = [
@@ -142,28 +148,62 @@ def contract(code: FunctionCode) -> None:
             ]
 
 
-def _basic_blocks(code: FunctionCode) -> Iterator[list[tuple[BlockCode, bool]]]:
-    """Yield the blocks of each basic block of PTX, and whether they are guarded."""
+def _basic_blocks(code: FunctionCode, useless: set[int]) -> Iterator[list[tuple[BlockCode, bool]]]:
+    """Yield the blocks of each basic block of ptxas, and whether they are guarded."""
+    targets = _targets(code, useless)
     before: dict[int, set[int]] = {}
-    for block in code.blocks:
-        for successor in block.terminator.successors:
-            before.setdefault(successor, set()).add(block.index)
-    found: list[tuple[BlockCode, bool]] = []
-    inside: set[tuple[int, int]] = set()  # the ways that do not leave a basic block
-    guarded_to = 0
-    for block in code.blocks:
-        ways = {(each, block.index) for each in before.get(block.index, ())}
-        if not ((block.index - 1, block.index) in ways and ways <= inside):
+    for index, after in targets.items():
+        for target in after:
+            before.setdefault(target, set()).add(index)
+    done = set[int]()
+    for first in targets:
+        following = {first}
+        found: list[tuple[BlockCode, bool]] = []
+        inside: dict[int, set[int]] = {}  # the ways that do not leave a basic block, by target
+        guarded = set[int]()
+        while following := following - done:
+            block = code.blocks[min(following)]
+            done.add(block.index)
+            found.append((block, block.index in guarded))
+            ending, after = block.terminator, targets[block.index]
+            is_guard = isinstance(ending, Branch) and not _is_jump(ending)
+            if not isinstance(ending, FunctionCall) and (len(after) == 1 or is_guard):
+                guarded.update(range(block.index + 1, max(ending.successors)) if is_guard else ())
+                for target in after:
+                    inside.setdefault(target, set()).add(block.index)
+            following = {each for each, ways in inside.items() if ways == before[each]}
+        if found:
             yield found
-            found, inside = [], set()
-        found.append((block, block.index < guarded_to))
-        ending = block.terminator
-        if isinstance(ending, FunctionCall) or _is_jump(ending):
+
+
+def _targets(code: FunctionCode, useless: set[int]) -> dict[int, set[int]]:
+    """Return the blocks that follow each block, without those that have no effect.
+
+    These are on ways that meet again, where ptxas sees no branch. Their operations are removed.
+    """
+    has_effect = [
+        block.sync_mask is not None
+        or not isinstance(block.terminator, Jump)
+        or block.terminator.target <= block.index
+        or any(id(each) not in useless for each in block.operations)
+        for block in code.blocks
+    ]
+    targets: dict[int, set[int]] = {}
+    remaining = [0]
+    while remaining:
+        index = remaining.pop()
+        if index in targets:
             continue
-        inside.update((block.index, each) for each in ending.successors)
-        if isinstance(ending, Branch):  # around guarded instructions
-            guarded_to = max(ending.successors)
-    yield found
+        targets[index] = set()
+        for target in code.blocks[index].terminator.successors:
+            while not has_effect[target]:
+                (target,) = code.blocks[target].terminator.successors
+            targets[index].add(target)
+        remaining.extend(targets[index])
+    for block in code.blocks:
+        if block.index not in targets:
+            block.operations = []
+    return dict(sorted(targets.items()))
 
 
 def _is_jump(ending: Terminator) -> bool:
@@ -190,7 +230,8 @@ def _products(
                 if slot not in known or not has_effect:
                     continue
                 product, negated = known[slot]
-                if isinstance(operation, Lanewise) and product.is_copied(operation) and not guarded:
+                is_part = not (guarded or product.is_closed)
+                if isinstance(operation, Lanewise) and product.is_copied(operation) and is_part:
                     copied = product, negated ^ operation.name.startswith("neg")
                     product.copies.append(operation)
                 else:
@@ -212,12 +253,21 @@ def _products(
                     each.changed.add(slot)
                 if copied is not None:
                     known[slot] = copied
+            if guarded and isinstance(operation, Action):
+                _close(known)
+        if guarded and not isinstance(block.terminator, Jump):
+            _close(known)
         for slot in map(_slot, block.terminator.reads):
             if slot in known:
                 known[slot][0].is_value = True
     for slot, (product, _) in known.items():
         product.is_value |= slot in after[blocks[-1][0].index]
     return found
+
+
+def _close(known: dict[int, tuple[_Product, bool]]) -> None:
+    for product, _ in known.values():
+        product.is_closed = True
 
 
 def _changes(

@@ -8,7 +8,7 @@ are those of ptxas 13.0, read from its machine code, and are the same for all ty
   but not branches that skip nothing with an effect. The product must not be guarded; its readers
   may be.
 - ``.ftz`` must be the same in both. A product with ``.sat`` is not fused, a sum with ``.sat`` is.
-- Products with one reader are fused first. Of a sum of two products, the one with fewer readers is
+- Products with one reader are fused first, unless they are pairs. Of a sum of two products, the one with fewer readers is
   fused, else the first. The other one is an addend, and no later sum is fused with it.
 - ``div.full`` and ``div.approx`` are products of the dividend and a reciprocal.
 - Readers of a copy or of the negation of a product are readers of the product. Those whose results
@@ -111,10 +111,15 @@ class _Product:
                 copies.append(Lanewise(copy, (use,), (target,), self.operation.site, "mov"))
         return copies
 
+    @property
+    def is_early(self) -> bool:
+        """Whether it is fused before products of other kinds."""
+        return len(self.readers) == 1 or self.operation.name.endswith("x2")
+
     def fits_all(self) -> bool:
-        """Return whether all readers are sums that it can be fused with."""
+        """Return whether it is a product of sums alone, which it can be fused with."""
         words = _PRODUCTS[self.operation.name]
-        return all(
+        return not self.is_value and all(
             isinstance(reader, Lanewise)
             and reader.name in _SUMS
             and reader.name[4:].replace("sat.", "") == words
@@ -279,14 +284,10 @@ def _changes(
         for reader, place, negated in product.readers:
             operands.setdefault(id(reader), []).append((place, product, negated))
     chosen: dict[int, tuple[Lanewise, int, _Product, bool]] = {}
-    for most in (1, len(operands)):  # first the products with one reader
+    for is_last in (False, True):
         for reader in (each for block, _ in blocks for each in block.operations):
             given = operands.get(id(reader), [])
-            able = [
-                each
-                for each in given
-                if not each[1].is_value and len(each[1].readers) <= most and each[1].fits_all()
-            ]
+            able = [each for each in given if (is_last or each[1].is_early) and each[1].fits_all()]
             if able and id(reader) not in chosen and isinstance(reader, Lanewise):
                 first = min(able, key=lambda each: (len(each[1].readers), each[0]))
                 chosen[id(reader)] = reader, *first

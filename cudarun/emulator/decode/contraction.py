@@ -8,8 +8,9 @@ are those of ptxas 13.0, read from its machine code, and are the same for all ty
   but not branches that skip nothing with an effect. The product must not be guarded; its readers
   may be.
 - ``.ftz`` must be the same in both. A product with ``.sat`` is not fused, a sum with ``.sat`` is.
-- Products with one reader are fused first, unless they are pairs. Of a sum of two products, the one with fewer readers is
-  fused, else the first. The other one is an addend, and no later sum is fused with it.
+- Products with one reader are fused first, unless they are pairs. Of a sum of two products, the
+  one with fewer readers is fused, else the first. The other one is an addend, and no later sum is
+  fused with it.
 - ``div.full`` and ``div.approx`` are products of the dividend and a reciprocal.
 - Readers of a copy or of the negation of a product are readers of the product. Those whose results
   have no effect are not.

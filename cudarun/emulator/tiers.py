@@ -73,20 +73,19 @@ class KernelTier:
 
     Args:
         tiers: The tiers of this process.
-        function: The kernel.
-        shows_order: Whether its results may show the order of the warps.
+        launch: The first launch of the kernel.
 
     Attributes:
         reason: Why it cannot be compiled; empty if this is not known.
         thresholds: The amounts of work that decide.
     """
 
-    def __init__(self, tiers: Tiers, function: FunctionCode, *, shows_order: bool) -> None:
+    def __init__(self, tiers: Tiers, launch: Launch) -> None:
         self.reason = ""
         self.thresholds = tiers.thresholds
         self._waits = tiers.waits
-        self._shows_order = shows_order
-        self._function = function
+        self._shows_order = False  # known when it begins to compile: few launches need it
+        self._function = launch.kernel_function
         self._work = 0.0  # of interpreted launches
         self._launches = 0  # of them
         self._due = 0.0  # the work after which the interpreter waits for the compiler
@@ -203,7 +202,8 @@ class KernelTier:
         self.reason = compilation.reason
         if not self.reason:
             self._compilation = compilation
-            self._shows_order = self._shows_order and bool(compilation.visible_order)
+            is_ordered = launch.observer.detectors or launch.is_serial
+            self._shows_order = bool(compilation.visible_order) and not is_ordered
 
 
 def order_reason(visible_order: str) -> str:
@@ -316,15 +316,6 @@ class _Handover:
         return abs(self._ended_at * left / self._ended - since)
 
 
-def may_show_order(launch: Launch) -> bool:
-    """Return whether results of a kernel, or of a function that it may call, can show an order."""
-    from cudarun.emulator.machine.effects import can_show_order  # imports what kernels import
-
-    kernels = launch.program.kernels
-    called = (function for name, function in launch.functions.items() if name not in kernels)
-    return any(map(can_show_order, (launch.kernel_function, *called)))
-
-
 class Tiers:
     """The tiers of kernels in a process.
 
@@ -346,8 +337,7 @@ class Tiers:
         key = id(function), launch.is_serial, detect
         tier = self._tiers.pop(key, None)
         if tier is None or not tier.is_of(function):
-            shows_order = not (detect or launch.is_serial) and may_show_order(launch)
-            tier = KernelTier(self, function, shows_order=shows_order)
+            tier = KernelTier(self, launch)
         self._tiers[key] = tier
         if len(self._tiers) > _MOST_TIERS:
             del self._tiers[next(iter(self._tiers))]

@@ -8,14 +8,15 @@ from cudarun.emulator.compiled.control.waiting import blocks_in_loops
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.bulk_copies import BulkTransfer
-from cudarun.emulator.machine.effects import BULK_REDUCTIONS, OUTPUTS
+from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction, BulkTransfer
+from cudarun.emulator.machine.effects import OUTPUTS
 from cudarun.emulator.machine.mbarriers import BarrierChange, Initialize, PhaseTest
-from cudarun.emulator.machine.tensor_copies import TensorStore
+from cudarun.emulator.machine.tensor_copies import TensorReduction, TensorStore
 from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
 
 _GRID_WORKSPACE = {"%envreg1", "%envreg2"}  # its address
+_BULK_REDUCTIONS = (BulkReduction, AsyncReduction, TensorReduction)
 _COPIES = (AsynchronousCopy, BulkTransfer, TensorStore)
 _BARRIERS = (BarrierChange, Initialize, PhaseTest)
 
@@ -38,7 +39,7 @@ def check_order(function: FunctionCode) -> None:
             if not isinstance(operation, Action):
                 continue
             action = operation.action
-            if isinstance(action, BULK_REDUCTIONS):
+            if isinstance(action, _BULK_REDUCTIONS):
                 ordered.setdefault("bulk", []).append(operation)
                 if block.index in loops:
                     raise Untraceable("a bulk reduction in a loop")
@@ -135,7 +136,7 @@ def _is_independent(operation: Operation) -> bool:
         return all(_is_of_a_block(each) or not each.strong for each in action.accesses)
     if isinstance(action, Atomic):
         return not is_of_global_memory(action) or reduction_of(action) is not None
-    if isinstance(action, BULK_REDUCTIONS):
+    if isinstance(action, _BULK_REDUCTIONS):
         return False
     return isinstance(action, (*_COPIES, *_BARRIERS, NoEffect, WarpAction))
 

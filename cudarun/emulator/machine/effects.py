@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
 from cudarun.emulator.machine.system import free, malloc, vprintf
-from cudarun.emulator.machine.tensor_copies import TensorReduction
 from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
 
@@ -20,18 +18,6 @@ _OWN = frozenset({"shared", "local", "param"})
 _DECLARED = (Atomic, AsynchronousCopy, MemoryLoad, MemoryStore, WarpAction)
 
 OUTPUTS = (vprintf, malloc, free)
-BULK_REDUCTIONS = (BulkReduction, AsyncReduction, TensorReduction)
-
-
-def can_show_order(function: FunctionCode) -> bool:
-    """Return whether a function has an operation that several warps execute in some order."""
-    return any(
-        isinstance(operation, Action)
-        and (
-            isinstance(operation.action, (Atomic, *BULK_REDUCTIONS)) or operation.action in OUTPUTS
-        )
-        for operation in function.operations
-    )
 
 
 def communicates(launch: Launch) -> bool:

@@ -13,7 +13,7 @@ from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.compiled.state.memory import field, store_field
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
-from cudarun.emulator.compiled.state.sites import pass_sources
+from cudarun.emulator.compiled.state.sites import pass_values
 from cudarun.emulator.compiled.warps import LANES, shuffle_pattern
 from cudarun.emulator.machine.passing import following_blocks
 from cudarun.emulator.machine.warps import Shuffle, WarpAction
@@ -72,5 +72,5 @@ class SyncChecks(LoweringRules):
     def members(self, mask: str, members: LaneVector) -> None:
         """Check that lanes are in their member masks, and that the others there have the same."""
         code = self._code
-        pass_sources(code, [members])
+        pass_values(code, [members])
         call(code, "void", "check_members", f"ptr %ctx, ptr %state, i32 {mask}")

@@ -21,7 +21,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
 )
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.registers import LoweringRules
-from cudarun.emulator.compiled.state.sites import pass_sources, take_results
+from cudarun.emulator.compiled.state.sites import pass_values, take_results
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
 
@@ -142,7 +142,7 @@ class WarpOperations(LoweringRules):
         signed = operation.sources[0].type.signed  # type: ignore[union-attr]
         kind = action.words["op"]
         name = f"reduce_{('s' if signed else 'u') + kind if kind in ('min', 'max') else kind}"
-        pass_sources(code, [value, members])
+        pass_values(code, [value, members])
         call(code, "void", name, f"ptr %ctx, i32 {mask}")
         self._finish(operation, take_results(code, 2, [lane_type(operation.destinations[0])]))
 

@@ -21,11 +21,12 @@ from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import CheckedPlace, MemoryFunctions, cache_entry, field
 from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
+from cudarun.emulator.compiled.state.shared_functions import SharedFunctions
 from cudarun.emulator.compiled.state.sites import (
     CallbackSite,
     CallbackSites,
     call_back,
-    pass_sources,
+    pass_values,
     take_results,
 )
 from cudarun.emulator.machine.access import Access
@@ -46,6 +47,19 @@ class CheckedLanes(NamedTuple):
 
     lanes: list[LaneVector]
     others: str
+
+
+class GeneralAccess(NamedTuple):
+    """The accesses of an instruction, in a function of which ``%mask`` are the active lanes.
+
+    Attributes:
+        results: Returns the results, of the checked places of the accesses and of the sources.
+        lanes: Returns the lanes that make each access, of the sources; by default all active ones
+            make all.
+    """
+
+    results: Callable[[list[CheckedPlace], list[LaneVector]], list[LaneVector]]
+    lanes: Callable[[list[LaneVector]], CheckedLanes] | None = None
 
 
 class PatternAccess(NamedTuple):
@@ -70,6 +84,7 @@ class AccessCode(LoweringRules):
     Args:
         code: Where it goes.
         registers: The registers.
+        functions: The functions of the module.
         sites: Takes the places that call back.
         memory: Loads and stores.
         in_cluster: Whether addresses may be in the shared memory of other blocks.
@@ -79,12 +94,14 @@ class AccessCode(LoweringRules):
         self,
         code: CodeBuilder,
         registers: WarpRegisters,
+        functions: SharedFunctions,
         sites: CallbackSites,
         memory: MemoryFunctions,
         *,
         in_cluster: bool,
     ) -> None:
         super().__init__(code, registers)
+        self._functions = functions
         self.sites = sites
         self._in_cluster = in_cluster
         self.memory = memory
@@ -114,11 +131,11 @@ class AccessCode(LoweringRules):
                     found.append(self._code.shuffle(own[0], order, own[1]))
             return found
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+        def loaded(places: list[CheckedPlace], _: list[LaneVector]) -> list[LaneVector]:
             (place,) = places
             return values(
                 [
-                    self.memory.load(self._code, place, mask, width, size * column)
+                    self.memory.load(self._code, place, "%mask", width, size * column)
                     for column in range(len(columns))
                 ]
             )
@@ -132,7 +149,8 @@ class AccessCode(LoweringRules):
             ),
         )
         sources = self._sources(operation)
-        results = self.access(operation, [access], sources, mask, fast, patterns=patterns)
+        general = GeneralAccess(loaded)
+        results = self.access(operation, [access], sources, mask, general, patterns)
         self._finish(operation, results)
 
     def store(self, operation: Action, mask: str) -> None:
@@ -144,7 +162,7 @@ class AccessCode(LoweringRules):
         sources = self._sources(operation)
         kinds = list(map(lane_type, operation.sources))
 
-        def columns() -> list[LaneVector]:
+        def columns(sources: list[LaneVector]) -> list[LaneVector]:
             found = []
             for value, kind in zip(sources[1:], kinds[1:], strict=True):
                 for part in range(action.elements):
@@ -152,22 +170,22 @@ class AccessCode(LoweringRules):
                     if action.elements > 1:
                         chosen = range(part, value.count, action.elements)
                         column = self._code.shuffle(value, chosen)
-                    stored = cast(self._code, column, kind.dtype, access.dtype)
-                    found.append(self._code.bitcast(stored, f"i{8 * size}"))
+                    column = cast(self._code, column, kind.dtype, access.dtype)
+                    found.append(self._code.bitcast(column, f"i{8 * size}"))
             return found
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+        def stored(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
             (place,) = places
-            for number, bits in enumerate(columns()):
-                self.memory.store(self._code, place, mask, bits, size * number)
+            for number, bits in enumerate(columns(given)):
+                self.memory.store(self._code, place, "%mask", bits, size * number)
             return []
 
         def row(places: HalfPlaces, place: CheckedPlace) -> list[LaneVector]:
-            self.memory.store_row(self._code, places, columns(), place, mask)
+            self.memory.store_row(self._code, places, columns(sources), place, mask)
             return []
 
-        patterns = PatternAccess(row)
-        self.access(operation, [access], sources, mask, fast, patterns=patterns)
+        general = GeneralAccess(stored)
+        self.access(operation, [access], sources, mask, general, PatternAccess(row))
 
     def call(self, operation: Action, mask: str) -> None:
         """Compile an instruction that the caller executes."""
@@ -179,7 +197,7 @@ class AccessCode(LoweringRules):
         code = self._code
         kinds = tuple(map(lane_type, operation.destinations))
         site = self.site(operation, kinds)
-        pass_sources(code, sources)
+        pass_values(code, sources)
         answer = call_back(code, site, mask)
         done = code.fresh("done")
         wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
@@ -192,7 +210,7 @@ class AccessCode(LoweringRules):
     ) -> None:
         """Call back; continue where the instruction begins again, or where it has been executed."""
         code = self._code
-        pass_sources(code, sources)
+        pass_values(code, sources)
         answer = call_back(code, site, mask)
         cases = f"i32 {layout.RETRY}, label %{check} i32 {layout.DONE}, label %{done}"
         code.line(f"switch i32 {answer}, label %fault [ {cases} ]")
@@ -237,57 +255,35 @@ class AccessCode(LoweringRules):
         accesses: Sequence[Access],
         sources: list[LaneVector],
         mask: str,
-        fast: Callable[[list[CheckedPlace]], list[LaneVector]],
-        checked: CheckedLanes | None = None,
+        general: GeneralAccess,
         patterns: PatternAccess | None = None,
     ) -> list[LaneVector]:
-        """Return the results of the fast path, or of the caller.
+        """Return the results of an instruction, of its accesses or of the caller.
 
         Args:
             operation: The instruction.
             accesses: Its accesses. The address of each is the source with the same place.
             sources: The sources.
             mask: The active lanes.
-            fast: Returns the results, of the checked places of the accesses.
-            checked: The lanes that make each access; by default all active ones make all.
+            general: The accesses of any lanes to any addresses, in a function that equal
+                instructions share.
             patterns: Faster paths of the only access.
         """
         code = self._code
         kinds = tuple(map(lane_type, operation.destinations))
         numbers = tuple(self.sites.new_entry(access) for access in accesses)
-        site = self.site(operation, kinds, numbers, has_lanes=checked is not None)
-        check, valid, slow, done, join = (
-            code.fresh(stem) for stem in ("check", "valid", "slow", "done", "join")
-        )
-        bases = [
-            self._base(source, access.offset)
-            for source, access in zip(sources, accesses, strict=False)
-        ]
+        site = self.site(operation, kinds, numbers, has_lanes=general.lanes is not None)
         exits = []
         if patterns is not None and accesses[0].space != "local":
-            entry = cache_entry(code, numbers[0])
-            exits += self._patterns(accesses[0], patterns, entry, bases[0], mask)
-        code.line(f"br label %{check}")
-        code.label(check)
-        good = code.scalar(f"icmp eq i32 {checked.others if checked else 0}, 0")
-        places = []
-        for turn, (access, number) in enumerate(zip(accesses, numbers, strict=True)):
-            entry = cache_entry(code, number)
-            offsets, bad = self._checked(access, entry, bases[turn], turn)
-            if checked:
-                bad = code.select(checked.lanes[turn], bad, splat("i64", 0))
-            else:
-                bad = self._of_active_lanes(bad, mask)
-            good = code.scalar(f"and i1 {good}, {is_zero(code, bad)}")
-            places.append((access, entry, offsets))
-        code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
-        code.label(valid)
-        exits.append(self._exit(fast([self._place(*each) for each in places])))
-        code.label(slow)
-        given = [*checked.lanes, code.from_mask(checked.others)] if checked else []
-        self.called(site, sources + given, mask, check, done)
-        code.label(done)
-        exits.append(self._exit(take_results(code, len(sources), kinds)))
+            entry, base = cache_entry(code, numbers[0]), self._base(sources[0], accesses[0].offset)
+            exits += self._patterns(accesses[0], patterns, entry, base, mask)
+        entries = list(zip(accesses, numbers, strict=True))
+        self._call_general(site, entries, sources, mask, general)
+        results = take_results(code, len(sources), kinds)
+        if not exits:
+            return results
+        exits.append(self._exit(results))
+        join = code.fresh("join")
         for label, _ in exits:
             code.label(label)
             code.line(f"br label %{join}")
@@ -301,6 +297,72 @@ class AccessCode(LoweringRules):
             )
             for place, first in enumerate(exits[0][1])
         ]
+
+    def _call_general(
+        self,
+        site: int,
+        entries: list[tuple[Access, int]],
+        sources: list[LaneVector],
+        mask: str,
+        general: GeneralAccess,
+    ) -> None:
+        """Call the function of the general path; the results are columns after the sources."""
+        code = self._code
+        given = [
+            LaneVector(f"%s{place}", source.element, source.count)
+            for place, source in enumerate(sources)
+        ]
+        body, numbers = self._functions.compiled(
+            lambda _: self._general(site, entries, given, general), {}
+        )
+        parameters = [f"{each.kind} %n{place}" for place, each in enumerate(numbers)]
+        parameters += [each.typed for each in given]
+        name = self._functions.name(", ".join(parameters), (), body, ["  ret i1 false"])
+        arguments = [
+            f"{each.kind} {code.number(each.kind, each.value, each.role)}" for each in numbers
+        ]
+        arguments += [each.typed for each in sources]
+        first = f"ptr %ctx, i32 %warp, ptr %state, i32 {mask}"
+        fault = code.scalar(f"call i1 @{name}({', '.join([first, *arguments])})")
+        done = code.fresh("done")
+        code.line(f"br i1 {fault}, label %fault, label %{done}, !prof !2")
+        code.label(done)
+
+    def _general(
+        self,
+        site: int,
+        entries: list[tuple[Access, int]],
+        sources: list[LaneVector],
+        general: GeneralAccess,
+    ) -> None:
+        """Add the body of the general path: checked accesses, or a call of the interpreter."""
+        code = self._code
+        check, valid, slow, done = (code.fresh(stem) for stem in ("check", "valid", "slow", "done"))
+        checked = None if general.lanes is None else general.lanes(sources)
+        bases = [
+            self._base(source, access.offset)
+            for source, (access, _) in zip(sources, entries, strict=False)
+        ]
+        code.line(f"br label %{check}")
+        code.label(check)
+        good = code.scalar(f"icmp eq i32 {checked.others if checked else 0}, 0")
+        places = []
+        for turn, (access, number) in enumerate(entries):
+            entry = cache_entry(code, number)
+            offsets, bad = self._checked(access, entry, bases[turn], turn)
+            lanes = checked.lanes[turn] if checked else self._registers.mask
+            bad = code.select(lanes, bad, splat("i64", 0))
+            good = code.scalar(f"and i1 {good}, {is_zero(code, bad)}")
+            places.append((access, entry, offsets))
+        code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
+        code.label(valid)
+        results = general.results([self._place(*each) for each in places], sources)
+        pass_values(code, results, len(sources))
+        code.line(f"br label %{done}")
+        code.label(slow)
+        given = [*checked.lanes, code.from_mask(checked.others)] if checked else []
+        self.called(site, sources + given, "%mask", check, done)
+        code.label(done)
 
     def _exit(self, results: list[LaneVector]) -> PathExit:
         """End a path of an access; return the label of its exit, and its results."""
@@ -367,21 +429,6 @@ class AccessCode(LoweringRules):
             for each in (places, "%bad")
         )
         return offsets, bad
-
-    def _of_active_lanes(self, values: LaneVector, mask: str) -> LaneVector:
-        """Return values of the active lanes, and 0 of others."""
-        code = self._code
-        start, some, every = (code.fresh(stem) for stem in ("start", "some", "every"))
-        code.line(f"br label %{start}")
-        code.label(start)
-        whole = code.scalar(f"icmp eq i32 {mask}, -1")
-        code.line(f"br i1 {whole}, label %{every}, label %{some}")
-        code.label(some)
-        chosen = code.select(self._registers.mask, values, splat("i64", 0))
-        code.line(f"br label %{every}")
-        code.label(every)
-        text = f"phi {values.type} [ {values.name}, %{start} ], [ {chosen.name}, %{some} ]"
-        return code.vector(text, values.element)
 
     def _base(self, base: LaneVector, offset: int) -> LaneVector:
         """Return addresses with the constant offset of an operand."""

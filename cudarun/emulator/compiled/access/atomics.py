@@ -9,12 +9,13 @@ import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
+from cudarun.emulator.compiled.access.accesses import GeneralAccess
 from cudarun.emulator.compiled.access.reductions import is_of_global_memory, reduction_of
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type, traced
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText, element_of
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace, pointer_to
-from cudarun.emulator.compiled.state.sites import pass_sources, take_results
+from cudarun.emulator.compiled.state.sites import pass_values, take_results
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TypeKind
@@ -63,27 +64,29 @@ class AtomicRules(AccessRules):
         name, old = _name(action), LaneType(np.dtype(f"u{size}"))
         if not code.module.defines(name):
             _define(code.module, name, action)
-        given = [
-            code.bitcast(value, old.element) for value in sources[1 : 1 + operands * action.count]
-        ]
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+        def updated(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
             (place,) = places
+            values = [
+                code.bitcast(value, old.element) for value in given[1 : 1 + operands * action.count]
+            ]
             found: list[LaneVector] = []
             for number in range(action.count):
                 ahead = number * size
                 host = pointer_to(code, place.host, ahead) if ahead else place.host
-                own = given[number * operands : (number + 1) * operands]
-                pass_sources(code, [place.offsets, *own])
-                code.line(f"call void @{name}(ptr %ctx, ptr {host}, i32 {mask})")
+                own = values[number * operands : (number + 1) * operands]
+                pass_values(code, [place.offsets, *own])
+                code.line(f"call void @{name}(ptr %ctx, ptr {host}, i32 %mask)")
                 if action.wanted:
                     found += take_results(code, 3, [old])
-                self._accesses.memory.update(code, place, mask, 8 * size, ahead)
+                self._accesses.memory.update(code, place, "%mask", 8 * size, ahead)
             return [
                 code.bitcast(value, each.element) for value, each in zip(found, kinds, strict=False)
             ]
 
-        self._finish(operation, self._accesses.access(operation, [access], sources, mask, fast))
+        general = GeneralAccess(updated)
+        results = self._accesses.access(operation, [access], sources, mask, general)
+        self._finish(operation, results)
 
 
 def _define(module: ModuleText, name: str, action: Atomic) -> None:

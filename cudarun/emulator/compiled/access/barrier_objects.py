@@ -10,12 +10,12 @@ import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
-from cudarun.emulator.compiled.access.accesses import CheckedLanes
+from cudarun.emulator.compiled.access.accesses import CheckedLanes, GeneralAccess
 from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
-from cudarun.emulator.compiled.state.sites import pass_sources, take_results
+from cudarun.emulator.compiled.state.sites import pass_values, take_results
 from cudarun.emulator.machine.barrier_objects import BYTES, COUNT, NO_BYTES, PENDING
 from cudarun.emulator.machine.barrier_objects import PHASE as PHASE_BIT
 from cudarun.emulator.machine.mbarriers import (
@@ -45,21 +45,24 @@ class BarrierObjects(AccessRules):
         code, action = self._code, operation.action
         assert isinstance(action, Initialize)
         sources = self._sources(operation)
-        word, checked = splat("i64", 0), None
-        if len(sources) > 1:
-            count = self._wide(sources[1])
-            pending = code.binary("shl", count, splat("i64", PENDING))
-            word = code.binary("or", code.binary("or", count, pending), splat("i64", _NOTHING_OWED))
-            less = code.binary("sub", count, splat("i64", 1))
+
+        def checked(given: list[LaneVector]) -> CheckedLanes:
+            less = code.binary("sub", self._wide(given[1]), splat("i64", 1))
             invalid = code.compare("uge", less, splat("i64", COUNT))
             others = code.to_mask(code.binary("and", invalid, self._registers.mask))
-            checked = CheckedLanes([self._registers.mask], others)
+            return CheckedLanes([self._registers.mask], others)
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
-            self._accesses.memory.store(code, places[0], mask, word, 0)
+        def initialized(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
+            word = splat("i64", 0)
+            if len(given) > 1:
+                count = self._wide(given[1])
+                both = code.binary("or", count, code.binary("shl", count, splat("i64", PENDING)))
+                word = code.binary("or", both, splat("i64", _NOTHING_OWED))
+            self._accesses.memory.store(code, places[0], "%mask", word, 0)
             return []
 
-        self._accesses.access(operation, action.accesses, sources, mask, fast, checked)
+        general = GeneralAccess(initialized, checked if len(sources) > 1 else None)
+        self._accesses.access(operation, action.accesses, sources, mask, general)
 
     def test(self, operation: Action, mask: str) -> None:
         """Compile ``mbarrier.test_wait`` and ``mbarrier.try_wait``."""
@@ -70,56 +73,56 @@ class BarrierObjects(AccessRules):
         number = len(tests)
         tests.append(operation)
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
-            word = self._accesses.memory.load(code, places[0], mask, 64, 0)
-            state, phase = self._wide(sources[1]), splat("i64", PHASE_BIT)
+        def tested(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
+            word = self._accesses.memory.load(code, places[0], "%mask", 64, 0)
+            state, phase = self._wide(given[1]), splat("i64", PHASE_BIT)
             if action.parity:
                 asked = code.binary("and", state, splat("i64", 1))
             else:
                 asked = code.binary("lshr", state, phase)
             complete = code.compare("ne", code.binary("lshr", word, phase), asked)
             failed = code.scalar(f"xor i32 {code.to_mask(complete)}, -1")
-            failed = code.scalar(f"and i32 {failed}, {mask}")
+            failed = code.scalar(f"and i32 {failed}, %mask")
             phases = code.to_mask(code.compare("ne", asked, splat("i64", 0)))
-            pass_sources(code, [self._wide(sources[0])])
-            given = f"i32 %warp, i32 {number}, i32 {failed}, i32 {phases}"
-            call(code, "void", "record_test", f"ptr %ctx, {given}")
+            pass_values(code, [self._wide(given[0])])
+            arguments = f"i32 %warp, i32 {code.number('i32', number)}, i32 {failed}, i32 {phases}"
+            call(code, "void", "record_test", f"ptr %ctx, {arguments}")
             return [complete]
 
-        self._finish(
-            operation, self._accesses.access(operation, action.accesses, sources, mask, fast)
-        )
+        general = GeneralAccess(tested)
+        results = self._accesses.access(operation, action.accesses, sources, mask, general)
+        self._finish(operation, results)
 
     def change(self, operation: Action, mask: str) -> None:
         """Compile an arrival, or a change of the expected bytes."""
         code, action = self._code, operation.action
         assert isinstance(action, Arrive | ArriveAfterCopies | Transactions)
         sources = self._sources(operation)
-        given = self._wide(sources[1]) if len(sources) > 1 else None
         one, none = splat("i64", 1), splat("i64", 0)
-        match action:
-            case Arrive():
-                counts, owed = (one, given) if action.expects else (given, none)
-            case ArriveAfterCopies():
-                counts, owed = splat("i64", action.counts), none
-            case _:
-                assert given is not None
-                counts, owed = none, given
-                if action.sign < 0:
-                    owed = code.binary("sub", none, given)
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+        def amounts(given: LaneVector | None) -> tuple[LaneVector | None, LaneVector | None]:
+            """Return the arrivals and the bytes."""
+            match action:
+                case Arrive():
+                    return (one, given) if action.expects else (given, none)
+                case ArriveAfterCopies():
+                    return splat("i64", action.counts), none
+            assert given is not None
+            return none, given if action.sign > 0 else code.binary("sub", none, given)
+
+        def arrived(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
             (place,) = places
-            pass_sources(code, [place.offsets, counts or one, owed or none])
-            given = f"ptr %ctx, ptr {place.host}, i32 {mask}, i32 {int(action.drops)}"
-            good = code.scalar(f"icmp ne i32 {call(code, 'i32', 'change_objects', given)}, 0")
+            counts, owed = amounts(self._wide(given[1]) if len(given) > 1 else None)
+            pass_values(code, [place.offsets, counts or one, owed or none])
+            arguments = f"ptr %ctx, ptr {place.host}, i32 %mask, i32 {int(action.drops)}"
+            good = code.scalar(f"icmp ne i32 {call(code, 'i32', 'change_objects', arguments)}, 0")
 
             def changed() -> list[LaneVector]:
-                self._accesses.memory.mark(code, place, mask, 64, 0)
+                self._accesses.memory.mark(code, place, "%mask", 64, 0)
                 return take_results(code, 3, [_WORD] * len(operation.destinations))
 
-            return self._executed_unless(good, operation, sources, mask, changed)
+            return self._executed_unless(good, operation, given, "%mask", changed)
 
-        self._finish(
-            operation, self._accesses.access(operation, action.accesses, sources, mask, fast)
-        )
+        general = GeneralAccess(arrived)
+        results = self._accesses.access(operation, action.accesses, sources, mask, general)
+        self._finish(operation, results)

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
+from cudarun.emulator.compiled.access.accesses import GeneralAccess
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, constant, splat
 from cudarun.emulator.compiled.state import layout
@@ -29,18 +30,18 @@ class FragmentTransfers(AccessRules):
             uses = operation.sources[1 : 1 + action.words.count]
         dtype = lane_type(uses[0]).dtype
         held = fragment(action.words, action.which, action.words.type, len(uses), dtype)
-        elements = FragmentElements(code, action, held, sources[-1] if action.strided else None)
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+        def accessed(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
             (place,) = places
+            elements = FragmentElements(code, action, held, given[-1] if action.strided else None)
 
             def transferred() -> list[LaneVector]:
                 if not action.loads:
-                    for number, value in enumerate(sources[1 : 1 + len(uses)]):
-                        self._store(place, elements, number, len(uses), (value, mask))
+                    for number, value in enumerate(given[1 : 1 + len(uses)]):
+                        self._store(place, elements, number, len(uses), (value, "%mask"))
                     return []
                 registers = [
-                    self._loaded(place, elements, number, len(uses), mask)
+                    self._loaded(place, elements, number, len(uses), "%mask")
                     for number in range(len(uses))
                 ]
                 return [
@@ -49,9 +50,10 @@ class FragmentTransfers(AccessRules):
                 ]
 
             inside = self._is_inside(place, elements.farthest())
-            return self._executed_unless(inside, operation, sources, mask, transferred)
+            return self._executed_unless(inside, operation, given, "%mask", transferred)
 
-        results = self._accesses.access(operation, action.accesses, sources, mask, fast)
+        general = GeneralAccess(accessed)
+        results = self._accesses.access(operation, action.accesses, sources, mask, general)
         self._finish(operation, results)
 
     def _is_inside(self, place: CheckedPlace, farthest: LaneVector) -> str:

@@ -24,7 +24,7 @@ from cudarun.emulator.compiled.state.memory import (
     store_field,
 )
 from cudarun.emulator.compiled.state.patterns import HalfPlaces
-from cudarun.emulator.compiled.state.sites import pass_sources
+from cudarun.emulator.compiled.state.sites import pass_values
 
 _WARP = "ptr %ctx, ptr %state, i32 %warp"
 
@@ -126,7 +126,7 @@ class ObservedMemory(MemoryFunctions):
         """See `MemoryFunctions`."""
         if len(columns) == 1 and columns[0].bits == 8 * self._unit:
             with self._unless_null(code, place.entry, layout.SHADOW) as shadow:
-                pass_sources(code, columns)
+                pass_values(code, columns)
                 for half, first in enumerate(places.first):
                     given = f"{_WARP}, ptr {shadow}, ptr {place.host}, i64 {first}, i32 {half}"
                     call(code, "void", "write_row", given)
@@ -198,7 +198,7 @@ class ObservedMemory(MemoryFunctions):
         code.label(skipped)
         with self._unless_null(code, place.entry, layout.SHADOW) as shadow:
             host = pointer_to(code, place.host, ahead) if ahead else place.host
-            pass_sources(code, [place.offsets] if value is None else [place.offsets, value])
+            pass_values(code, [place.offsets] if value is None else [place.offsets, value])
             given = f"{_WARP}, ptr {shadow}, ptr {host}, i32 {mask}, i64 {ahead}"
             kinds = f"i32 {size}, i32 {kind}, i32 {int(self.is_joint)}"
             found = call(code, "i32", "record_accesses", f"{given}, {kinds}")

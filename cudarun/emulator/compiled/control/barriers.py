@@ -14,7 +14,7 @@ from cudarun.emulator.compiled.native.functions import call, two_words
 from cudarun.emulator.compiled.state.layout import FAILS
 from cudarun.emulator.compiled.state.memory import pointer_to
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
-from cudarun.emulator.compiled.state.sites import pass_sources
+from cudarun.emulator.compiled.state.sites import pass_values
 from cudarun.emulator.machine.barriers import BarrierWait
 
 _WORDS = "<32 x i32>"
@@ -80,7 +80,7 @@ class CountedBarriers(LoweringRules):
             if barrier.reduction is not None:
                 predicates = self._registers.source(barrier.reduction[2])
                 given = code.to_mask(code.binary("and", predicates, here))
-        pass_sources(code, [number, expected])
+        pass_values(code, [number, expected])
         arguments = f"ptr %ctx, ptr %state, i32 {mask}, i32 {place}, i32 {given}"
         released, answer = two_words(code, call(code, "i64", "arrive_at_barriers", arguments))
         valid, invalid = code.fresh("valid"), code.fresh("invalid")

@@ -17,7 +17,7 @@ from cudarun.emulator.compiled.state.sites import (
     CallbackSite,
     CallbackSites,
     call_back,
-    pass_sources,
+    pass_values,
 )
 from cudarun.emulator.machine.control import Branch, IndexedBranch, Trap
 
@@ -135,6 +135,6 @@ class BlockEnds(LoweringRules):
         """Call back to raise the fault of a terminator, which reads its operands."""
         reads = block.terminator.reads
         site = CallbackSite(block.terminator, block.index, tuple(map(lane_type, reads)), ())
-        pass_sources(self._code, [self._registers.source(use) for use in reads])
+        pass_values(self._code, [self._registers.source(use) for use in reads])
         call_back(self._code, self._sites.add(site), mask)
         self._code.line("br label %fault")

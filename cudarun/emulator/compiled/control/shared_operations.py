@@ -14,13 +14,13 @@ from cudarun.emulator.code import Action, ConstantUse, Lanewise, RegisterUse, Us
 from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, NumberParameter
 from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.shared_functions import PARAMETERS, SharedFunctions
 from cudarun.emulator.machine.matrices import Multiply, WarpMultiply
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 
-_PARAMETERS = "ptr %ctx, i32 %warp, ptr %state, i32 %mask"
 _RECORDS = "records"
 _LAST = "last_operation"
-_LAST_TEXT = f"define internal i1 @{_LAST}({_PARAMETERS}, ptr %record) #0 {{\n  ret i1 false\n}}"
+_LAST_TEXT = f"define internal i1 @{_LAST}({PARAMETERS}, ptr %record) #0 {{\n  ret i1 false\n}}"
 
 _NumberedFunction = tuple[str, list[NumberParameter]]
 """The name of the function of an operation, and the numbers that it gets."""
@@ -32,29 +32,26 @@ class SharedOperations:
     Args:
         code: The code that calls them.
         registers: The registers, whose memory is in the warp's state.
+        functions: The functions of the module.
         accesses: The code of accesses and of calls of the interpreter, each of which has numbers of
             its own; ``None`` if detectors observe accesses, which tell them apart by more.
-        enter: Adds the code that defines the values that all code of a warp can use.
     """
 
     def __init__(
         self,
         code: CodeBuilder,
         registers: WarpRegisters,
+        functions: SharedFunctions,
         accesses: AccessCode | None,
-        enter: Callable[[], None],
     ) -> None:
         self._code = code
         self._registers = registers
+        self._functions = functions
         self._accesses = accesses
         self._words: list[str] = []  # of the records
         self._first = 0  # word of the block
         self._entered = ""  # the function of its first operation
-        self._names: dict[str, str] = {}  # by the code
         self._known: dict[Hashable, _NumberedFunction] = {}  # by what determines the code
-        with code.separately():
-            enter()
-            self._entry, self._entry_names = code.lines, code.names
 
     def add(self, operation: Lanewise | Action, compile_: Callable[[str], None]) -> None:
         """Add an operation to the block; ``compile_(mask)`` adds the body of its function."""
@@ -137,43 +134,21 @@ class SharedOperations:
 
     def _function(self, slots: list[int], compile_: Callable[[str], None]) -> _NumberedFunction:
         """Return the function of an operation with these registers."""
-        code, registers = self._code, self._registers
-        names = {slot: f"%r{number}" for number, slot in enumerate(slots)}
-        outer = registers.mask
-        with code.separately(self._entry_names), registers.named(names):
-            registers.mask = code.from_mask("%mask")
-            compile_("%mask")
-            body, numbers = "\n".join(code.lines), code.numbers or []
-        registers.mask = outer
-        kinds = [number.kind for number in numbers]
-        key = f"{len(slots)} {kinds}\n{body}"
-        name = self._names.get(key)
-        if name is None:
-            name = self._names[key] = f"operation{len(self._names)}"
-            self._define(name, body, len(slots), kinds)
-        return name, numbers
-
-    def _define(self, name: str, body: str, registers: int, kinds: list[str]) -> None:
-        lines = [
-            f"define internal i1 @{name}({_PARAMETERS}, ptr %record) #0 {{",
-            "entry:",
-            *self._entry,
-        ]
-        for place in range(registers):
-            lines += _loaded(f"%o{place}", "i64", 1 + place)
-            lines.append(f"  %r{place} = getelementptr i8, ptr %state, i64 %o{place}")
-        for place, kind in enumerate(kinds):
-            lines += _loaded(f"%n{place}", kind, 1 + registers + place)
-        lines += [
-            body,
-            f"  %next = getelementptr i64, ptr %record, i64 {1 + registers + len(kinds)}",
+        registers = {slot: f"%r{number}" for number, slot in enumerate(slots)}
+        body, numbers = self._functions.compiled(compile_, registers)
+        before: list[str] = []
+        for place in range(len(slots)):
+            before += _loaded(f"%o{place}", "i64", 1 + place)
+            before.append(f"  %r{place} = getelementptr i8, ptr %state, i64 %o{place}")
+        for place, number in enumerate(numbers):
+            before += _loaded(f"%n{place}", number.kind, 1 + len(slots) + place)
+        after = [
+            f"  %next = getelementptr i64, ptr %record, i64 {1 + len(slots) + len(numbers)}",
             "  %code = load ptr, ptr %next, align 8, !invariant.load !0",
-            f"  %answer = musttail call i1 %code({_PARAMETERS}, ptr %next)",
+            f"  %answer = musttail call i1 %code({PARAMETERS}, ptr %next)",
             "  ret i1 %answer",
         ]
-        if "label %fault" in body:
-            lines += ["fault:", "  ret i1 true"]
-        self._code.module.define(name, "\n".join([*lines, "}"]))
+        return self._functions.name("ptr %record", before, body, after), numbers
 
 
 def _address(name: str) -> str:

@@ -13,7 +13,7 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.products.groups import WarpgroupCode
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
-from cudarun.emulator.compiled.state.sites import pass_sources
+from cudarun.emulator.compiled.state.sites import pass_values
 from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
@@ -131,7 +131,7 @@ class WarpWaits(LoweringRules):
     def synchronized(self, mask: str, members: LaneVector | None) -> None:
         """Record for detectors that lanes synchronize; ``None`` stands for whole warps."""
         every = splat("i32", 0xFFFFFFFF) if members is None else self._code.bitcast(members, "i32")
-        pass_sources(self._code, [every])
+        pass_values(self._code, [every])
         given = f"ptr %ctx, ptr %state, i32 {mask}"
         call(self._code, "void", "count_synchronization", given)
 
@@ -246,7 +246,7 @@ class WarpWaits(LoweringRules):
         self._schedule.proceed(barrier.after, block.index, mask)
         code.label(waits)
         members = code.bitcast(self._registers.source(barrier.mask), "i32")
-        pass_sources(code, [members])
+        pass_values(code, [members])
         place = self._points.warp_barriers.index(block)
         given = f"ptr %ctx, ptr %state, i32 {mask}, i32 {place}"
         self._schedule.release(call(code, "i32", "wait_for_warp", given))

@@ -42,6 +42,7 @@ from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import FAILS, WAITS, YIELDS, WarpState
 from cudarun.emulator.compiled.state.memory import MemoryFunctions, field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
+from cudarun.emulator.compiled.state.shared_functions import SharedFunctions
 from cudarun.emulator.compiled.state.sites import CallbackSites
 from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.decode.loops import starts_of_loops
@@ -100,9 +101,11 @@ class WarpCode:
         checks = SyncChecks(self._code, self._registers, function) if finds_sync_errors else None
         self._checks = checks
         self.maps_addresses = maps_addresses(function)
+        shared = SharedFunctions(self._code, self._registers, self._values)
         self._accesses = AccessCode(
             self._code,
             self._registers,
+            shared,
             self.sites,
             observed or MemoryFunctions(module),
             in_cluster=self.maps_addresses,
@@ -160,7 +163,7 @@ class WarpCode:
             self._registers.in_state = {slot: offsets[place] for slot, place in places.items()}
         if self.is_large:
             repeated = self._accesses if observed is None else None
-            self._shared = SharedOperations(self._code, self._registers, repeated, self._values)
+            self._shared = SharedOperations(self._code, self._registers, shared, repeated)
         aside = dict(self._saved(every & ~waiting))
         snapshot = Snapshot(self._code, self._registers, function.blocks, self._needed, aside)
         self._schedule = LaneSchedule(

@@ -28,7 +28,7 @@ from cudarun.emulator.compiled.products.sums import define_product
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to
 from cudarun.emulator.compiled.state.registers import WarpRegisters
-from cudarun.emulator.compiled.state.sites import call_back, pass_sources, take_results
+from cudarun.emulator.compiled.state.sites import call_back, pass_values, take_results
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.lanes import indices, of
 from cudarun.emulator.machine.matrices import accumulator_places, left_matrix
@@ -101,7 +101,7 @@ class WarpgroupProducts(AccessRules):
         name = define_warp_product(code.module, action, len(operation.sources))
         sources = self._sources(operation)
         kinds = [lane_type(use) for use in operation.destinations]
-        pass_sources(code, sources)
+        pass_values(code, sources)
         whole, slow, done = (code.fresh(stem) for stem in ("whole", "slow", "done"))
         code.line(f"br i1 {self._is_whole(mask)}, label %{whole}, label %{slow}, !prof !1")
         code.label(whole)

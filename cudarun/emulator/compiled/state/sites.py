@@ -75,10 +75,10 @@ def call_back(code: CodeBuilder, site: int, mask: str) -> str:
     return code.scalar(f"call i32 {function}(ptr %ctx)")
 
 
-def pass_sources(code: CodeBuilder, values: Sequence[LaneVector]) -> None:
-    """Store values to the first columns of the scratch."""
+def pass_values(code: CodeBuilder, values: Sequence[LaneVector], first: int = 0) -> None:
+    """Store values to columns of the scratch."""
     scratch = field(code, "%ctx", layout.SCRATCH, "ptr")
-    for place, value in enumerate(values):
+    for place, value in enumerate(values, first):
         if value.element == "i1":
             value = code.cast("zext", value, "i8")
         pointer = pointer_to(code, scratch, place * layout.COLUMN_BYTES)

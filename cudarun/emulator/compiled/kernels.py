@@ -97,15 +97,20 @@ class KernelModule:
             self.observation = AccessObservation.of(
                 function, detect, has_local_calls=has_local and inlined is not None
             )
-        observed = None if self.observation is None else self.observation.memory(module)
+        observed = None if self.observation is None else self.observation.memory()
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
             has_sync = self.observation is not None and self.observation.finds_sync_errors
             self.code = WarpCode(module, function, depths, observed, finds_sync_errors=has_sync)
             self.code.define()
-        self.code.facts._replace(
-            shadow_unit=self.observation.unit if self.observation else 0, finds_sync_errors=has_sync
-        ).define_run(module)
+        facts = self.code.facts
+        if self.observation is not None:
+            facts = facts._replace(
+                shadow_unit=self.observation.unit,
+                finds_sync_errors=has_sync,
+                finds_unwritten=self.observation.finds_unwritten,
+            )
+        facts.define_run(module)
         self.text = module
         self.is_parallel = are_blocks_independent(function)
         self.has_reductions = bool(global_reductions(function))

@@ -22,7 +22,6 @@ from cudarun.emulator.compiled.control.barriers import are_counted
 from cudarun.emulator.compiled.control.waiting import WaitingLoops
 from cudarun.emulator.compiled.control.waits import WaitPoints
 from cudarun.emulator.compiled.lanes.operators import Untraceable
-from cudarun.emulator.compiled.lanes.vectors import ModuleText
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.decode.analysis import unwritten_registers
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
@@ -115,9 +114,9 @@ class AccessObservation:
                     smallest = min(smallest, _smallest_access(operation.action))
         return cls(smallest, finds_unwritten, "sync" in detect)
 
-    def memory(self, module: ModuleText) -> ObservedMemory:
-        """Return the functions of a module that load and store."""
-        return ObservedMemory(module, self.unit, finds_unwritten=self.finds_unwritten)
+    def memory(self) -> ObservedMemory:
+        """Return the code that loads and stores."""
+        return ObservedMemory(self.unit, finds_unwritten=self.finds_unwritten)
 
 
 def _smallest_access(action: MemoryAction) -> int:

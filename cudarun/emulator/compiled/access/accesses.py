@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.clusters import OWN_RANK
+from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.lanes.operators import Untraceable, cast
 from cudarun.emulator.compiled.lanes.vectors import (
@@ -18,7 +19,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
 )
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.memory import CheckedPlace, MemoryFunctions, cache_entry, field
+from cudarun.emulator.compiled.state.memory import CheckedPlace, cache_entry, field
 from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.shared_functions import SharedFunctions

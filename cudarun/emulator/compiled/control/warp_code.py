@@ -16,6 +16,7 @@ import numpy as np
 from cudarun.emulator.code import Action, BlockCode, ConstantUse, FunctionCode, Lanewise, Terminator
 from cudarun.emulator.compiled.access.accesses import MOST_ACCESSES, AccessCode
 from cudarun.emulator.compiled.access.clusters import maps_addresses
+from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
 from cudarun.emulator.compiled.control.allocation import (
@@ -40,7 +41,7 @@ from cudarun.emulator.compiled.native.functions import KernelConstants
 from cudarun.emulator.compiled.products.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import FAILS, WAITS, YIELDS, WarpState
-from cudarun.emulator.compiled.state.memory import MemoryFunctions, field, pointer_to, store_field
+from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
 from cudarun.emulator.compiled.state.shared_functions import SharedFunctions
 from cudarun.emulator.compiled.state.sites import CallbackSites
@@ -107,7 +108,7 @@ class WarpCode:
             self._registers,
             shared,
             self.sites,
-            observed or MemoryFunctions(module),
+            observed or MemoryFunctions(),
             in_cluster=self.maps_addresses,
         )
         self._functions = LaneFunctions(module)

@@ -1,9 +1,6 @@
-// The check of the accesses of lanes to the region that an instruction accessed last.
+// The accesses of lanes to the region that an instruction accessed last.
 
 #include "runtime.h"
-
-// Of each lane of a warp: an address, or an offset in a region.
-typedef u64 longs __attribute__((ext_vector_type(WARP), aligned(8)));
 
 #define SIGN (1ull << 63)
 
@@ -29,4 +26,65 @@ OUT_OF_LINE void check_access(char *ctx, char *entry, longs *places, longs *bad,
     longs room = (FIELD(u64, entry, COUNT) - 1 - offsets) & ~(bytes - 1);
     *bad = ((room | offsets) & (SIGN | (bytes - 1))) | (unknown & SIGN);
     *places = offsets + ahead;
+}
+
+// --- loads and stores ----------------------------------------------------------------------------
+//
+// The columns are the offsets, from host memory and from its marks of unwritten bytes, and the
+// values. The accesses of a lane are `ahead` bytes after its offset.
+
+// Copy the values of lanes between memory and their column.
+INLINE void copy_lanes(char *ctx, char *memory, u32 mask, u32 size, u32 loads)
+{
+    u64 *offsets = COLUMN(u64, ctx, 0);
+    char *values = COLUMN(char, ctx, 1);
+    u32 first = lowest(mask), follow;
+    u64 run = (u64)mask >> first;
+    if (mask != ~0u && !(run & (run + 1))) {  // lanes from the first to the last one
+        longs apart = *(longs *)(offsets + 1) - *(longs *)offsets;
+        bits in_row = __builtin_convertvector(apart == (longs)(u64)size, bits);
+        __builtin_memcpy(&follow, &in_row, sizeof follow);
+        if (!(mask & mask >> 1 & ~follow)) {
+            char *at = memory + offsets[first], *value = values + first * size;
+            u64 bytes = (u64)__builtin_popcount(mask) * size;
+            __builtin_memcpy(loads ? value : at, loads ? at : value, bytes);
+            return;
+        }
+    }
+#define COPY_LANE(lane)                                                                            \
+    {                                                                                              \
+        char *at = memory + offsets[lane], *value = values + lane * size;                          \
+        __builtin_memcpy(loads ? value : at, loads ? at : value, size);                            \
+    }
+    if (mask == ~0u) {
+        for (u32 lane = 0; lane < WARP; lane++)
+            COPY_LANE(lane)
+        return;
+    }
+    FOR_EACH_LANE(lane, mask)
+        COPY_LANE(lane)
+}
+
+// Load a value of some bytes for each active lane, and 0 for others.
+OUT_OF_LINE void load_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size)
+{
+    if (mask != ~0u)
+        __builtin_memset(COLUMN(char, ctx, 1), 0, WARP * size);
+    if (mask)
+        copy_lanes(ctx, host + ahead, mask, size, 1);
+}
+
+// Store a value for each active lane.
+OUT_OF_LINE void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size)
+{
+    if (mask)
+        copy_lanes(ctx, host + ahead, mask, size, 0);
+}
+
+// Mark bytes as written where that is tracked.
+OUT_OF_LINE void mark_lanes(char *ctx, char *entry, u32 mask, u64 ahead, u32 size)
+{
+    char *marks = FIELD(char *, entry, UNWRITTEN);
+    FOR_EACH_LANE(lane, marks ? mask : 0)
+        __builtin_memset(marks + ahead + COLUMN(u64, ctx, 0)[lane], 0, size);
 }

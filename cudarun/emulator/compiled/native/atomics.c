@@ -9,7 +9,6 @@
 
 // Returns the value to store, of the old one and the operands, each in the low bits.
 typedef u64 (*combination)(u64 old, u64 operand, u64 other);
-typedef u64 places __attribute__((ext_vector_type(WARP), aligned(4)));
 
 INLINE u64 value_at(char *at, u32 size)
 {
@@ -89,12 +88,12 @@ OUT_OF_LINE void reduce_lanes(char *ctx, char *host, u32 mask, u32 size, combina
     u64 *offsets = COLUMN(u64, ctx, 0), first = offsets[lowest(mask)];
     char *operands = COLUMN(char, ctx, 1);
     u32 apart, concurrent = of_system || (is_global && FIELD(u32, ctx, CONCURRENT));
-    bits others = __builtin_convertvector(*(places *)offsets != (places)first, bits);
+    bits others = __builtin_convertvector(*(longs *)offsets != (longs)first, bits);
     __builtin_memcpy(&apart, &others, sizeof apart);
     if (apart & mask) {
         FOR_EACH_LANE(lane, mask) {
             u64 operand = value_at(operands + lane * size, size);
-            reduce_once(host + offsets[lane], operand, concurrent, size, combine);
+            update(host + offsets[lane], operand, 0, concurrent, size, combine);
         }
         return;
     }
@@ -106,5 +105,5 @@ OUT_OF_LINE void reduce_lanes(char *ctx, char *host, u32 mask, u32 size, combina
         FOR_EACH_LANE(lane, mask & (mask - 1))
             total = combine(total, value_at(operands + lane * size, size), 0);
     }
-    reduce_once(host + first, total, concurrent, size, combine);
+    update(host + first, total, 0, concurrent, size, combine);
 }

@@ -60,6 +60,7 @@ class KernelConstants(NamedTuple):
         meetings: Of each block the number of those at which lanes can meet, from 1 on, or 0.
         shadow_unit: Bytes of the smallest access if they are recorded for detectors; else 0.
         finds_sync_errors: Whether lanes are checked for synchronization errors.
+        finds_unwritten: Whether reads of unwritten bytes are findings.
     """
 
     state: WarpState
@@ -71,6 +72,7 @@ class KernelConstants(NamedTuple):
     meetings: Sequence[int] = ()
     shadow_unit: int = 0
     finds_sync_errors: bool = False
+    finds_unwritten: bool = False
 
     def numbers(self) -> dict[str, int]:
         """Return the fields of ``struct kernel``: of lists of blocks, the length."""
@@ -79,7 +81,7 @@ class KernelConstants(NamedTuple):
             **{name: getattr(state, name) for name in ("size", "mask_bytes", "blocks", "counted")},
             **state.offsets,
             **{name: len(values) for name, values in self._lists().items()},
-            **{name: getattr(self, name) for name in ("shadow_unit", "finds_sync_errors")},
+            **{name: getattr(self, name) for name in self._fields[-3:]},
         }
 
     def _lists(self) -> dict[str, Sequence[int]]:

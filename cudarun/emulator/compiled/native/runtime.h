@@ -13,9 +13,11 @@ typedef unsigned long u64;
 typedef u32 (*callback)(char *ctx);
 typedef u64 loose_u64 __attribute__((aligned(1)));
 
-// Of each lane of a warp: a word, a truth value as a word of which all bits are equal, or as a bit.
+// Of each lane of a warp: a word, an address or an offset, and a truth value as a word of which all
+// bits are equal, or as a bit.
 typedef u32 words __attribute__((ext_vector_type(WARP), aligned(4)));
 typedef int truths __attribute__((ext_vector_type(WARP), aligned(4)));
+typedef u64 longs __attribute__((ext_vector_type(WARP), aligned(8)));
 typedef _Bool bits __attribute__((ext_vector_type(WARP)));
 
 #define FIELD(kind, base, offset) (*(kind *)((base) + (offset)))
@@ -43,6 +45,7 @@ extern const u32 at_meetings[];  // of each block, the number of the meeting of 
 
 u32 step(char *ctx, u32 warp);
 u32 recheck_barriers(char *ctx);
+void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size);
 
 INLINE u32 lowest(u32 mask) { return (u32)__builtin_ctz(mask); }
 

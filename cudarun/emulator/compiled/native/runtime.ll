@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 9ac50bbe7e0ca1a352cdb36ff49aa9ed3f2cb210e1143b72acc8268dba2add3f
+; Written by `python -m tools.generate_runtime` from 22f1afb35213a97f4b8f6f577657393bdc494fa55345e3f545a46caa1610d67c
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -109,6 +109,220 @@ define internal void @check_access(ptr %0, ptr %1, ptr %2, ptr initializes((0, 2
   store <32 x i64> %57, ptr %3, align 8
   %58 = add <32 x i64> %40, %39
   store <32 x i64> %58, ptr %2, align 8
+  ret void
+}
+
+define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
+  %6 = icmp eq i32 %2, -1
+  br i1 %6, label %54, label %7
+7:
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %9 = load ptr, ptr %8, align 8
+  %10 = getelementptr inbounds nuw i8, ptr %9, i64 512
+  %11 = shl i32 %4, 5
+  %12 = zext i32 %11 to i64
+  tail call void @llvm.memset.p0.i64(ptr nonnull align 1 %10, i8 0, i64 %12, i1 false)
+  %13 = icmp eq i32 %2, 0
+  br i1 %13, label %84, label %14
+14:
+  %15 = getelementptr inbounds nuw i8, ptr %1, i64 %3
+  %16 = load ptr, ptr %8, align 8
+  %17 = getelementptr inbounds nuw i8, ptr %16, i64 512
+  %18 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %2, i1 true)
+  %19 = zext nneg i32 %18 to i64
+  %20 = zext i32 %2 to i64
+  %21 = lshr i64 %20, %19
+  %22 = add nuw nsw i64 %21, 1
+  %23 = and i64 %22, %21
+  %24 = icmp eq i64 %23, 0
+  br i1 %24, label %27, label %25
+25:
+  %26 = zext i32 %4 to i64
+  br label %52
+27:
+  %28 = getelementptr inbounds nuw i8, ptr %16, i64 8
+  %29 = load <32 x i64>, ptr %28, align 8
+  %30 = load <32 x i64>, ptr %16, align 8
+  %31 = sub <32 x i64> %29, %30
+  %32 = zext i32 %4 to i64
+  %33 = insertelement <32 x i64> poison, i64 %32, i64 0
+  %34 = shufflevector <32 x i64> %33, <32 x i64> poison, <32 x i32> zeroinitializer
+  %35 = icmp eq <32 x i64> %31, %34
+  %36 = bitcast <32 x i1> %35 to i32
+  %37 = lshr i32 %2, 1
+  %38 = xor i32 %36, -1
+  %39 = and i32 %37, %38
+  %40 = and i32 %39, %2
+  %41 = icmp eq i32 %40, 0
+  br i1 %41, label %42, label %52
+42:
+  %43 = getelementptr inbounds nuw i64, ptr %16, i64 %19
+  %44 = load i64, ptr %43, align 8
+  %45 = getelementptr inbounds nuw i8, ptr %15, i64 %44
+  %46 = mul i32 %4, %18
+  %47 = zext i32 %46 to i64
+  %48 = getelementptr inbounds nuw i8, ptr %17, i64 %47
+  %49 = tail call range(i32 1, 33) i32 @llvm.ctpop.i32(i32 range(i32 1, 0) %2)
+  %50 = zext nneg i32 %49 to i64
+  %51 = mul nuw nsw i64 %32, %50
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %48, ptr align 1 %45, i64 %51, i1 false)
+  br label %84
+52:
+  %53 = phi i64 [ %26, %25 ], [ %32, %27 ]
+  br label %71
+54:
+  %55 = getelementptr inbounds nuw i8, ptr %1, i64 %3
+  %56 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %57 = load ptr, ptr %56, align 8
+  %58 = getelementptr inbounds nuw i8, ptr %57, i64 512
+  %59 = zext i32 %4 to i64
+  br label %60
+60:
+  %61 = phi i64 [ 0, %54 ], [ %69, %60 ]
+  %62 = getelementptr inbounds nuw i64, ptr %57, i64 %61
+  %63 = load i64, ptr %62, align 8
+  %64 = getelementptr inbounds nuw i8, ptr %55, i64 %63
+  %65 = trunc nuw nsw i64 %61 to i32
+  %66 = mul i32 %4, %65
+  %67 = zext i32 %66 to i64
+  %68 = getelementptr inbounds nuw i8, ptr %58, i64 %67
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %68, ptr align 1 %64, i64 %59, i1 false)
+  %69 = add nuw nsw i64 %61, 1
+  %70 = icmp eq i64 %69, 32
+  br i1 %70, label %84, label %60
+71:
+  %72 = phi i32 [ %2, %52 ], [ %82, %71 ]
+  %73 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %72, i1 true)
+  %74 = zext nneg i32 %73 to i64
+  %75 = getelementptr inbounds nuw i64, ptr %16, i64 %74
+  %76 = load i64, ptr %75, align 8
+  %77 = getelementptr inbounds nuw i8, ptr %15, i64 %76
+  %78 = mul i32 %73, %4
+  %79 = zext i32 %78 to i64
+  %80 = getelementptr inbounds nuw i8, ptr %17, i64 %79
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %80, ptr align 1 %77, i64 %53, i1 false)
+  %81 = add i32 %72, -1
+  %82 = and i32 %81, %72
+  %83 = icmp eq i32 %82, 0
+  br i1 %83, label %84, label %71
+84:
+  ret void
+}
+
+define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
+  %6 = icmp eq i32 %2, 0
+  br i1 %6, label %76, label %7
+7:
+  %8 = getelementptr inbounds nuw i8, ptr %1, i64 %3
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %10 = load ptr, ptr %9, align 8
+  %11 = getelementptr inbounds nuw i8, ptr %10, i64 512
+  %12 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %2, i1 true)
+  %13 = zext nneg i32 %12 to i64
+  %14 = icmp eq i32 %2, -1
+  br i1 %14, label %15, label %17
+15:
+  %16 = zext i32 %4 to i64
+  br label %52
+17:
+  %18 = zext i32 %2 to i64
+  %19 = lshr i64 %18, %13
+  %20 = add nuw nsw i64 %19, 1
+  %21 = and i64 %20, %19
+  %22 = icmp eq i64 %21, 0
+  br i1 %22, label %25, label %23
+23:
+  %24 = zext i32 %4 to i64
+  br label %50
+25:
+  %26 = getelementptr inbounds nuw i8, ptr %10, i64 8
+  %27 = load <32 x i64>, ptr %26, align 8
+  %28 = load <32 x i64>, ptr %10, align 8
+  %29 = sub <32 x i64> %27, %28
+  %30 = zext i32 %4 to i64
+  %31 = insertelement <32 x i64> poison, i64 %30, i64 0
+  %32 = shufflevector <32 x i64> %31, <32 x i64> poison, <32 x i32> zeroinitializer
+  %33 = icmp eq <32 x i64> %29, %32
+  %34 = bitcast <32 x i1> %33 to i32
+  %35 = lshr i32 %2, 1
+  %36 = xor i32 %34, -1
+  %37 = and i32 %35, %36
+  %38 = and i32 %37, %2
+  %39 = icmp eq i32 %38, 0
+  br i1 %39, label %40, label %50
+40:
+  %41 = getelementptr inbounds nuw i64, ptr %10, i64 %13
+  %42 = load i64, ptr %41, align 8
+  %43 = getelementptr inbounds nuw i8, ptr %8, i64 %42
+  %44 = mul i32 %4, %12
+  %45 = zext i32 %44 to i64
+  %46 = getelementptr inbounds nuw i8, ptr %11, i64 %45
+  %47 = tail call range(i32 1, 33) i32 @llvm.ctpop.i32(i32 range(i32 1, 0) %2)
+  %48 = zext nneg i32 %47 to i64
+  %49 = mul nuw nsw i64 %30, %48
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %43, ptr nonnull align 1 %46, i64 %49, i1 false)
+  br label %76
+50:
+  %51 = phi i64 [ %24, %23 ], [ %30, %25 ]
+  br label %63
+52:
+  %53 = phi i64 [ 0, %15 ], [ %61, %52 ]
+  %54 = getelementptr inbounds nuw i64, ptr %10, i64 %53
+  %55 = load i64, ptr %54, align 8
+  %56 = getelementptr inbounds nuw i8, ptr %8, i64 %55
+  %57 = trunc nuw nsw i64 %53 to i32
+  %58 = mul i32 %4, %57
+  %59 = zext i32 %58 to i64
+  %60 = getelementptr inbounds nuw i8, ptr %11, i64 %59
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %56, ptr nonnull align 1 %60, i64 %16, i1 false)
+  %61 = add nuw nsw i64 %53, 1
+  %62 = icmp eq i64 %61, 32
+  br i1 %62, label %76, label %52
+63:
+  %64 = phi i32 [ %2, %50 ], [ %74, %63 ]
+  %65 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %64, i1 true)
+  %66 = zext nneg i32 %65 to i64
+  %67 = getelementptr inbounds nuw i64, ptr %10, i64 %66
+  %68 = load i64, ptr %67, align 8
+  %69 = getelementptr inbounds nuw i8, ptr %8, i64 %68
+  %70 = mul i32 %65, %4
+  %71 = zext i32 %70 to i64
+  %72 = getelementptr inbounds nuw i8, ptr %11, i64 %71
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %69, ptr nonnull align 1 %72, i64 %51, i1 false)
+  %73 = add i32 %64, -1
+  %74 = and i32 %73, %64
+  %75 = icmp eq i32 %74, 0
+  br i1 %75, label %76, label %63
+76:
+  ret void
+}
+
+define internal void @mark_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
+  %6 = getelementptr inbounds nuw i8, ptr %1, i64 32
+  %7 = load ptr, ptr %6, align 8
+  %8 = icmp eq ptr %7, null
+  %9 = icmp eq i32 %2, 0
+  %10 = or i1 %8, %9
+  br i1 %10, label %26, label %11
+11:
+  %12 = getelementptr inbounds nuw i8, ptr %7, i64 %3
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %14 = zext i32 %4 to i64
+  br label %15
+15:
+  %16 = phi i32 [ %2, %11 ], [ %24, %15 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = load ptr, ptr %13, align 8
+  %19 = zext nneg i32 %17 to i64
+  %20 = getelementptr inbounds nuw i64, ptr %18, i64 %19
+  %21 = load i64, ptr %20, align 8
+  %22 = getelementptr inbounds nuw i8, ptr %12, i64 %21
+  tail call void @llvm.memset.p0.i64(ptr align 1 %22, i8 0, i64 %14, i1 false)
+  %23 = add i32 %16, -1
+  %24 = and i32 %23, %16
+  %25 = icmp eq i32 %24, 0
+  br i1 %25, label %26, label %15
+26:
   ret void
 }
 
@@ -486,152 +700,277 @@ define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %
   %13 = load i64, ptr %12, align 8
   %14 = getelementptr inbounds nuw i8, ptr %9, i64 512
   %15 = icmp eq i32 %6, 0
-  br i1 %15, label %16, label %23
+  br i1 %15, label %16, label %22
 16:
   %17 = icmp eq i32 %5, 0
-  br i1 %17, label %23, label %18
+  br i1 %17, label %22, label %18
 18:
   %19 = getelementptr inbounds nuw i8, ptr %0, i64 192
   %20 = load i32, ptr %19, align 4
-  %21 = icmp ne i32 %20, 0
-  %22 = zext i1 %21 to i32
-  br label %23
-23:
-  %24 = phi i32 [ 1, %7 ], [ 0, %16 ], [ %22, %18 ]
-  %25 = load <32 x i64>, ptr %9, align 4
-  %26 = insertelement <32 x i64> poison, i64 %13, i64 0
-  %27 = shufflevector <32 x i64> %26, <32 x i64> poison, <32 x i32> zeroinitializer
-  %28 = icmp ne <32 x i64> %25, %27
-  %29 = bitcast <32 x i1> %28 to i32
-  %30 = and i32 %2, %29
-  %31 = icmp eq i32 %30, 0
-  br i1 %31, label %57, label %32
-32:
-  %33 = icmp eq i32 %2, 0
-  br i1 %33, label %120, label %34
-34:
-  %35 = phi i32 [ %55, %48 ], [ %2, %32 ]
-  %36 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %35, i1 true)
-  %37 = mul i32 %36, %3
-  %38 = zext i32 %37 to i64
-  %39 = getelementptr inbounds nuw i8, ptr %14, i64 %38
-  switch i32 %3, label %46 [
-    i32 2, label %40
-    i32 4, label %43
+  %21 = icmp eq i32 %20, 0
+  br label %22
+22:
+  %23 = phi i1 [ false, %7 ], [ true, %16 ], [ %21, %18 ]
+  %24 = load <32 x i64>, ptr %9, align 8
+  %25 = insertelement <32 x i64> poison, i64 %13, i64 0
+  %26 = shufflevector <32 x i64> %25, <32 x i64> poison, <32 x i32> zeroinitializer
+  %27 = icmp ne <32 x i64> %24, %26
+  %28 = bitcast <32 x i1> %27 to i32
+  %29 = and i32 %2, %28
+  %30 = icmp eq i32 %29, 0
+  br i1 %30, label %100, label %31
+31:
+  %32 = icmp eq i32 %2, 0
+  br i1 %32, label %206, label %33
+33:
+  %34 = phi i32 [ %98, %96 ], [ %2, %31 ]
+  %35 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %34, i1 true)
+  %36 = mul i32 %35, %3
+  %37 = zext i32 %36 to i64
+  %38 = getelementptr inbounds nuw i8, ptr %14, i64 %37
+  switch i32 %3, label %45 [
+    i32 2, label %39
+    i32 4, label %42
   ]
-40:
-  %41 = load i16, ptr %39, align 2
-  %42 = zext i16 %41 to i64
-  br label %48
-43:
-  %44 = load i32, ptr %39, align 4
-  %45 = zext i32 %44 to i64
-  br label %48
-46:
-  %47 = load i64, ptr %39, align 8
-  br label %48
-48:
-  %49 = phi i64 [ %42, %40 ], [ %45, %43 ], [ %47, %46 ]
-  %50 = zext nneg i32 %36 to i64
-  %51 = getelementptr inbounds nuw i64, ptr %9, i64 %50
-  %52 = load i64, ptr %51, align 8
-  %53 = getelementptr inbounds nuw i8, ptr %1, i64 %52
-  tail call void @reduce_once(ptr %53, i64 %49, i32 %24, i32 %3, ptr %4)
-  %54 = add i32 %35, -1
-  %55 = and i32 %54, %35
-  %56 = icmp eq i32 %55, 0
-  br i1 %56, label %120, label %34
-57:
-  %58 = mul i32 %10, %3
-  %59 = zext i32 %58 to i64
-  %60 = getelementptr inbounds nuw i8, ptr %14, i64 %59
-  switch i32 %3, label %67 [
-    i32 2, label %61
-    i32 4, label %64
+39:
+  %40 = load i16, ptr %38, align 2
+  %41 = zext i16 %40 to i64
+  br label %47
+42:
+  %43 = load i32, ptr %38, align 4
+  %44 = zext i32 %43 to i64
+  br label %47
+45:
+  %46 = load i64, ptr %38, align 8
+  br label %47
+47:
+  %48 = phi i64 [ %41, %39 ], [ %44, %42 ], [ %46, %45 ]
+  %49 = zext nneg i32 %35 to i64
+  %50 = getelementptr inbounds nuw i64, ptr %9, i64 %49
+  %51 = load i64, ptr %50, align 8
+  %52 = getelementptr inbounds nuw i8, ptr %1, i64 %51
+  br i1 %23, label %53, label %67
+53:
+  switch i32 %3, label %64 [
+    i32 2, label %54
+    i32 4, label %59
   ]
-61:
-  %62 = load i16, ptr %60, align 2
-  %63 = zext i16 %62 to i64
-  br label %69
+54:
+  %55 = load i16, ptr %52, align 2
+  %56 = zext i16 %55 to i64
+  %57 = tail call i64 %4(i64 %56, i64 %48, i64 0)
+  %58 = trunc i64 %57 to i16
+  store i16 %58, ptr %52, align 2
+  br label %96
+59:
+  %60 = load i32, ptr %52, align 4
+  %61 = zext i32 %60 to i64
+  %62 = tail call i64 %4(i64 %61, i64 %48, i64 0)
+  %63 = trunc i64 %62 to i32
+  store i32 %63, ptr %52, align 4
+  br label %96
 64:
-  %65 = load i32, ptr %60, align 4
-  %66 = zext i32 %65 to i64
-  br label %69
+  %65 = load i64, ptr %52, align 8
+  %66 = tail call i64 %4(i64 %65, i64 %48, i64 0)
+  store i64 %66, ptr %52, align 8
+  br label %96
 67:
-  %68 = load i64, ptr %60, align 8
-  br label %69
-69:
-  %70 = phi i64 [ %63, %61 ], [ %66, %64 ], [ %68, %67 ]
-  %71 = icmp eq i32 %2, -1
-  br i1 %71, label %72, label %92
-72:
-  %73 = phi i64 [ %90, %87 ], [ 1, %69 ]
-  %74 = phi i64 [ %89, %87 ], [ %70, %69 ]
-  %75 = trunc nuw nsw i64 %73 to i32
-  %76 = mul i32 %3, %75
-  %77 = zext i32 %76 to i64
-  %78 = getelementptr inbounds nuw i8, ptr %14, i64 %77
-  switch i32 %3, label %85 [
-    i32 2, label %79
-    i32 4, label %82
+  switch i32 %3, label %88 [
+    i32 2, label %68
+    i32 4, label %78
   ]
-79:
-  %80 = load i16, ptr %78, align 2
-  %81 = zext i16 %80 to i64
-  br label %87
-82:
-  %83 = load i32, ptr %78, align 4
-  %84 = zext i32 %83 to i64
-  br label %87
-85:
-  %86 = load i64, ptr %78, align 8
-  br label %87
-87:
-  %88 = phi i64 [ %81, %79 ], [ %84, %82 ], [ %86, %85 ]
-  %89 = tail call i64 %4(i64 %74, i64 %88, i64 0)
-  %90 = add nuw nsw i64 %73, 1
-  %91 = icmp eq i64 %90, 32
-  br i1 %91, label %117, label %72
-92:
-  %93 = add i32 %2, -1
-  %94 = and i32 %93, %2
-  %95 = icmp eq i32 %94, 0
-  br i1 %95, label %117, label %96
+68:
+  %69 = load atomic i16, ptr %52 monotonic, align 2
+  br label %70
+70:
+  %71 = phi i16 [ %69, %68 ], [ %77, %70 ]
+  %72 = zext i16 %71 to i64
+  %73 = tail call i64 %4(i64 %72, i64 %48, i64 0)
+  %74 = trunc i64 %73 to i16
+  %75 = cmpxchg weak ptr %52, i16 %71, i16 %74 monotonic monotonic, align 2
+  %76 = extractvalue { i16, i1 } %75, 1
+  %77 = extractvalue { i16, i1 } %75, 0
+  br i1 %76, label %96, label %70
+78:
+  %79 = load atomic i32, ptr %52 monotonic, align 4
+  br label %80
+80:
+  %81 = phi i32 [ %79, %78 ], [ %87, %80 ]
+  %82 = zext i32 %81 to i64
+  %83 = tail call i64 %4(i64 %82, i64 %48, i64 0)
+  %84 = trunc i64 %83 to i32
+  %85 = cmpxchg weak ptr %52, i32 %81, i32 %84 monotonic monotonic, align 4
+  %86 = extractvalue { i32, i1 } %85, 1
+  %87 = extractvalue { i32, i1 } %85, 0
+  br i1 %86, label %96, label %80
+88:
+  %89 = load atomic i64, ptr %52 monotonic, align 8
+  br label %90
+90:
+  %91 = phi i64 [ %89, %88 ], [ %95, %90 ]
+  %92 = tail call i64 %4(i64 %91, i64 %48, i64 0)
+  %93 = cmpxchg weak ptr %52, i64 %91, i64 %92 monotonic monotonic, align 8
+  %94 = extractvalue { i64, i1 } %93, 1
+  %95 = extractvalue { i64, i1 } %93, 0
+  br i1 %94, label %96, label %90
 96:
-  %97 = phi i32 [ %115, %111 ], [ %94, %92 ]
-  %98 = phi i64 [ %113, %111 ], [ %70, %92 ]
-  %99 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %97, i1 true)
-  %100 = mul i32 %99, %3
-  %101 = zext i32 %100 to i64
-  %102 = getelementptr inbounds nuw i8, ptr %14, i64 %101
-  switch i32 %3, label %109 [
-    i32 2, label %103
-    i32 4, label %106
+  %97 = add i32 %34, -1
+  %98 = and i32 %97, %34
+  %99 = icmp eq i32 %98, 0
+  br i1 %99, label %206, label %33
+100:
+  %101 = mul i32 %10, %3
+  %102 = zext i32 %101 to i64
+  %103 = getelementptr inbounds nuw i8, ptr %14, i64 %102
+  switch i32 %3, label %110 [
+    i32 2, label %104
+    i32 4, label %107
   ]
-103:
-  %104 = load i16, ptr %102, align 2
-  %105 = zext i16 %104 to i64
-  br label %111
-106:
-  %107 = load i32, ptr %102, align 4
-  %108 = zext i32 %107 to i64
-  br label %111
-109:
-  %110 = load i64, ptr %102, align 8
-  br label %111
-111:
-  %112 = phi i64 [ %105, %103 ], [ %108, %106 ], [ %110, %109 ]
-  %113 = tail call i64 %4(i64 %98, i64 %112, i64 0)
-  %114 = add i32 %97, -1
-  %115 = and i32 %114, %97
-  %116 = icmp eq i32 %115, 0
-  br i1 %116, label %117, label %96
-117:
-  %118 = phi i64 [ %70, %92 ], [ %89, %87 ], [ %113, %111 ]
-  %119 = getelementptr inbounds nuw i8, ptr %1, i64 %13
-  tail call void @reduce_once(ptr %119, i64 %118, i32 %24, i32 %3, ptr %4)
-  br label %120
-120:
+104:
+  %105 = load i16, ptr %103, align 2
+  %106 = zext i16 %105 to i64
+  br label %112
+107:
+  %108 = load i32, ptr %103, align 4
+  %109 = zext i32 %108 to i64
+  br label %112
+110:
+  %111 = load i64, ptr %103, align 8
+  br label %112
+112:
+  %113 = phi i64 [ %106, %104 ], [ %109, %107 ], [ %111, %110 ]
+  %114 = icmp eq i32 %2, -1
+  br i1 %114, label %115, label %135
+115:
+  %116 = phi i64 [ %133, %130 ], [ 1, %112 ]
+  %117 = phi i64 [ %132, %130 ], [ %113, %112 ]
+  %118 = trunc nuw nsw i64 %116 to i32
+  %119 = mul i32 %3, %118
+  %120 = zext i32 %119 to i64
+  %121 = getelementptr inbounds nuw i8, ptr %14, i64 %120
+  switch i32 %3, label %128 [
+    i32 2, label %122
+    i32 4, label %125
+  ]
+122:
+  %123 = load i16, ptr %121, align 2
+  %124 = zext i16 %123 to i64
+  br label %130
+125:
+  %126 = load i32, ptr %121, align 4
+  %127 = zext i32 %126 to i64
+  br label %130
+128:
+  %129 = load i64, ptr %121, align 8
+  br label %130
+130:
+  %131 = phi i64 [ %124, %122 ], [ %127, %125 ], [ %129, %128 ]
+  %132 = tail call i64 %4(i64 %117, i64 %131, i64 0)
+  %133 = add nuw nsw i64 %116, 1
+  %134 = icmp eq i64 %133, 32
+  br i1 %134, label %160, label %115
+135:
+  %136 = add i32 %2, -1
+  %137 = and i32 %136, %2
+  %138 = icmp eq i32 %137, 0
+  br i1 %138, label %160, label %139
+139:
+  %140 = phi i32 [ %158, %154 ], [ %137, %135 ]
+  %141 = phi i64 [ %156, %154 ], [ %113, %135 ]
+  %142 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %140, i1 true)
+  %143 = mul i32 %142, %3
+  %144 = zext i32 %143 to i64
+  %145 = getelementptr inbounds nuw i8, ptr %14, i64 %144
+  switch i32 %3, label %152 [
+    i32 2, label %146
+    i32 4, label %149
+  ]
+146:
+  %147 = load i16, ptr %145, align 2
+  %148 = zext i16 %147 to i64
+  br label %154
+149:
+  %150 = load i32, ptr %145, align 4
+  %151 = zext i32 %150 to i64
+  br label %154
+152:
+  %153 = load i64, ptr %145, align 8
+  br label %154
+154:
+  %155 = phi i64 [ %148, %146 ], [ %151, %149 ], [ %153, %152 ]
+  %156 = tail call i64 %4(i64 %141, i64 %155, i64 0)
+  %157 = add i32 %140, -1
+  %158 = and i32 %157, %140
+  %159 = icmp eq i32 %158, 0
+  br i1 %159, label %160, label %139
+160:
+  %161 = phi i64 [ %113, %135 ], [ %132, %130 ], [ %156, %154 ]
+  %162 = getelementptr inbounds nuw i8, ptr %1, i64 %13
+  br i1 %23, label %163, label %177
+163:
+  switch i32 %3, label %174 [
+    i32 2, label %164
+    i32 4, label %169
+  ]
+164:
+  %165 = load i16, ptr %162, align 2
+  %166 = zext i16 %165 to i64
+  %167 = tail call i64 %4(i64 %166, i64 %161, i64 0)
+  %168 = trunc i64 %167 to i16
+  store i16 %168, ptr %162, align 2
+  br label %206
+169:
+  %170 = load i32, ptr %162, align 4
+  %171 = zext i32 %170 to i64
+  %172 = tail call i64 %4(i64 %171, i64 %161, i64 0)
+  %173 = trunc i64 %172 to i32
+  store i32 %173, ptr %162, align 4
+  br label %206
+174:
+  %175 = load i64, ptr %162, align 8
+  %176 = tail call i64 %4(i64 %175, i64 %161, i64 0)
+  store i64 %176, ptr %162, align 8
+  br label %206
+177:
+  switch i32 %3, label %198 [
+    i32 2, label %178
+    i32 4, label %188
+  ]
+178:
+  %179 = load atomic i16, ptr %162 monotonic, align 2
+  br label %180
+180:
+  %181 = phi i16 [ %179, %178 ], [ %187, %180 ]
+  %182 = zext i16 %181 to i64
+  %183 = tail call i64 %4(i64 %182, i64 %161, i64 0)
+  %184 = trunc i64 %183 to i16
+  %185 = cmpxchg weak ptr %162, i16 %181, i16 %184 monotonic monotonic, align 2
+  %186 = extractvalue { i16, i1 } %185, 1
+  %187 = extractvalue { i16, i1 } %185, 0
+  br i1 %186, label %206, label %180
+188:
+  %189 = load atomic i32, ptr %162 monotonic, align 4
+  br label %190
+190:
+  %191 = phi i32 [ %189, %188 ], [ %197, %190 ]
+  %192 = zext i32 %191 to i64
+  %193 = tail call i64 %4(i64 %192, i64 %161, i64 0)
+  %194 = trunc i64 %193 to i32
+  %195 = cmpxchg weak ptr %162, i32 %191, i32 %194 monotonic monotonic, align 4
+  %196 = extractvalue { i32, i1 } %195, 1
+  %197 = extractvalue { i32, i1 } %195, 0
+  br i1 %196, label %206, label %190
+198:
+  %199 = load atomic i64, ptr %162 monotonic, align 8
+  br label %200
+200:
+  %201 = phi i64 [ %199, %198 ], [ %205, %200 ]
+  %202 = tail call i64 %4(i64 %201, i64 %161, i64 0)
+  %203 = cmpxchg weak ptr %162, i64 %201, i64 %202 monotonic monotonic, align 8
+  %204 = extractvalue { i64, i1 } %203, 1
+  %205 = extractvalue { i64, i1 } %203, 0
+  br i1 %204, label %206, label %200
+206:
   ret void
 }
 
@@ -4753,5 +5092,74 @@ define internal void @check_equal(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
   %44 = icmp eq i32 %43, 0
   br i1 %44, label %45, label %14
 45:
+  ret void
+}
+
+define internal void @observe_loads(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i64 %6, i32 %7, i32 %8, i32 %9) noinline #0 {
+  %11 = alloca i64, align 8
+  %12 = getelementptr inbounds nuw i8, ptr %4, i64 %6
+  %13 = getelementptr inbounds nuw i8, ptr %3, i64 32
+  %14 = load ptr, ptr %13, align 8
+  %15 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %16 = load ptr, ptr %15, align 8
+  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
+  %18 = icmp eq i32 %17, 0
+  %19 = icmp eq i32 %7, 2
+  %20 = or i1 %19, %18
+  %21 = icmp eq ptr %14, null
+  %22 = select i1 %20, i1 true, i1 %21
+  %23 = icmp eq i32 %5, 0
+  %24 = or i1 %22, %23
+  br i1 %24, label %45, label %25
+25:
+  %26 = getelementptr inbounds nuw i8, ptr %14, i64 %6
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %28 = load ptr, ptr %27, align 8
+  %29 = zext i32 %9 to i64
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %31 = load i64, ptr %30, align 8
+  br label %32
+32:
+  %33 = phi i64 [ %31, %25 ], [ %41, %32 ]
+  %34 = phi i32 [ %5, %25 ], [ %43, %32 ]
+  %35 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %34, i1 true)
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %11)
+  store i64 0, ptr %11, align 8
+  %36 = zext nneg i32 %35 to i64
+  %37 = getelementptr inbounds nuw i64, ptr %28, i64 %36
+  %38 = load i64, ptr %37, align 8
+  %39 = getelementptr inbounds nuw i8, ptr %26, i64 %38
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %11, ptr align 1 %39, i64 %29, i1 false)
+  %40 = load i64, ptr %11, align 8
+  %41 = or i64 %33, %40
+  store i64 %41, ptr %30, align 8
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %11)
+  %42 = add i32 %34, -1
+  %43 = and i32 %42, %34
+  %44 = icmp eq i32 %43, 0
+  br i1 %44, label %45, label %32
+45:
+  %46 = icmp eq ptr %16, null
+  br i1 %46, label %49, label %47
+47:
+  %48 = tail call i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr nonnull %16, ptr %12, i32 %5, i64 %6, i32 %9, i32 %7, i32 %8)
+  br label %49
+49:
+  ret void
+}
+
+define internal void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i64 %6, i32 %7, i32 %8) noinline #0 {
+  %10 = getelementptr inbounds nuw i8, ptr %4, i64 %6
+  %11 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %12 = load ptr, ptr %11, align 8
+  %13 = icmp eq ptr %12, null
+  br i1 %13, label %16, label %14
+14:
+  %15 = tail call i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr nonnull %12, ptr %10, i32 %5, i64 %6, i32 %8, i32 2, i32 %7)
+  br label %16
+16:
+  %17 = phi i32 [ %15, %14 ], [ 0, %9 ]
+  tail call void @store_lanes(ptr %0, ptr %4, i32 %5, i64 %6, i32 %8)
+  tail call void @check_equal(ptr %0, ptr %10, i32 %17, i32 %8)
   ret void
 }

@@ -240,3 +240,37 @@ OUT_OF_LINE void check_equal(char *ctx, char *host, u32 mask, u32 width)
         suspect(ctx, differs(host + COLUMN(u64, ctx, 0)[lane], value, width));
     }
 }
+
+// --- loads and stores, with the columns and the parameters of `access.c` ---------------------------
+
+// Record accesses for detectors; return the lanes that may write the same memory as others.
+INLINE u32 observe(char *ctx, char *state, u32 warp, char *entry, char *host, u32 mask, u64 ahead,
+                   u32 size, u32 kind, u32 joint)
+{
+    char *marks = FIELD(char *, entry, UNWRITTEN), *shadow = FIELD(char *, entry, SHADOW);
+    FOR_EACH_LANE(lane, kernel.finds_unwritten && kind != SHADOW_WRITE && marks ? mask : 0) {
+        u64 found = 0;
+        __builtin_memcpy(&found, marks + ahead + COLUMN(u64, ctx, 0)[lane], size);
+        suspect(ctx, found);
+    }
+    if (!shadow)
+        return 0;
+    return record_accesses(ctx, state, warp, shadow, host, mask, ahead, size, kind, joint);
+}
+
+// Record loads, or atomic operations.
+OUT_OF_LINE void observe_loads(char *ctx, char *state, u32 warp, char *entry, char *host, u32 mask,
+                               u64 ahead, u32 kind, u32 joint, u32 size)
+{
+    observe(ctx, state, warp, entry, host + ahead, mask, ahead, size, kind, joint);
+}
+
+// Record stores, and store.
+OUT_OF_LINE void observe_stores(char *ctx, char *state, u32 warp, char *entry, char *host, u32 mask,
+                                u64 ahead, u32 joint, u32 size)
+{
+    char *at = host + ahead;
+    u32 shared = observe(ctx, state, warp, entry, at, mask, ahead, size, SHADOW_WRITE, joint);
+    store_lanes(ctx, host, mask, ahead, size);
+    check_equal(ctx, at, shared, size);
+}

@@ -26,6 +26,7 @@ from cudarun.emulator.numerics.special_values import (
     flushed,
     has_nan,
     saturate,
+    with_hardware_nan,
 )
 from cudarun.emulator.numerics.temporaries import (
     Function,
@@ -41,7 +42,7 @@ Operands = Callable[..., Arrays]
 def finish(
     words: Words, function: Function, sources: int, doubling: Operands | None = None
 ) -> Function:
-    """Apply ``.ftz``, ``.sat`` and the canonical NaN to a function of f32; f64 needs nothing.
+    """Apply ``.ftz``, ``.sat`` and the canonical NaN to a function of f32; not to one of f64.
 
     Args:
         words: The instruction.
@@ -111,12 +112,26 @@ def _rounded(
 
     def make(words: Words) -> Function:
         mode, exactly = words.get("rnd"), of_f32 if words.type.bits == 32 else of_f64
-        if (mode or rounding.NEAREST) == rounding.NEAREST:
-            return finish(words, nearest, sources, doubling)
-        operate = result_of(lambda *operands: exactly(*operands, mode))
+        operate = nearest
+        if (mode or rounding.NEAREST) != rounding.NEAREST:
+            operate = result_of(lambda *operands: exactly(*operands, mode))
+        if words.type.bits == 64:
+            return _with_nan(operate, sources)
         return finish(words, operate, sources, doubling)
 
     return make
+
+
+def _with_nan(function: Function, sources: int) -> Function:
+    """Return a function of f64 with the hardware's NaN."""
+
+    def operate(*arguments: Array) -> None:
+        *given, d = arguments[: sources + 1]
+        *scratch, result = arguments[sources + 1 :]  # d can be a source
+        function(*given, result, *scratch)
+        np.copyto(d, with_hardware_nan(result, *given))
+
+    return with_temporaries(operate, (*temporaries_of(function), np.dtype("f8")))
 
 
 def _difference(exactly: Function) -> Function:

@@ -20,9 +20,9 @@ from cudarun.emulator.machine.spaces import section_window
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
-from cudarun.emulator.numerics.native import any_of, contiguous
+from cudarun.emulator.numerics.native import contiguous
 from cudarun.emulator.numerics.rounding import NEAREST, two_sum
-from cudarun.emulator.numerics.special_values import canonical, extreme, flushed
+from cudarun.emulator.numerics.special_values import canonical, extreme, flushed, with_hardware_nan
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
@@ -216,6 +216,8 @@ class Atomic(MemoryAction):
             ufunc.accumulate(chain, out=chain, dtype=chain.dtype)
             if chain.dtype == np.float32:
                 canonical(chain)
+            elif chain.dtype == np.float64:
+                chain = with_hardware_nan(chain)
             return chain[:-1], chain[-1]
         if self.operation == "exch":
             return np.concatenate([np.array([held], given.dtype), given[:-1]]), given[-1]
@@ -230,10 +232,10 @@ class Atomic(MemoryAction):
         """Return whether a chain of ordinary additions equals the hardware's result."""
         if self.operation != "add" or self.type.name not in ("f32", "f64"):
             return False
+        if self.type.name == "f64":
+            return not (np.isnan(held) or np.isnan(given).any())
         if not self._adder:
             return True
-        if self._adder == "f64":
-            return not (np.isnan(held) or np.isnan(given).any())
         sizes = np.abs(given[given != 0])
         return bool(
             (held == 0 or abs(held) >= _SMALL) and (not len(sizes) or sizes.min() >= _SMALL)
@@ -379,8 +381,11 @@ def _float_combination(operation: str, ptx_type: Type, adder: str) -> Combine:
                 total = held + b
             if number_format == "f32":
                 canonical(total)
-            elif adder and any_of(np.isnan(total)):  # NaN are unchanged, signaling or not
+            elif adder:  # NaN are unchanged, signaling or not
+                total = with_hardware_nan(total)
                 total = np.where(np.isnan(held), held, np.where(np.isnan(b), b, total))
+            else:
+                total = with_hardware_nan(total, held, b)
             return total
 
         return add

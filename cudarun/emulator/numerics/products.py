@@ -18,7 +18,7 @@ from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair
 from cudarun.emulator.numerics.fused import fused_f64
-from cudarun.emulator.numerics.special_values import canonical, has_nan
+from cudarun.emulator.numerics.special_values import canonical, with_hardware_nan
 from cudarun.emulator.numerics.temporaries import temporaries_of, with_temporaries
 from cudarun.emulator.numerics.types import Type, TypeKind
 
@@ -189,7 +189,7 @@ def _chain(a: Array, b: Array, c: Array, mode: str) -> Array:
             chained_f64(left, right, total, result, *scratch)
         else:
             result = rounding.fused_f64(left, right, total, mode)
-            _choose_nan(left, right, total, result)
+            result = with_hardware_nan(result, right, total, left)
         total = result
     return total.reshape(c.shape)
 
@@ -197,17 +197,10 @@ def _chain(a: Array, b: Array, c: Array, mode: str) -> Array:
 def chained_f64(a: Array, b: Array, c: Array, d: Array, *scratch: Array) -> None:
     """Compute ``a * b + c`` of f64 as one step of a product of matrices."""
     fused_f64(a, b, c, d, *scratch)
-    _choose_nan(a, b, c, d)
+    np.copyto(d, with_hardware_nan(d, b, c, a))
 
 
 with_temporaries(chained_f64, temporaries_of(fused_f64))
-
-
-def _choose_nan(a: Array, b: Array, c: Array, d: Array) -> None:
-    """Choose among the NaN of an operation: b's, or else that of the sum before, or else a's."""
-    if has_nan(d):
-        nan = np.where(np.isnan(b), b, np.where(np.isnan(c), c, a)) + 0.0  # quiet
-        np.copyto(d, nan, where=np.isnan(nan))
 
 
 def _exponents(values: Array, least: int) -> Array:

@@ -22,6 +22,23 @@ def has_nan(d: Array) -> bool:
     return bool(lowest != lowest)
 
 
+def with_hardware_nan(result: Array, *operands: Array) -> Array:
+    """Return f64 results whose NaN are the first operand's, quiet, or else the default NaN.
+
+    A processor has its own rules for both, and a compiler may exchange the operands.
+    """
+    if not has_nan(result):
+        return result
+    instead = _DEFAULT_NAN
+    for operand in reversed(operands):
+        instead = np.where(np.isnan(operand), operand + 0.0, instead)
+    found: Array = np.where(np.isnan(result), instead, result)
+    return found
+
+
+_DEFAULT_NAN = np.array(0xFFF8 << 48, np.uint64).view(np.float64)
+
+
 def flushed(a: Array) -> Array:
     """Return an f32 array with zeros for subnormal values; the array itself if it has none."""
     doubled = np.left_shift(a.view(np.uint32), np.uint32(1))
@@ -43,9 +60,8 @@ def flush_tiny(d: Array, twice: Array) -> None:
 
 def saturate(d: Array) -> None:
     """Clamp to [0, 1]; NaN becomes +0."""
-    np.fmax(d, 0, out=d)
-    np.fmin(d, 1, out=d)
-    np.abs(d, out=d)  # -0 is below +0
+    np.copyto(d, 0, where=~(d > 0))
+    np.copyto(d, 1, where=d > 1)
 
 
 _EXTREMES: dict[str, tuple[np.ufunc, np.ufunc]] = {  # and the operation on the bits of zeros

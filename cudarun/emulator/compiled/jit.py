@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,11 @@ _OBJECT = "object"
 _lock = threading.Lock()
 
 
+IS_X86 = platform.machine() == "x86_64"
+"""Whether this processor is of the x86-64 architecture; otherwise it is of AArch64."""
+
 _NEEDED = {
-    "native": ("avx2", "fma", "f16c"),
+    "native": ("avx2", "fma", "f16c") if IS_X86 else (),
     "x86-64-v3": ("avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"),
     "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
 }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.compiled.jit import IS_X86
 from cudarun.emulator.compiled.lanes.lowering import traced
 from cudarun.emulator.compiled.lanes.permutations import counted
 from cudarun.emulator.compiled.lanes.vectors import (
@@ -377,7 +378,12 @@ def _of_integers(code: CodeBuilder, shape: MatrixShape, right: _Right, c: LaneVe
 
 
 def _pair_products(code: CodeBuilder, a: LaneVector, b: LaneVector) -> LaneVector:
-    """Return the sums of the products of two pairs of 16 bits: one instruction."""
+    """Return the sums of the products of two pairs of 16 bits: one instruction on x86."""
+    if not IS_X86:
+        half = splat("i32", 16, a.count)
+        upper = [code.binary("ashr", x, half) for x in (a, b)]
+        lower = [code.binary("ashr", code.binary("shl", x, half), half) for x in (a, b)]
+        return code.binary("add", code.binary("mul", *upper), code.binary("mul", *lower))
     function = "@llvm.x86.avx2.pmadd.wd"
     code.module.declare(f"declare <8 x i32> {function}(<16 x i16>, <16 x i16>)")
     parts = []

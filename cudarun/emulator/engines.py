@@ -76,13 +76,13 @@ class Compiler:
     Attributes:
         version: The version of llvmlite; empty if it is not installed.
         processor: The processor that code is compiled for, by LLVM's name.
-        has_avx512: Whether code uses AVX-512; otherwise AVX2.
+        vectors: The vector instructions that code uses.
         missing: A feature that compiled code needs and this processor lacks; empty without one.
     """
 
     version: str
     processor: str = ""
-    has_avx512: bool = False
+    vectors: str = ""
     missing: str = ""
 
 
@@ -92,8 +92,8 @@ def installed_compiler() -> Compiler:
         return Compiler("")
     from cudarun.emulator.compiled import jit  # slow to import
 
-    processor, has_avx512 = jit.target_processor()
-    return Compiler(jit.version(), processor, has_avx512, jit.missing_feature() or "")
+    processor, vectors = jit.target_processor()
+    return Compiler(jit.version(), processor, vectors, jit.missing_feature() or "")
 
 
 class Engines:

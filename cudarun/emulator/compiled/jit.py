@@ -58,12 +58,14 @@ def missing_feature() -> str | None:
     return next((each for each in _NEEDED[_target_name()] if f"+{each}" not in present), None)
 
 
-def target_processor() -> tuple[str, bool]:
-    """Return the processor that code is compiled for, and whether code uses its AVX-512."""
+def target_processor() -> tuple[str, str]:
+    """Return the processor that code is compiled for, and the vectors that code uses."""
     _, processor, features = _target()
+    if not IS_X86:
+        return processor, "Neon"
     present = features.split(",")
     has_avx512 = all(f"+{each}" in present for each in _NEEDED["x86-64-v4"])
-    return processor, has_avx512 or processor == "x86-64-v4"
+    return processor, "AVX-512" if has_avx512 or processor == "x86-64-v4" else "AVX2"
 
 
 def version() -> str:
@@ -156,7 +158,7 @@ def _compiled(text: str, machine: Any, level: int) -> bytes:
 
     parsed = llvm.parse_assembly(text)
     parsed.verify()
-    parsed.triple = llvm.get_default_triple()
+    parsed.triple = machine.triple
     parsed.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     passes = llvm.create_pass_builder(machine, options)

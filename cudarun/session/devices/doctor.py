@@ -244,9 +244,8 @@ def compiler(asked: Answer[Compiler]) -> DoctorFinding:
         says = f"{found.version}: device cpu interprets all kernels: no {found.missing} for "
         says += f"{_TARGET}={target}" if target else f"processor {found.processor}"
         return DoctorFinding(subject, "note", says, f"unset {_TARGET}" if target else "")
-    vectors = "AVX-512" if found.has_avx512 else "AVX2"
     chosen = f" ({_TARGET})" if target else ""
-    says = f"{found.version} compiles for {found.processor} with {vectors}{chosen}"
+    says = f"{found.version} compiles for {found.processor} with {found.vectors}{chosen}"
     return DoctorFinding(subject, "well", says)
 
 

@@ -155,12 +155,17 @@ def test_a_driver_too_old() -> None:
     ("found", "target", "finding"),
     [
         (
-            Compiler("0.50.0", "znver4", has_avx512=True),
+            Compiler("0.50.0", "znver4", "AVX-512"),
             None,
             ("well", "0.50.0 compiles for znver4 with AVX-512", ""),
         ),
         (
-            Compiler("0.50.0", "x86-64-v3"),
+            Compiler("0.50.0", "neoverse-v2", "Neon"),
+            None,
+            ("well", "0.50.0 compiles for neoverse-v2 with Neon", ""),
+        ),
+        (
+            Compiler("0.50.0", "x86-64-v3", "AVX2"),
             "x86-64-v3",
             ("well", "0.50.0 compiles for x86-64-v3 with AVX2 (CUDARUN_CPU_TARGET)", ""),
         ),
@@ -218,7 +223,7 @@ def test_the_compiler_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDARUN_CPU_TARGET", "x86-64-v3")
     found = load_compiler(None)
     assert found.version == version("llvmlite")
-    assert (found.processor, found.has_avx512) == ("x86-64-v3", False)
+    assert (found.processor, found.vectors) == ("x86-64-v3", "AVX2")
 
 
 DRIVER = """

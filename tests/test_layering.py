@@ -112,7 +112,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "access": {"lanes", "native", "state"},
         "background": {"jit"},
         "warps": {"lanes", "native", "state"},
-        "products": {"access", "jit", "lanes", "native", "state"},
+        "products": {"access", "lanes", "native", "state"},
         "sync_checks": {"access", "lanes", "native", "state", "warps"},
         "actions": {"access", "lanes", "products", "state", "warps"},
         "control": {"access", "actions", "lanes", "native", "products", "state", "sync_checks"},

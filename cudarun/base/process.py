@@ -11,6 +11,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+IS_X86 = os.uname().machine == "x86_64"
+"""Whether the processor is of the x86-64 architecture; otherwise it is of AArch64."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
     from types import FrameType

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cudarun.base.cache import ResultCache, cache_folder
+from cudarun.base.process import IS_X86
 
 if TYPE_CHECKING:  # the process that compiles in the background does not import numpy
     from cudarun.emulator.compiled.lanes.vectors import ModuleText
@@ -18,9 +18,6 @@ _LEVEL = 2
 _OBJECT = "object"
 _lock = threading.Lock()
 
-
-IS_X86 = platform.machine() == "x86_64"
-"""Whether this processor is of the x86-64 architecture; otherwise it is of AArch64."""
 
 _NEEDED = {
     "native": ("avx2", "fma", "f16c") if IS_X86 else (),

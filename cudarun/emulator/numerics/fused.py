@@ -56,12 +56,10 @@ def fused_f64(
     a: Array, b: Array, c: Array, d: Array,
     p: Array, e: Array, h: Array, k: Array, s: Array, t: Array, u: Array, v: Array, m: Array,
 ) -> None:  # fmt: skip
-    """Compute ``a * b + c`` of f64, to nearest, by the algorithm of Boldo and Melquiond.
-
-    NaN are left to the caller.
-    """
+    """Compute ``a * b + c`` of f64, to nearest, by the algorithm of Boldo and Melquiond."""
     if is_traced(a):
-        np.copyto(d, multiply_add(a, b, c))
+        nan = np.isnan(a) | np.isnan(b) | np.isnan(c)  # a processor may choose another one of them
+        np.copyto(d, np.where(nan, a * b + c, multiply_add(a, b, c)))
         return
     np.multiply(a, b, out=p)
     lanes = exact = None

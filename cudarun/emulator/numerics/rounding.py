@@ -198,9 +198,10 @@ def _fix_sign(sign: Array, result: Array, operands: Arrays, exactly: Any) -> Arr
 
 
 def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
-    """Return ``a * b + c`` of f64; NaN are left to the caller."""
+    """Return ``a * b + c`` of f64."""
     if is_traced(a):
-        return directed("multiply_add", mode, a, b, c)
+        nan = np.isnan(a) | np.isnan(b) | np.isnan(c)  # a processor may choose another one of them
+        return np.where(nan, a * b + c, directed("multiply_add", mode, a, b, c))
     a, b, c = np.broadcast_arrays(a, b, c)
     product, product_error = two_product(a, b)
     tail, tail_error = two_sum(c, product_error)

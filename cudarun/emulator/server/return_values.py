@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from cudarun.base.process import IS_X86
+
 # The effects of opcodes with a ModRM byte: they read and write the register, and the register or
 # memory; a call gives the result's register to the callee.
 _READ_REG, _WRITE_REG, _READ_RM, _WRITE_RM, _CALL = 1, 2, 4, 8, 16
@@ -37,7 +39,9 @@ _MOST = 12  # instructions
 
 
 def ignores_result(code: bytes) -> bool:
-    """Return whether code after a call ignores its result, for certain."""
+    """Return whether code after a call ignores its result, for certain; never on AArch64."""
+    if not IS_X86:
+        return False
     at = 0
     with suppress(IndexError):  # the code is cut off
         for _ in range(_MOST):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.compiled.jit import IS_X86
+from cudarun.base.process import IS_X86
 from cudarun.emulator.compiled.lanes.lowering import traced
 from cudarun.emulator.compiled.lanes.permutations import counted
 from cudarun.emulator.compiled.lanes.vectors import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.accesses import AccessCode
@@ -155,7 +156,7 @@ def action_rules(
         AsynchronousCopy: copies.copy,
         NoEffect: _nothing,
         GridDependency: _nothing,
-        Fence: _nothing,
+        Fence: partial(_fence, code),
         ProxyFence: _nothing,
         Shuffle: warps.shuffle,
         UnsynchronizedShuffle: warps.shuffle,
@@ -194,6 +195,13 @@ def slower_compiled(function: FunctionCode) -> str:
         if isinstance(operation, Action) and isinstance(operation.action, SAMPLING_ACTIONS):
             return f"{action_name(operation)}, which is faster if it is interpreted"
     return ""
+
+
+def _fence(code: CodeBuilder, operation: Action, mask: str) -> None:
+    """Compile a fence: for a program that shares the memory, as threads of the device wait."""
+    fence = operation.action
+    if isinstance(fence, Fence) and fence.scope == "sys":
+        code.line("fence seq_cst")
 
 
 def _nothing(operation: Action, mask: str) -> None:

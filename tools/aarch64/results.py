@@ -30,7 +30,7 @@ GROUP = 16  # forms in a kernel
 
 def of_forms(count: int) -> Iterator[tuple[str, str, str]]:
     """Return the results of recorded forms, of each chapter as many."""
-    for chapter, names in _shares(chapters(), count).items():
+    for chapter, names in shares(chapters(), count).items():
         wanted = [case for case in forms._golden(chapter).values() if case.name in names]
         for kernel in _kernels(wanted):
             yield from _of_kernel(chapter, kernel)
@@ -54,7 +54,7 @@ def of_textures(count: int) -> Iterator[tuple[str, str, str]]:
     """Return the results of recorded textures and surfaces, of each group as many."""
     groups = {group: [case.name for case in textures._golden(group)] for group in
               textures.subjects()}  # fmt: skip
-    for group, names in _shares(groups, count).items():
+    for group, names in shares(groups, count).items():
         for name, work in textures._work(Part(group, 0, tuple(names))):
             for engine in (INTERPRET, COMPILE):
                 driver.select_engine(engine)
@@ -82,7 +82,7 @@ def of_kernels() -> Iterator[tuple[str, str, str]]:
         launch.free()
 
 
-def _shares(groups: Mapping[str, Sequence[str]], count: int) -> dict[str, set[str]]:
+def shares(groups: Mapping[str, Sequence[str]], count: int) -> dict[str, set[str]]:
     """Return so many names of all groups: one of each in turn, spread over the group."""
     spread = {
         group: list(dict.fromkeys(names[i * 7919 % len(names)] for i in range(len(names))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cudarun.emulator.server import return_values
 from cudarun.emulator.server.return_values import ignores_result
 
 USED = {
@@ -42,6 +43,14 @@ def test_a_result_that_may_be_used(code: str) -> None:
     assert not ignores_result(bytes.fromhex(code))
 
 
+@pytest.mark.skipif(not return_values.IS_X86, reason="only code of x86-64 is decoded")
 @pytest.mark.parametrize("code", IGNORED.values(), ids=IGNORED)
 def test_a_result_that_is_ignored(code: str) -> None:
     assert ignores_result(bytes.fromhex(code))
+
+
+def test_code_of_another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = bytes.fromhex("31c0c3")  # xor eax, eax; ret
+    assert ignores_result(code) == return_values.IS_X86
+    monkeypatch.setattr(return_values, "IS_X86", False)
+    assert not ignores_result(code)

@@ -17,9 +17,14 @@ from cudarun.base.options import EarlyEffect, OptionGroup, OptionScope
 from cudarun.commands import completion
 from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
 from cudarun.commands.help import is_image_name
-from cudarun.commands.image_options import compile_options
 from cudarun.commands.launch_options import engine_options, launch_options
-from cudarun.commands.options import progress_display, reading, target, target_options
+from cudarun.commands.options import (
+    compile_options,
+    progress_display,
+    reading,
+    target,
+    target_options,
+)
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.steps import STEPS, LaunchCommand, step_values
 from cudarun.report.renderer import Renderer, finish

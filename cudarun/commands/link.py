@@ -12,9 +12,18 @@ from cudarun.commands import completion
 from cudarun.commands.declaration import Values, filled, option, options_of
 from cudarun.commands.files import image_files, output_files
 from cudarun.commands.help import Command
-from cudarun.commands.image_options import architecture, compile_options, jit, jit_options
 from cudarun.commands.inputs import open_inputs
-from cudarun.commands.options import progress_display, reading, stack, target, target_options
+from cudarun.commands.options import (
+    architecture,
+    compile_options,
+    jit,
+    jit_options,
+    progress_display,
+    reading,
+    stack,
+    target,
+    target_options,
+)
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.session.link.request import LinkRequest

@@ -18,10 +18,17 @@ from cudarun.commands.declaration import (
     options_of,
 )
 from cudarun.commands.help import Command
-from cudarun.commands.image_options import compile_options, jit, jit_options
 from cudarun.commands.inputs import open_inputs
 from cudarun.commands.numbers import UINT_MAX, extent, size
-from cudarun.commands.options import progress_display, reading, target, target_options
+from cudarun.commands.options import (
+    compile_options,
+    jit,
+    jit_options,
+    progress_display,
+    reading,
+    target,
+    target_options,
+)
 from cudarun.commands.output import chosen_renderer
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.report.renderer import Renderer, finish

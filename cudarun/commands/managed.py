@@ -11,10 +11,15 @@ from cudarun.base.errors import RequestError
 from cudarun.commands import completion
 from cudarun.commands.declaration import Values, filled
 from cudarun.commands.help import Command
-from cudarun.commands.image_options import compile_options
 from cudarun.commands.inputs import read_input
 from cudarun.commands.numbers import whole
-from cudarun.commands.options import progress_display, reading, target, target_options
+from cudarun.commands.options import (
+    compile_options,
+    progress_display,
+    reading,
+    target,
+    target_options,
+)
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.session.driver.contexts import Target

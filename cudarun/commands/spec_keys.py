@@ -9,9 +9,8 @@ import click
 from cudarun.base.errors import RequestError
 from cudarun.base.options import JOINED, OptionScope
 from cudarun.commands.declaration import Option
-from cudarun.commands.image_options import compile_options
 from cudarun.commands.launch_options import engine_options, launch_options
-from cudarun.commands.options import target_options
+from cudarun.commands.options import compile_options, target_options
 from cudarun.commands.spec_matrix import MATRIX
 from cudarun.commands.spec_text import DEFAULTS, STEPS, TomlTable
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.session.record.library import SOURCES
+from cudarun.session.record.parent import SOURCES
 from cudarun.session.recording.archive import read_recording
 from tests.commands.conftest import ROOT, Recorder
 from tests.support.stub_driver import PTX

@@ -5,14 +5,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuda.bindings.driver import CUmem_advise, CUpointer_attribute
+from cuda.bindings.driver import (
+    CUcontext,
+    CUdeviceptr,
+    CUmem_advise,
+    CUmemoryPool,
+    CUmemorytype,
+    CUpointer_attribute,
+)
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import StreamHandle
-from cudarun.emulator.host import pointer_attributes
+from cudarun.emulator.host.allocations import AllocationKind, DriverAllocation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.virtual_memory import Mapping, Reservation
+
+Values = dict[int, object]
+"""Values by the numbers of their attributes, as the bindings have them; ``None`` is an attribute
+that is not defined for the memory."""
+
+_HOST, _DEVICE = CUmemorytype.CU_MEMORYTYPE_HOST, CUmemorytype.CU_MEMORYTYPE_DEVICE
+_OF_ALL = {
+    "IS_LEGACY_CUDA_IPC_CAPABLE": False,
+    "MAPPED": True,
+    "ALLOWED_HANDLE_TYPES": 0,
+    "IS_GPU_DIRECT_RDMA_CAPABLE": 0,
+}
+_READ_WRITE = 3  # CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
 
 
 @call()
@@ -38,20 +59,20 @@ def cuPointerGetAttributes(
     address = handle_value(ptr)
     values = _attributes(address)
     if values is None:
-        values = pointer_attributes.unknown_attributes(address)
+        values = unknown_attributes(address)
     found = [values.get(int(attribute)) for attribute in attributes[:numAttributes]]
     return [0 if value is None else value for value in found]
 
 
-def _attributes(address: int) -> pointer_attributes.Values | None:
+def _attributes(address: int) -> Values | None:
     """Return the attributes of an address; ``None`` for memory unknown to CUDA."""
     mapped = process.virtual.find(address)
     if mapped is not None:
         context = process.stack.top
         ordinal = -1 if context is None else context.device.ordinal
-        return pointer_attributes.mapping_attributes(*mapped, address, ordinal)
+        return mapping_attributes(*mapped, address, ordinal)
     buffer = process.allocations.find(address)
-    return None if buffer is None else pointer_attributes.allocation_attributes(buffer, address)
+    return None if buffer is None else allocation_attributes(buffer, address)
 
 
 @enqueue()
@@ -80,3 +101,67 @@ def _managed(pointer: Handle, count: int) -> None:
     if process.host_memory.find(address) is None:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not managed memory")
     process.host_memory.bytes_at(address, count)
+
+
+def allocation_attributes(buffer: DriverAllocation, address: int) -> Values:
+    """Return the attributes of an address in an allocation or a registration."""
+    pool = 0 if buffer.pool is None else buffer.pool.handle
+    return _values(
+        CONTEXT=CUcontext(buffer.context.handle),
+        MEMORY_TYPE=int(_DEVICE if buffer.on_device else _HOST),
+        DEVICE_POINTER=CUdeviceptr(address),
+        HOST_POINTER=address if buffer.on_host else None,
+        IS_MANAGED=buffer.kind is AllocationKind.MANAGED,
+        SYNC_MEMOPS=buffer.kind is AllocationKind.MANAGED,
+        BUFFER_ID=buffer.number,
+        DEVICE_ORDINAL=buffer.context.device.ordinal,
+        RANGE_START_ADDR=CUdeviceptr(buffer.address),
+        RANGE_SIZE=buffer.size,
+        ACCESS_FLAGS=_READ_WRITE,
+        MEMPOOL_HANDLE=CUmemoryPool(pool),
+        **_OF_ALL,
+    )
+
+
+def mapping_attributes(
+    reservation: Reservation, mapping: Mapping, address: int, ordinal: int
+) -> Values:
+    """Return the attributes of a mapped address for a device.
+
+    The range is the whole reservation; there is a device address once the device has access.
+    """
+    is_accessible = ordinal in mapping.devices
+    return _values(
+        CONTEXT=CUcontext(0),
+        MEMORY_TYPE=int(_DEVICE),
+        DEVICE_POINTER=CUdeviceptr(address) if is_accessible else None,
+        HOST_POINTER=None,
+        IS_MANAGED=False,
+        SYNC_MEMOPS=False,
+        BUFFER_ID=mapping.physical.number,
+        DEVICE_ORDINAL=mapping.physical.device.ordinal,
+        RANGE_START_ADDR=CUdeviceptr(reservation.address),
+        RANGE_SIZE=reservation.size,
+        ACCESS_FLAGS=_READ_WRITE if is_accessible else 0,
+        MEMPOOL_HANDLE=CUmemoryPool(0),
+        **_OF_ALL,
+    )
+
+
+def unknown_attributes(address: int) -> Values:
+    """Return what ``cuPointerGetAttributes`` reports for memory unknown to CUDA."""
+    return _values(
+        CONTEXT=CUcontext(0),
+        DEVICE_POINTER=CUdeviceptr(0),
+        HOST_POINTER=address,
+        RANGE_START_ADDR=CUdeviceptr(0),
+        MEMPOOL_HANDLE=CUmemoryPool(0),
+    )
+
+
+def _values(**values: object) -> Values:
+    """Return values by the numbers of their attributes, from those by the ends of their names."""
+    return {
+        int(getattr(CUpointer_attribute, f"CU_POINTER_ATTRIBUTE_{name}")): values[name]
+        for name in values
+    }

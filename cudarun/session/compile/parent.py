@@ -36,8 +36,7 @@ def compile_for_facts(
 
 def _compile(source: Image, target: Architecture | None, _: None) -> Image:
     from cudarun.images.versions import Architecture
-    from cudarun.session.compile.debug import with_debug_information
-    from cudarun.session.compile.source import compile_source
+    from cudarun.session.compile.source import compile_source, with_debug_information
 
     target = target or Architecture(True, _COMMON_ARCHITECTURE)
     image = compile_source(source, target, "PTX" if target.is_virtual else "CUBIN")

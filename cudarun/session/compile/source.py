@@ -10,14 +10,16 @@ CUDA's headers. nvcc also compiles files with host code, whose device code is ta
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+from cudarun.arguments.parameter_match import expected_type, is_tensor_map
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.diagnostics.code_rules import HOST_FUNCTION, header_source, missing_host_header
 from cudarun.diagnostics.entries import Diagnosed, notes
+from cudarun.images.parameters import Parameter
 from cudarun.images.versions import Architecture, Version, parse_target
 from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler
 from cudarun.session.compile.nvrtc import (
@@ -28,7 +30,7 @@ from cudarun.session.compile.nvrtc import (
 )
 from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, Form
 from cudarun.session.compile.toolkit import find_program
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.image.kernels import select_kernel
 
 _Compiled: TypeAlias = Callable[[Sequence[str]], Image]
@@ -208,3 +210,35 @@ def _not_instantiated(
         return refused
     message = about_name[0].message
     return RequestError(f"{compiler} refuses '{wanted}': {message}", hint=hint, origin=origin)
+
+
+_GRID_CONSTANT = re.compile(rb"\b__grid_constant__\b")  # such parameters are not described
+
+
+def with_debug_information(image: Image, parameters: Iterable[Parameter]) -> Image:
+    """Return an image with the debug information of its source, if a parameter can be a struct.
+
+    An image without source, or whose source cannot be compiled with it, is returned unchanged.
+    """
+    source, facts = image.source, image.facts
+    if source is None or facts is None or image.debug is not None:
+        return image
+    target = parse_target(facts.targets[0]) if facts.targets else None
+    if target is None or not any(map(_can_be_struct, parameters)):
+        return image
+    given = source.compilation or CompileOptions()
+    debugged = replace(
+        source,
+        data=_GRID_CONSTANT.sub(b" ", source.code),
+        compilation=replace(given, options=(*given.options, "-G")),
+    )
+    try:
+        code = compile_source(debugged, Architecture(True, target.number, target.suffix), "PTX")
+    except CudarunError:  # a device function without a body, for instance, which -G does not inline
+        return image
+    return replace(image, debug=code.code)
+
+
+def _can_be_struct(parameter: Parameter) -> bool:
+    is_known = expected_type(parameter.type) is not None or parameter.members
+    return not is_known and not is_tensor_map(parameter)

@@ -97,7 +97,7 @@ class Library:
         handle = self.handle_of(name)
         parameters = self._parameters(name, handle)
         if self.image.is_compiled:
-            from cudarun.session.compile.debug import with_debug_information  # few compile
+            from cudarun.session.compile.source import with_debug_information  # few compile
 
             self.image = with_debug_information(self.image, parameters)
         debug = DebugReader(self.image).read(name, parameters)

@@ -113,7 +113,7 @@ class _ImageLoad:
         self._suggestions.collect()
         self._is_alone = image.origin == file
         if image.is_compiled:
-            from cudarun.session.compile.debug import with_debug_information  # few compile
+            from cudarun.session.compile.source import with_debug_information  # few compile
 
             parameters = [p for each in self._known.values() for p in each.parameters]
             image = with_debug_information(image, parameters)

@@ -24,12 +24,14 @@ from cudarun.session.record.conversion import (
     recorded_file,
     short_name,
 )
-from cudarun.session.record.library import build_library
 from cudarun.session.record.raw_file import read_raw
 from cudarun.session.record.request import RecordRequest
+from cudarun.session.workers.c_library import build_libraries
 from cudarun.session.workers.program import run_in_foreground, temporary_folder
 
 SUFFIX = ".cudarun"
+SOURCES = Path(__file__).parent / "native"
+_LIBRARY = "librecord.so"
 _FOLDER_VARIABLE = "CUDARUN_RECORD"
 _CODECS = " (pip install lz4 zstandard)"
 _NOTES = {
@@ -339,3 +341,16 @@ def _rows(path: Path) -> Iterator[ListedLaunches]:
                 milliseconds=milliseconds,
                 in_graph=bool(captured),
             )
+
+
+def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
+    """Return the path of the recorder in a folder, which is built if the cache does not have it.
+
+    Raises:
+        RequestError: It cannot be built.
+    """
+    sources = sorted(SOURCES.glob("*.[ch]"))
+    code = [os.fspath(each) for each in sources if each.suffix == ".c"]
+    command = (*options, *code, "-Wl,-Bsymbolic")
+    build_libraries(folder, "record", sources, lambda: {_LIBRARY: command})
+    return folder / _LIBRARY

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.base.errors import RequestError
-from cudarun.session.record.library import build_library
+from cudarun.session.record.parent import build_library
 from cudarun.session.workers import c_library
 
 

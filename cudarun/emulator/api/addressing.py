@@ -5,14 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuda.bindings.driver import (
-    CUcontext,
-    CUdeviceptr,
-    CUmem_advise,
-    CUmemoryPool,
-    CUmemorytype,
-    CUpointer_attribute,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import StreamHandle
@@ -26,7 +19,7 @@ Values = dict[int, object]
 """Values by the numbers of their attributes, as the bindings have them; ``None`` is an attribute
 that is not defined for the memory."""
 
-_HOST, _DEVICE = CUmemorytype.CU_MEMORYTYPE_HOST, CUmemorytype.CU_MEMORYTYPE_DEVICE
+_HOST, _DEVICE = cuda.CUmemorytype.CU_MEMORYTYPE_HOST, cuda.CUmemorytype.CU_MEMORYTYPE_DEVICE
 _OF_ALL = {
     "IS_LEGACY_CUDA_IPC_CAPABLE": False,
     "MAPPED": True,
@@ -37,7 +30,7 @@ _READ_WRITE = 3  # CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
 
 
 @call()
-def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object:
+def cuPointerGetAttribute(attribute: cuda.CUpointer_attribute, ptr: Handle) -> object:
     """Return an attribute of an address."""
     address, number = handle_value(ptr), int(attribute)
     values = _attributes(address)
@@ -51,7 +44,7 @@ def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object
 
 @call()
 def cuPointerGetAttributes(
-    numAttributes: int, attributes: Sequence[CUpointer_attribute], ptr: Handle
+    numAttributes: int, attributes: Sequence[cuda.CUpointer_attribute], ptr: Handle
 ) -> list[object]:
     """Return several attributes of an address; zeros where they are not defined."""
     if len(attributes) < numAttributes:
@@ -84,7 +77,7 @@ def cuMemPrefetchAsync(
 
 
 @call()
-def cuMemAdvise(devPtr: Handle, count: int, advice: CUmem_advise, location: object) -> None:
+def cuMemAdvise(devPtr: Handle, count: int, advice: cuda.CUmem_advise, location: object) -> None:
     """Give advice on managed memory; no effect here."""
     _managed(devPtr, count)
 
@@ -107,18 +100,18 @@ def allocation_attributes(buffer: DriverAllocation, address: int) -> Values:
     """Return the attributes of an address in an allocation or a registration."""
     pool = 0 if buffer.pool is None else buffer.pool.handle
     return _values(
-        CONTEXT=CUcontext(buffer.context.handle),
+        CONTEXT=cuda.CUcontext(buffer.context.handle),
         MEMORY_TYPE=int(_DEVICE if buffer.on_device else _HOST),
-        DEVICE_POINTER=CUdeviceptr(address),
+        DEVICE_POINTER=cuda.CUdeviceptr(address),
         HOST_POINTER=address if buffer.on_host else None,
         IS_MANAGED=buffer.kind is AllocationKind.MANAGED,
         SYNC_MEMOPS=buffer.kind is AllocationKind.MANAGED,
         BUFFER_ID=buffer.number,
         DEVICE_ORDINAL=buffer.context.device.ordinal,
-        RANGE_START_ADDR=CUdeviceptr(buffer.address),
+        RANGE_START_ADDR=cuda.CUdeviceptr(buffer.address),
         RANGE_SIZE=buffer.size,
         ACCESS_FLAGS=_READ_WRITE,
-        MEMPOOL_HANDLE=CUmemoryPool(pool),
+        MEMPOOL_HANDLE=cuda.CUmemoryPool(pool),
         **_OF_ALL,
     )
 
@@ -132,18 +125,18 @@ def mapping_attributes(
     """
     is_accessible = ordinal in mapping.devices
     return _values(
-        CONTEXT=CUcontext(0),
+        CONTEXT=cuda.CUcontext(0),
         MEMORY_TYPE=int(_DEVICE),
-        DEVICE_POINTER=CUdeviceptr(address) if is_accessible else None,
+        DEVICE_POINTER=cuda.CUdeviceptr(address) if is_accessible else None,
         HOST_POINTER=None,
         IS_MANAGED=False,
         SYNC_MEMOPS=False,
         BUFFER_ID=mapping.physical.number,
         DEVICE_ORDINAL=mapping.physical.device.ordinal,
-        RANGE_START_ADDR=CUdeviceptr(reservation.address),
+        RANGE_START_ADDR=cuda.CUdeviceptr(reservation.address),
         RANGE_SIZE=reservation.size,
         ACCESS_FLAGS=_READ_WRITE if is_accessible else 0,
-        MEMPOOL_HANDLE=CUmemoryPool(0),
+        MEMPOOL_HANDLE=cuda.CUmemoryPool(0),
         **_OF_ALL,
     )
 
@@ -151,17 +144,17 @@ def mapping_attributes(
 def unknown_attributes(address: int) -> Values:
     """Return what ``cuPointerGetAttributes`` reports for memory unknown to CUDA."""
     return _values(
-        CONTEXT=CUcontext(0),
-        DEVICE_POINTER=CUdeviceptr(0),
+        CONTEXT=cuda.CUcontext(0),
+        DEVICE_POINTER=cuda.CUdeviceptr(0),
         HOST_POINTER=address,
-        RANGE_START_ADDR=CUdeviceptr(0),
-        MEMPOOL_HANDLE=CUmemoryPool(0),
+        RANGE_START_ADDR=cuda.CUdeviceptr(0),
+        MEMPOOL_HANDLE=cuda.CUmemoryPool(0),
     )
 
 
 def _values(**values: object) -> Values:
     """Return values by the numbers of their attributes, from those by the ends of their names."""
     return {
-        int(getattr(CUpointer_attribute, f"CU_POINTER_ATTRIBUTE_{name}")): values[name]
+        int(getattr(cuda.CUpointer_attribute, f"CU_POINTER_ATTRIBUTE_{name}")): values[name]
         for name in values
     }

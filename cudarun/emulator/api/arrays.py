@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-from cuda.bindings.driver import (
-    CUDA_ARRAY3D_DESCRIPTOR,
-    CUDA_ARRAY_DESCRIPTOR,
-    CUarray,
-    CUmipmappedArray,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import ArrayHandle, MipmappedArrayHandle
@@ -18,15 +13,15 @@ from cudarun.emulator.host.process import Wait, process
 
 
 @call(during_capture=CaptureRule.UNSAFE, needs_context=True)
-def cuArrayCreate(pAllocateArray: CUDA_ARRAY_DESCRIPTOR) -> CUarray:
+def cuArrayCreate(pAllocateArray: cuda.CUDA_ARRAY_DESCRIPTOR) -> cuda.CUarray:
     """Create an array of one or two dimensions of integers, fractions or floats."""
-    return CUarray(create_array(process.current(), pAllocateArray).handle)
+    return cuda.CUarray(create_array(process.current(), pAllocateArray).handle)
 
 
 @call(needs_context=True)
-def cuArray3DCreate(pAllocateArray: CUDA_ARRAY3D_DESCRIPTOR) -> CUarray:
+def cuArray3DCreate(pAllocateArray: cuda.CUDA_ARRAY3D_DESCRIPTOR) -> cuda.CUarray:
     """Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers."""
-    return CUarray(create_array3d(process.current(), pAllocateArray).handle)
+    return cuda.CUarray(create_array3d(process.current(), pAllocateArray).handle)
 
 
 @call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)
@@ -36,18 +31,18 @@ def cuArrayDestroy(hArray: ArrayHandle) -> None:
 
 
 @call(needs_context=True)
-def cuArrayGetDescriptor(hArray: ArrayHandle) -> CUDA_ARRAY_DESCRIPTOR:
+def cuArrayGetDescriptor(hArray: ArrayHandle) -> cuda.CUDA_ARRAY_DESCRIPTOR:
     """Return the descriptor that an array was created with."""
-    descriptor = CUDA_ARRAY_DESCRIPTOR()
+    descriptor = cuda.CUDA_ARRAY_DESCRIPTOR()
     descriptor.Format, descriptor.NumChannels = hArray.texel.format, hArray.texel.channels
     descriptor.Width, descriptor.Height = hArray.shape.width, hArray.shape.height
     return descriptor
 
 
 @call(needs_context=True)
-def cuArray3DGetDescriptor(hArray: ArrayHandle) -> CUDA_ARRAY3D_DESCRIPTOR:
+def cuArray3DGetDescriptor(hArray: ArrayHandle) -> cuda.CUDA_ARRAY3D_DESCRIPTOR:
     """Return the descriptor that an array was created with, or that of a level."""
-    descriptor = CUDA_ARRAY3D_DESCRIPTOR()
+    descriptor = cuda.CUDA_ARRAY3D_DESCRIPTOR()
     descriptor.Format, descriptor.NumChannels = hArray.texel.format, hArray.texel.channels
     shape = hArray.shape
     descriptor.Width, descriptor.Height, descriptor.Depth = shape.width, shape.height, shape.depth
@@ -60,18 +55,18 @@ def cuArray3DGetDescriptor(hArray: ArrayHandle) -> CUDA_ARRAY3D_DESCRIPTOR:
 
 @call(during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMipmappedArrayCreate(
-    pMipmappedArrayDesc: CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels: int
-) -> CUmipmappedArray:
+    pMipmappedArrayDesc: cuda.CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels: int
+) -> cuda.CUmipmappedArray:
     """Create an array with levels, each of half the size of the one before."""
     context = process.current()
     made = create_mipmapped_array(context, pMipmappedArrayDesc, numMipmapLevels)
-    return CUmipmappedArray(made.handle)
+    return cuda.CUmipmappedArray(made.handle)
 
 
 @call(needs_context=True)
-def cuMipmappedArrayGetLevel(hMipmappedArray: MipmappedArrayHandle, level: int) -> CUarray:
+def cuMipmappedArrayGetLevel(hMipmappedArray: MipmappedArrayHandle, level: int) -> cuda.CUarray:
     """Return one level, an array that exists as long as the mipmapped array."""
-    return CUarray(hMipmappedArray.level(level).handle)
+    return cuda.CUarray(hMipmappedArray.level(level).handle)
 
 
 @call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)

@@ -6,15 +6,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from cuda.bindings.driver import (
-    CUDA_VERSION,
-    CUgraph,
-    CUgraphEdgeData,
-    CUgraphNode,
-    CUstreamCaptureMode,
-    CUstreamCaptureStatus,
-    cuuint64_t,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, query
 from cudarun.emulator.api.graph_nodes import Nodes, nodes_of
@@ -26,21 +18,28 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_member
 
 # The bindings return the data of edges since CUDA 13.
-if TYPE_CHECKING or CUDA_VERSION >= 13000:
+if TYPE_CHECKING or cuda.CUDA_VERSION >= 13000:
     CaptureInfo = tuple[
-        CUstreamCaptureStatus, cuuint64_t, CUgraph, list[CUgraphNode], list[CUgraphEdgeData], int
+        cuda.CUstreamCaptureStatus,
+        cuda.cuuint64_t,
+        cuda.CUgraph,
+        list[cuda.CUgraphNode],
+        list[cuda.CUgraphEdgeData],
+        int,
     ]
 else:
-    CaptureInfo = tuple[CUstreamCaptureStatus, cuuint64_t, CUgraph, list[CUgraphNode], int]
+    CaptureInfo = tuple[
+        cuda.CUstreamCaptureStatus, cuda.cuuint64_t, cuda.CUgraph, list[cuda.CUgraphNode], int
+    ]
 
 _ADD, _SET = 0, 1  # CUstreamUpdateCaptureDependencies_flags
-_NONE = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+_NONE = cuda.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
 
 @call()
-def cuStreamBeginCapture(hStream: StreamHandle, mode: CUstreamCaptureMode) -> None:
+def cuStreamBeginCapture(hStream: StreamHandle, mode: cuda.CUstreamCaptureMode) -> None:
     """Begin to capture the work of a stream in a graph; not in the legacy default stream."""
-    chosen = enum_member(CUstreamCaptureMode, mode)
+    chosen = enum_member(cuda.CUstreamCaptureMode, mode)
     if hStream.is_legacy:
         raise Refusal("STREAM_CAPTURE_UNSUPPORTED", "the legacy default stream cannot be captured")
     if hStream.branch is not None:
@@ -51,7 +50,7 @@ def cuStreamBeginCapture(hStream: StreamHandle, mode: CUstreamCaptureMode) -> No
 
 
 @call()
-def cuStreamEndCapture(hStream: StreamHandle) -> CUgraph:
+def cuStreamEndCapture(hStream: StreamHandle) -> cuda.CUgraph:
     """End a capture in the stream in which it began, and return the graph."""
     branch = hStream.branch
     if branch is None:
@@ -65,11 +64,11 @@ def cuStreamEndCapture(hStream: StreamHandle) -> CUgraph:
     if refusal is not None:
         capture.graph.destroy()
         raise refusal
-    return CUgraph(capture.graph.handle)
+    return cuda.CUgraph(capture.graph.handle)
 
 
 def _failure_of(branch: CaptureBranch) -> Refusal | None:
-    relaxed = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    relaxed = cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
     if branch.capture.thread != threading.get_ident() and branch.capture.mode != relaxed:
         return Refusal("STREAM_CAPTURE_WRONG_THREAD", "the capture began in another thread")
     try:
@@ -83,7 +82,7 @@ def _failure_of(branch: CaptureBranch) -> Refusal | None:
 
 
 @call()
-def cuStreamIsCapturing(hStream: Handle) -> CUstreamCaptureStatus:
+def cuStreamIsCapturing(hStream: Handle) -> cuda.CUstreamCaptureStatus:
     """Return the capture status of a stream."""
     branch = _observed(hStream)
     return _NONE if branch is None else branch.capture.status
@@ -97,14 +96,16 @@ def _observed(handle: Handle) -> CaptureBranch | None:
 def cuStreamGetCaptureInfo(hStream: Handle) -> CaptureInfo:
     """Return a stream's capture status, and of an active capture its graph and dependencies."""
     branch = _observed(hStream)
-    status, number, graph, nodes = _NONE, 0, 0, list[CUgraphNode]()
+    status, number, graph, nodes = _NONE, 0, 0, list[cuda.CUgraphNode]()
     if branch is not None:
         status = branch.capture.status
         if branch.capture.is_valid:
             number, graph = branch.capture.id, branch.capture.graph.handle
-            nodes = [CUgraphNode(node.handle) for node in branch.dependencies]
-    edges = [CUgraphEdgeData() for _ in nodes] if CUDA_VERSION >= 13000 else None
-    return with_edge_data(status, cuuint64_t(number), CUgraph(graph), nodes, edges, len(nodes))  # type: ignore[return-value]
+            nodes = [cuda.CUgraphNode(node.handle) for node in branch.dependencies]
+    edges = [cuda.CUgraphEdgeData() for _ in nodes] if cuda.CUDA_VERSION >= 13000 else None
+    return with_edge_data(
+        status, cuda.cuuint64_t(number), cuda.CUgraph(graph), nodes, edges, len(nodes)
+    )  # type: ignore[return-value]
 
 
 @call()
@@ -133,6 +134,6 @@ def with_edge_data(*values: object) -> tuple[object, ...]:
 
 
 @query()
-def cuThreadExchangeStreamCaptureMode(mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
+def cuThreadExchangeStreamCaptureMode(mode: cuda.CUstreamCaptureMode) -> cuda.CUstreamCaptureMode:
     """Set how captures affect the potentially unsafe calls of this thread; return the old mode."""
-    return process.captures.exchange_mode(enum_member(CUstreamCaptureMode, mode))
+    return process.captures.exchange_mode(enum_member(cuda.CUstreamCaptureMode, mode))

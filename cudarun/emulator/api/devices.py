@@ -6,13 +6,7 @@ from __future__ import annotations
 import ctypes
 import re
 
-from cuda.bindings.driver import (
-    CUdevice,
-    CUdevice_attribute,
-    CUdevice_P2PAttribute,
-    CUresult,
-    CUuuid,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import query
 from cudarun.emulator.api.handles import DeviceHandle
@@ -45,23 +39,23 @@ def cuDriverGetVersion() -> int:
 
 
 @query(before_init=True)
-def cuGetErrorName(error: CUresult) -> bytes:
+def cuGetErrorName(error: cuda.CUresult) -> bytes:
     """Return the name of a result, ``CUDA_ERROR_…``, as bytes."""
-    return str(enum_member(CUresult, error).name).encode()
+    return str(enum_member(cuda.CUresult, error).name).encode()
 
 
 @query(before_init=True)
-def cuGetErrorString(error: CUresult) -> bytes:
+def cuGetErrorString(error: cuda.CUresult) -> bytes:
     """Return the description of a result, as bytes."""
-    result = enum_member(CUresult, error)
+    result = enum_member(cuda.CUresult, error)
     known = host_error(int(result))
     return (str(result.name) if known is None else known[1]).encode()
 
 
 @query()
-def cuDeviceGet(ordinal: int) -> CUdevice:
+def cuDeviceGet(ordinal: int) -> cuda.CUdevice:
     """Return the device with an index."""
-    return CUdevice(process.device(ordinal).ordinal)
+    return cuda.CUdevice(process.device(ordinal).ordinal)
 
 
 @query()
@@ -77,9 +71,9 @@ def cuDeviceGetName(length: int, dev: DeviceHandle) -> bytes:
 
 
 @query()
-def cuDeviceGetUuid(dev: DeviceHandle) -> CUuuid:
+def cuDeviceGetUuid(dev: DeviceHandle) -> cuda.CUuuid:
     """Return the 16 bytes that identify the device; the same in every process."""
-    uuid = CUuuid()
+    uuid = cuda.CUuuid()
     ctypes.memmove(uuid.getPtr(), dev.uuid, 16)
     return uuid
 
@@ -91,7 +85,7 @@ def cuDeviceTotalMem(dev: DeviceHandle) -> int:
 
 
 @query()
-def cuDeviceGetAttribute(attrib: CUdevice_attribute, dev: DeviceHandle) -> int:
+def cuDeviceGetAttribute(attrib: cuda.CUdevice_attribute, dev: DeviceHandle) -> int:
     """Return the value of a ``CUdevice_attribute``."""
     return dev.attribute(attrib)
 
@@ -109,7 +103,7 @@ def cuDeviceGetPCIBusId(length: int, dev: DeviceHandle) -> bytes:
 
 
 @query()
-def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
+def cuDeviceGetByPCIBusId(pciBusId: bytes) -> cuda.CUdevice:
     """Return the device at a PCI address; domain and function may be omitted."""
     text = c_string(pciBusId)
     match = _PCI_BUS_ID.fullmatch(text)
@@ -118,7 +112,7 @@ def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
     address = tuple(int(part or "0", 16) for part in match.groups())
     for device in process.devices:
         if address == (*device.pci, 0):
-            return CUdevice(device.ordinal)
+            return cuda.CUdevice(device.ordinal)
     raise Refusal("INVALID_DEVICE", f"no device has the PCI bus id {text}")
 
 
@@ -130,7 +124,7 @@ def cuDeviceCanAccessPeer(dev: DeviceHandle, peerDev: DeviceHandle) -> int:
 
 @query()
 def cuDeviceGetP2PAttribute(
-    attrib: CUdevice_P2PAttribute, srcDevice: DeviceHandle, dstDevice: DeviceHandle
+    attrib: cuda.CUdevice_P2PAttribute, srcDevice: DeviceHandle, dstDevice: DeviceHandle
 ) -> int:
     """Return an attribute of the link between two different devices."""
     if srcDevice is dstDevice:

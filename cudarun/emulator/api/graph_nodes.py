@@ -8,14 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from cuda.bindings.driver import (
-    CUDA_HOST_NODE_PARAMS,
-    CUDA_KERNEL_NODE_PARAMS,
-    CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS,
-    CUgraphNode,
-    CUgraphNodeType,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.boxes import box_operation
 from cudarun.emulator.api.calls import call
@@ -32,7 +25,7 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.streams import record_operation, wait_operation
 
-Nodes = Sequence[CUgraphNode] | None
+Nodes = Sequence[cuda.CUgraphNode] | None
 
 
 def nodes_of(handles: Nodes, count: int) -> list[Node]:
@@ -43,8 +36,8 @@ def nodes_of(handles: Nodes, count: int) -> list[Node]:
     return [node_of(node) for node in nodes[:count]]
 
 
-def _add(graph: Graph, dependencies: Nodes, count: int, operation: Operation) -> CUgraphNode:
-    return CUgraphNode(graph.add(operation, nodes_of(dependencies, count)).handle)
+def _add(graph: Graph, dependencies: Nodes, count: int, operation: Operation) -> cuda.CUgraphNode:
+    return cuda.CUgraphNode(graph.add(operation, nodes_of(dependencies, count)).handle)
 
 
 @call()
@@ -52,13 +45,13 @@ def cuGraphAddKernelNode(
     hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
-    nodeParams: CUDA_KERNEL_NODE_PARAMS,
-) -> CUgraphNode:
+    nodeParams: cuda.CUDA_KERNEL_NODE_PARAMS,
+) -> cuda.CUgraphNode:
     """Add the launch of a kernel; its parameters are copied."""
     return _add(hGraph, dependencies, numDependencies, kernel_from(nodeParams))
 
 
-def kernel_from(structure: CUDA_KERNEL_NODE_PARAMS) -> KernelOperation:
+def kernel_from(structure: cuda.CUDA_KERNEL_NODE_PARAMS) -> KernelOperation:
     """Return the launch that a structure describes; `Refusal` if it is invalid."""
     geometry = LaunchGeometry(
         (structure.gridDimX, structure.gridDimY, structure.gridDimZ),
@@ -70,7 +63,7 @@ def kernel_from(structure: CUDA_KERNEL_NODE_PARAMS) -> KernelOperation:
     return kernel_operation(process, function, geometry, structure.kernelParams, structure.extra)
 
 
-def _function(structure: CUDA_KERNEL_NODE_PARAMS) -> LoadedFunction:
+def _function(structure: cuda.CUDA_KERNEL_NODE_PARAMS) -> LoadedFunction:
     """Return the function, or that of a kernel in the context."""
     if not handle_value(structure.func) and handle_value(structure.kern):
         kernel = process.handles.get(handle_value(structure.kern), LibraryKernel)
@@ -87,15 +80,15 @@ def cuGraphAddMemcpyNode(
     hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
-    copyParams: CUDA_MEMCPY3D,
+    copyParams: cuda.CUDA_MEMCPY3D,
     ctx: Handle,
-) -> CUgraphNode:
+) -> cuda.CUgraphNode:
     """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
     _context(ctx)  # may refuse
     return _add(hGraph, dependencies, numDependencies, copy_from(copyParams))
 
 
-def copy_from(structure: CUDA_MEMCPY3D) -> StructuredOperation:
+def copy_from(structure: cuda.CUDA_MEMCPY3D) -> StructuredOperation:
     """Return the copy that a structure describes; `Refusal` if it is invalid."""
     if not (structure.WidthInBytes and structure.Height and structure.Depth):
         raise Refusal("INVALID_VALUE", "the copy has no bytes")
@@ -111,15 +104,15 @@ def cuGraphAddMemsetNode(
     hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
-    memsetParams: CUDA_MEMSET_NODE_PARAMS,
+    memsetParams: cuda.CUDA_MEMSET_NODE_PARAMS,
     ctx: Handle,
-) -> CUgraphNode:
+) -> cuda.CUgraphNode:
     """Add a fill of rows of items of 1, 2 or 4 bytes."""
     _context(ctx)  # may refuse
     return _add(hGraph, dependencies, numDependencies, fill_from(memsetParams))
 
 
-def fill_from(structure: CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
+def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
     """Return the fill that a structure describes; `Refusal` if it is invalid."""
     if structure.elementSize not in (1, 2, 4):
         raise Refusal("INVALID_VALUE", "elementSize is not 1, 2 or 4")
@@ -141,25 +134,25 @@ def cuGraphAddHostNode(
     hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
-    nodeParams: CUDA_HOST_NODE_PARAMS,
-) -> CUgraphNode:
+    nodeParams: cuda.CUDA_HOST_NODE_PARAMS,
+) -> cuda.CUgraphNode:
     """Add the call of a host function, a C function pointer."""
     return _add(hGraph, dependencies, numDependencies, function_from(nodeParams))
 
 
-def function_from(structure: CUDA_HOST_NODE_PARAMS) -> StructuredOperation:
+def function_from(structure: cuda.CUDA_HOST_NODE_PARAMS) -> StructuredOperation:
     """Return the call that a structure describes; `Refusal` if it is invalid."""
     if not handle_value(structure.fn):
         raise Refusal("INVALID_VALUE", "the function is null")
     function = host_function(handle_value(structure.fn), None, ctypes.c_void_p)
     work = partial(function, structure.userData)
-    return _structured(Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work), structure)
+    return _structured(Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work), structure)
 
 
 @call()
 def cuGraphAddChildGraphNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, childGraph: GraphHandle
-) -> CUgraphNode:
+) -> cuda.CUgraphNode:
     """Add the execution of a copy of a graph."""
     if childGraph is hGraph:
         raise Refusal("INVALID_VALUE", "a graph cannot contain itself")
@@ -169,16 +162,16 @@ def cuGraphAddChildGraphNode(
 @call()
 def cuGraphAddEmptyNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int
-) -> CUgraphNode:
+) -> cuda.CUgraphNode:
     """Add a node without work, which orders others."""
-    operation = Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
+    operation = Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
     return _add(hGraph, dependencies, numDependencies, operation)
 
 
 @call()
 def cuGraphAddEventRecordNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, event: EventHandle
-) -> CUgraphNode:
+) -> cuda.CUgraphNode:
     """Add the record of an event."""
     return _add(hGraph, dependencies, numDependencies, record_operation(event))
 
@@ -186,7 +179,7 @@ def cuGraphAddEventRecordNode(
 @call()
 def cuGraphAddEventWaitNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, event: EventHandle
-) -> CUgraphNode:
+) -> cuda.CUgraphNode:
     """Add a wait for an event."""
     return _add(hGraph, dependencies, numDependencies, wait_operation(event))
 
@@ -198,19 +191,19 @@ def cuGraphDestroyNode(hNode: NodeHandle) -> None:
 
 
 @call()
-def cuGraphNodeGetType(hNode: NodeHandle) -> CUgraphNodeType:
+def cuGraphNodeGetType(hNode: NodeHandle) -> cuda.CUgraphNodeType:
     """Return the type of a node."""
     return hNode.operation.kind
 
 
 @call()
-def cuGraphKernelNodeGetParams(hNode: NodeHandle) -> CUDA_KERNEL_NODE_PARAMS:
+def cuGraphKernelNodeGetParams(hNode: NodeHandle) -> cuda.CUDA_KERNEL_NODE_PARAMS:
     """Return a kernel node's parameters; their memory is the node's."""
     return kernel_of(hNode).node_parameters()
 
 
 @call()
-def cuGraphKernelNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS) -> None:
+def cuGraphKernelNodeSetParams(hNode: NodeHandle, nodeParams: cuda.CUDA_KERNEL_NODE_PARAMS) -> None:
     """Replace a kernel node's parameters; executable graphs of the graph keep theirs."""
     kernel_of(hNode)
     hNode.operation = kernel_from(nodeParams)

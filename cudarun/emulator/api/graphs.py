@@ -6,18 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuda.bindings.driver import (
-    CUDA_GRAPH_INSTANTIATE_PARAMS,
-    CUDA_KERNEL_NODE_PARAMS,
-    CUDA_VERSION,
-    CUgraph,
-    CUgraphEdgeData,
-    CUgraphExec,
-    CUgraphInstantiate_flags,
-    CUgraphInstantiateResult,
-    CUgraphNode,
-    cuuint64_t,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.captures import with_edge_data
@@ -34,17 +23,17 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 # The bindings return the data of edges since CUDA 13. It is always zero here.
-if TYPE_CHECKING or CUDA_VERSION >= 13000:
-    Edges = tuple[list[CUgraphNode], list[CUgraphNode], list[CUgraphEdgeData], int]
-    NodeEdges = tuple[list[CUgraphNode], list[CUgraphEdgeData], int]
+if TYPE_CHECKING or cuda.CUDA_VERSION >= 13000:
+    Edges = tuple[list[cuda.CUgraphNode], list[cuda.CUgraphNode], list[cuda.CUgraphEdgeData], int]
+    NodeEdges = tuple[list[cuda.CUgraphNode], list[cuda.CUgraphEdgeData], int]
 else:
-    Edges = tuple[list[CUgraphNode], list[CUgraphNode], int]
-    NodeEdges = tuple[list[CUgraphNode], int]
+    Edges = tuple[list[cuda.CUgraphNode], list[cuda.CUgraphNode], int]
+    NodeEdges = tuple[list[cuda.CUgraphNode], int]
 
-_UPLOAD = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
-_DEVICE_LAUNCH = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-_AUTO_FREE = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
-_NODE_PRIORITY = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
+_UPLOAD = int(cuda.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
+_DEVICE_LAUNCH = int(cuda.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+_AUTO_FREE = int(cuda.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+_NODE_PRIORITY = int(cuda.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
 _FLAGS = 15
 
 
@@ -52,11 +41,11 @@ _FLAGS = 15
 
 
 @call()
-def cuGraphCreate(flags: int) -> CUgraph:
+def cuGraphCreate(flags: int) -> cuda.CUgraph:
     """Create an empty graph."""
     if flags != 0:
         raise Refusal("INVALID_VALUE", "flags must be 0")
-    return CUgraph(Graph(process.handles).handle)
+    return cuda.CUgraph(Graph(process.handles).handle)
 
 
 @call()
@@ -68,17 +57,19 @@ def cuGraphDestroy(hGraph: GraphHandle) -> None:
 
 
 @call()
-def cuGraphClone(originalGraph: GraphHandle) -> CUgraph:
+def cuGraphClone(originalGraph: GraphHandle) -> cuda.CUgraph:
     """Copy a graph with its nodes."""
-    return CUgraph(originalGraph.clone().handle)
+    return cuda.CUgraph(originalGraph.clone().handle)
 
 
 @call()
-def cuGraphNodeFindInClone(hOriginalNode: NodeHandle, hClonedGraph: GraphHandle) -> CUgraphNode:
+def cuGraphNodeFindInClone(
+    hOriginalNode: NodeHandle, hClonedGraph: GraphHandle
+) -> cuda.CUgraphNode:
     """Return the copy of a node in a clone of its graph."""
     for node in hClonedGraph.nodes:
         if node.original is hOriginalNode:
-            return CUgraphNode(node.handle)
+            return cuda.CUgraphNode(node.handle)
     raise Refusal("INVALID_VALUE", "the graph is not a clone of the node's")
 
 
@@ -109,22 +100,22 @@ def _pairs(before: Nodes, after: Nodes, rest: tuple[Any, ...]) -> list[tuple[Nod
     return list(zip(nodes_of(before, count), nodes_of(after, count), strict=True))
 
 
-def _handles(nodes: Sequence[Node], room: int) -> list[CUgraphNode]:
+def _handles(nodes: Sequence[Node], room: int) -> list[cuda.CUgraphNode]:
     """Return handles as the bindings do: as many as there is room for, padded with null."""
-    handles = [CUgraphNode(node.handle) for node in nodes[:room]]
-    return handles + [CUgraphNode(0) for _ in range(room - len(handles))]
+    handles = [cuda.CUgraphNode(node.handle) for node in nodes[:room]]
+    return handles + [cuda.CUgraphNode(0) for _ in range(room - len(handles))]
 
 
 def _count(nodes: Sequence[object], room: int) -> int:
     return min(len(nodes), room) if room else len(nodes)
 
 
-def _data(nodes: Sequence[object], room: int) -> list[CUgraphEdgeData] | None:
-    return [CUgraphEdgeData() for _ in range(room)] if CUDA_VERSION >= 13000 else None
+def _data(nodes: Sequence[object], room: int) -> list[cuda.CUgraphEdgeData] | None:
+    return [cuda.CUgraphEdgeData() for _ in range(room)] if cuda.CUDA_VERSION >= 13000 else None
 
 
 @call()
-def cuGraphGetNodes(hGraph: GraphHandle, numNodes: int = 0) -> tuple[list[CUgraphNode], int]:
+def cuGraphGetNodes(hGraph: GraphHandle, numNodes: int = 0) -> tuple[list[cuda.CUgraphNode], int]:
     """Return the first nodes of a graph, and their number, or that of all if 0 are requested."""
     nodes = hGraph.nodes
     return _handles(nodes, numNodes), _count(nodes, numNodes)
@@ -133,7 +124,7 @@ def cuGraphGetNodes(hGraph: GraphHandle, numNodes: int = 0) -> tuple[list[CUgrap
 @call()
 def cuGraphGetRootNodes(
     hGraph: GraphHandle, numRootNodes: int = 0
-) -> tuple[list[CUgraphNode], int]:
+) -> tuple[list[cuda.CUgraphNode], int]:
     """Return the nodes without dependencies, as `cuGraphGetNodes`."""
     roots = hGraph.roots()
     return _handles(roots, numRootNodes), _count(roots, numRootNodes)
@@ -172,18 +163,18 @@ def _neighbors(nodes: list[Node], room: int) -> NodeEdges:
 
 
 @call(during_capture=CaptureRule.UNSAFE)
-def cuGraphInstantiate(hGraph: GraphHandle, flags: int) -> CUgraphExec:
+def cuGraphInstantiate(hGraph: GraphHandle, flags: int) -> cuda.CUgraphExec:
     """Create an executable graph; not one that kernels launch."""
-    return CUgraphExec(_instantiate(hGraph, flags).handle)
+    return cuda.CUgraphExec(_instantiate(hGraph, flags).handle)
 
 
 @call(during_capture=CaptureRule.UNSAFE)
 def cuGraphInstantiateWithParams(
-    hGraph: GraphHandle, instantiateParams: CUDA_GRAPH_INSTANTIATE_PARAMS
-) -> CUgraphExec:
+    hGraph: GraphHandle, instantiateParams: cuda.CUDA_GRAPH_INSTANTIATE_PARAMS
+) -> cuda.CUgraphExec:
     """Create an executable graph, and write the result into the structure."""
-    instantiateParams.hErrNode_out = CUgraphNode(0)
-    results = CUgraphInstantiateResult
+    instantiateParams.hErrNode_out = cuda.CUgraphNode(0)
+    results = cuda.CUgraphInstantiateResult
     try:
         made = _instantiate(hGraph, int(instantiateParams.flags), allowed=_FLAGS)
     except Refusal:
@@ -192,10 +183,10 @@ def cuGraphInstantiateWithParams(
         stuck = [node for node in hGraph.nodes if node not in in_order]
         if stuck:
             instantiateParams.result_out = results.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE
-            instantiateParams.hErrNode_out = CUgraphNode(stuck[0].handle)
+            instantiateParams.hErrNode_out = cuda.CUgraphNode(stuck[0].handle)
         raise
     instantiateParams.result_out = results.CUDA_GRAPH_INSTANTIATE_SUCCESS
-    return CUgraphExec(made.handle)
+    return cuda.CUgraphExec(made.handle)
 
 
 def _instantiate(graph: Graph, flags: int, allowed: int = _FLAGS & ~_UPLOAD) -> ExecutableGraph:
@@ -229,14 +220,14 @@ def cuGraphExecDestroy(hGraphExec: ExecutableGraphHandle) -> None:
 
 
 @call()
-def cuGraphExecGetFlags(hGraphExec: ExecutableGraphHandle) -> cuuint64_t:
+def cuGraphExecGetFlags(hGraphExec: ExecutableGraphHandle) -> cuda.cuuint64_t:
     """Return the flags of an executable graph's instantiation, without that of priorities."""
-    return cuuint64_t(hGraphExec.flags & ~_NODE_PRIORITY)
+    return cuda.cuuint64_t(hGraphExec.flags & ~_NODE_PRIORITY)
 
 
 @call()
 def cuGraphExecKernelNodeSetParams(
-    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: cuda.CUDA_KERNEL_NODE_PARAMS
 ) -> None:
     """Replace the parameters of a kernel in an executable graph, by its node in the graph."""
     copy = hGraphExec.node(hNode)

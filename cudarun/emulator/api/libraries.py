@@ -3,15 +3,7 @@
 
 from __future__ import annotations
 
-from cuda.bindings.driver import (
-    CUdeviceptr,
-    CUfunc_cache,
-    CUfunction,
-    CUfunction_attribute,
-    CUkernel,
-    CUlibrary,
-    CUmodule,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import DeviceHandle, KernelHandle, LibraryHandle
@@ -34,7 +26,7 @@ def cuLibraryLoadData(
     libraryOptions: OptionValues,
     libraryOptionValues: OptionValues,
     numLibraryOptions: int,
-) -> CUlibrary:
+) -> cuda.CUlibrary:
     """Load an image for all contexts; an invalid one fails later (`cuLibraryGetKernel`)."""
     return _load(image_bytes(code), DriverJitOptions(numJitOptions, jitOptions, jitOptionsValues))
 
@@ -48,19 +40,21 @@ def cuLibraryLoadFromFile(
     libraryOptions: OptionValues,
     libraryOptionValues: OptionValues,
     numLibraryOptions: int,
-) -> CUlibrary:
+) -> cuda.CUlibrary:
     """Load a file for all contexts."""
     image = image_file(c_string(fileName))
     return _load(image, DriverJitOptions(numJitOptions, jitOptions, jitOptionsValues))
 
 
-def _load(image: bytes, options: DriverJitOptions) -> CUlibrary:
+def _load(image: bytes, options: DriverJitOptions) -> cuda.CUlibrary:
     compiled: CompiledModule | Refusal
     try:
         compiled = compile_image(image, options, on_demand=process.compiles_on_demand)
     except Refusal as refusal:
         compiled = refusal
-    return CUlibrary(LoadedLibrary(compiled, options, process.handles, process.host_memory).handle)
+    return cuda.CUlibrary(
+        LoadedLibrary(compiled, options, process.handles, process.host_memory).handle
+    )
 
 
 @call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE)
@@ -72,9 +66,9 @@ def cuLibraryUnload(library: LibraryHandle) -> None:
 
 
 @call()
-def cuLibraryGetKernel(library: LibraryHandle, name: bytes) -> CUkernel:
+def cuLibraryGetKernel(library: LibraryHandle, name: bytes) -> cuda.CUkernel:
     """Return a kernel of a library by name; fails if the image is invalid."""
-    return CUkernel(library.kernel(c_string(name)).handle)
+    return cuda.CUkernel(library.kernel(c_string(name)).handle)
 
 
 @call()
@@ -84,47 +78,47 @@ def cuLibraryGetKernelCount(lib: LibraryHandle) -> int:
 
 
 @call()
-def cuLibraryEnumerateKernels(numKernels: int, lib: LibraryHandle) -> list[CUkernel]:
+def cuLibraryEnumerateKernels(numKernels: int, lib: LibraryHandle) -> list[cuda.CUkernel]:
     """Return the first ``numKernels`` kernels of a library, padded with null handles."""
     kernels = list(lib.kernels.values())[:numKernels]
-    missing = [CUkernel(0)] * (numKernels - len(kernels))
-    return [CUkernel(kernel.handle) for kernel in kernels] + missing
+    missing = [cuda.CUkernel(0)] * (numKernels - len(kernels))
+    return [cuda.CUkernel(kernel.handle) for kernel in kernels] + missing
 
 
 @call()
-def cuLibraryGetModule(library: LibraryHandle) -> CUmodule:
+def cuLibraryGetModule(library: LibraryHandle) -> cuda.CUmodule:
     """Return the module of a library in the current context."""
-    return CUmodule(library.module(process.current()).handle)
+    return cuda.CUmodule(library.module(process.current()).handle)
 
 
 @call()
-def cuLibraryGetGlobal(library: LibraryHandle, name: bytes) -> tuple[CUdeviceptr, int]:
+def cuLibraryGetGlobal(library: LibraryHandle, name: bytes) -> tuple[cuda.CUdeviceptr, int]:
     """Return address and size of a variable in the current context."""
     module = library.module(process.current())
     address, size = module.variable(c_string(name))
-    return CUdeviceptr(address), size
+    return cuda.CUdeviceptr(address), size
 
 
 @call()
-def cuLibraryGetManaged(library: LibraryHandle, name: bytes) -> tuple[CUdeviceptr, int]:
+def cuLibraryGetManaged(library: LibraryHandle, name: bytes) -> tuple[cuda.CUdeviceptr, int]:
     """Return address and size of a managed variable; no context need be current."""
     address, size = library.managed_variable(c_string(name))
-    return CUdeviceptr(address), size
+    return cuda.CUdeviceptr(address), size
 
 
 # --- kernels -------------------------------------------------------------------------------------
 
 
 @call()
-def cuKernelGetFunction(kernel: KernelHandle) -> CUfunction:
+def cuKernelGetFunction(kernel: KernelHandle) -> cuda.CUfunction:
     """Return the function of a kernel in the current context."""
-    return CUfunction(kernel.function(process.current()).handle)
+    return cuda.CUfunction(kernel.function(process.current()).handle)
 
 
 @call()
-def cuKernelGetLibrary(kernel: KernelHandle) -> CUlibrary:
+def cuKernelGetLibrary(kernel: KernelHandle) -> cuda.CUlibrary:
     """Return the library of a kernel."""
-    return CUlibrary(kernel.library.handle)
+    return cuda.CUlibrary(kernel.library.handle)
 
 
 @call()
@@ -135,7 +129,7 @@ def cuKernelGetName(hfunc: KernelHandle) -> bytes:
 
 @call()
 def cuKernelGetAttribute(
-    attrib: CUfunction_attribute, kernel: KernelHandle, dev: DeviceHandle
+    attrib: cuda.CUfunction_attribute, kernel: KernelHandle, dev: DeviceHandle
 ) -> int:
     """Return the value of a ``CUfunction_attribute`` on a device."""
     return kernel.attributes(dev.ordinal).get(attrib)
@@ -143,17 +137,19 @@ def cuKernelGetAttribute(
 
 @call()
 def cuKernelSetAttribute(
-    attrib: CUfunction_attribute, val: int, kernel: KernelHandle, dev: DeviceHandle
+    attrib: cuda.CUfunction_attribute, val: int, kernel: KernelHandle, dev: DeviceHandle
 ) -> None:
     """Set an attribute on a device; values set by ``cuFuncSetAttribute`` take precedence."""
     kernel.attributes(dev.ordinal).set(attrib, val)
 
 
 @call()
-def cuKernelSetCacheConfig(kernel: KernelHandle, config: CUfunc_cache, dev: DeviceHandle) -> None:
+def cuKernelSetCacheConfig(
+    kernel: KernelHandle, config: cuda.CUfunc_cache, dev: DeviceHandle
+) -> None:
     """Prefer L1 cache or shared memory for a kernel; no effect here."""
     kernel.attributes(dev.ordinal)  # may refuse
-    enum_member(CUfunc_cache, config)  # may refuse
+    enum_member(cuda.CUfunc_cache, config)  # may refuse
 
 
 @call(needs_context=True)

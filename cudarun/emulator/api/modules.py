@@ -6,16 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cuda.bindings.driver import (
-    CUdeviceptr,
-    CUfunc_cache,
-    CUfunction,
-    CUfunction_attribute,
-    CUfunctionLoadingState,
-    CUjit_option,
-    CUmodule,
-    CUmoduleLoadingMode,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, query
 from cudarun.emulator.api.handles import FunctionHandle, ModuleHandle
@@ -27,7 +18,7 @@ from cudarun.emulator.host.modules import LoadedModule, loads_eagerly, parameter
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import enum_member
 
-Options = Sequence[CUjit_option] | None
+Options = Sequence[cuda.CUjit_option] | None
 OptionValues = Sequence[Any] | None
 
 
@@ -35,7 +26,7 @@ OptionValues = Sequence[Any] | None
 
 
 @call()
-def cuModuleLoadData(image: HostPointer) -> CUmodule:
+def cuModuleLoadData(image: HostPointer) -> cuda.CUmodule:
     """Load an image into the current context."""
     return _load(image_bytes(image), DriverJitOptions(0, None, None))
 
@@ -43,27 +34,27 @@ def cuModuleLoadData(image: HostPointer) -> CUmodule:
 @call()
 def cuModuleLoadDataEx(
     image: HostPointer, numOptions: int, options: Options, optionValues: OptionValues
-) -> CUmodule:
+) -> cuda.CUmodule:
     """Load an image into the current context, with options for its compilation."""
     return _load(image_bytes(image), DriverJitOptions(numOptions, options, optionValues))
 
 
 @call()
-def cuModuleLoadFatBinary(fatCubin: HostPointer) -> CUmodule:
+def cuModuleLoadFatBinary(fatCubin: HostPointer) -> cuda.CUmodule:
     """Load a fat binary into the current context."""
     return _load(image_bytes(fatCubin), DriverJitOptions(0, None, None))
 
 
 @call(needs_context=True)
-def cuModuleLoad(fname: bytes) -> CUmodule:
+def cuModuleLoad(fname: bytes) -> cuda.CUmodule:
     """Load a file into the current context."""
     return _load(image_file(c_string(fname)), DriverJitOptions(0, None, None))
 
 
-def _load(image: bytes, options: DriverJitOptions) -> CUmodule:
+def _load(image: bytes, options: DriverJitOptions) -> cuda.CUmodule:
     context = process.current()
     module = LoadedModule(context, compile_image(image, options), options, process.host_memory)
-    return CUmodule(module.handle)
+    return cuda.CUmodule(module.handle)
 
 
 @call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE)
@@ -74,17 +65,17 @@ def cuModuleUnload(hmod: ModuleHandle) -> None:
 
 
 @query()
-def cuModuleGetLoadingMode() -> CUmoduleLoadingMode:
+def cuModuleGetLoadingMode() -> cuda.CUmoduleLoadingMode:
     """Return lazy, or eager if ``CUDA_MODULE_LOADING`` is ``EAGER``."""
     if loads_eagerly():
-        return CUmoduleLoadingMode.CU_MODULE_EAGER_LOADING
-    return CUmoduleLoadingMode.CU_MODULE_LAZY_LOADING
+        return cuda.CUmoduleLoadingMode.CU_MODULE_EAGER_LOADING
+    return cuda.CUmoduleLoadingMode.CU_MODULE_LAZY_LOADING
 
 
 @call()
-def cuModuleGetFunction(hmod: ModuleHandle, name: bytes) -> CUfunction:
+def cuModuleGetFunction(hmod: ModuleHandle, name: bytes) -> cuda.CUfunction:
     """Return a kernel of a module by name."""
-    return CUfunction(hmod.function(c_string(name)).handle)
+    return cuda.CUfunction(hmod.function(c_string(name)).handle)
 
 
 @call()
@@ -94,45 +85,47 @@ def cuModuleGetFunctionCount(mod: ModuleHandle) -> int:
 
 
 @call()
-def cuModuleEnumerateFunctions(numFunctions: int, mod: ModuleHandle) -> list[CUfunction]:
+def cuModuleEnumerateFunctions(numFunctions: int, mod: ModuleHandle) -> list[cuda.CUfunction]:
     """Return the first ``numFunctions`` kernels of a module, padded with null handles."""
     functions = mod.functions(numFunctions)
-    missing = [CUfunction(0)] * (numFunctions - len(functions))
-    return [CUfunction(function.handle) for function in functions] + missing
+    missing = [cuda.CUfunction(0)] * (numFunctions - len(functions))
+    return [cuda.CUfunction(function.handle) for function in functions] + missing
 
 
 @call()
-def cuModuleGetGlobal(hmod: ModuleHandle, name: bytes) -> tuple[CUdeviceptr, int]:
+def cuModuleGetGlobal(hmod: ModuleHandle, name: bytes) -> tuple[cuda.CUdeviceptr, int]:
     """Return address and size of a variable of a module."""
     address, size = hmod.variable(c_string(name))
-    return CUdeviceptr(address), size
+    return cuda.CUdeviceptr(address), size
 
 
 # --- functions -----------------------------------------------------------------------------------
 
 
 @call()
-def cuFuncGetAttribute(attrib: CUfunction_attribute, hfunc: FunctionHandle) -> int:
+def cuFuncGetAttribute(attrib: cuda.CUfunction_attribute, hfunc: FunctionHandle) -> int:
     """Return the value of a ``CUfunction_attribute``."""
     return hfunc.attributes.get(attrib)
 
 
 @call()
-def cuFuncSetAttribute(hfunc: FunctionHandle, attrib: CUfunction_attribute, value: int) -> None:
+def cuFuncSetAttribute(
+    hfunc: FunctionHandle, attrib: cuda.CUfunction_attribute, value: int
+) -> None:
     """Set an attribute that is not read-only."""
     hfunc.attributes.set(attrib, value)
 
 
 @call()
-def cuFuncSetCacheConfig(hfunc: FunctionHandle, config: CUfunc_cache) -> None:
+def cuFuncSetCacheConfig(hfunc: FunctionHandle, config: cuda.CUfunc_cache) -> None:
     """Prefer L1 cache or shared memory for a function; no effect here."""
-    enum_member(CUfunc_cache, config)  # may refuse
+    enum_member(cuda.CUfunc_cache, config)  # may refuse
 
 
 @call()
-def cuFuncGetModule(hfunc: FunctionHandle) -> CUmodule:
+def cuFuncGetModule(hfunc: FunctionHandle) -> cuda.CUmodule:
     """Return the module of a function."""
-    return CUmodule(hfunc.module.handle)
+    return cuda.CUmodule(hfunc.module.handle)
 
 
 @call()
@@ -154,10 +147,10 @@ def cuFuncGetParamCount(func: FunctionHandle) -> int:
 
 
 @call()
-def cuFuncIsLoaded(function: FunctionHandle) -> CUfunctionLoadingState:
+def cuFuncIsLoaded(function: FunctionHandle) -> cuda.CUfunctionLoadingState:
     """Return the lazy-loading state of a function."""
     loaded = function.loaded
-    return CUfunctionLoadingState(int(loaded))
+    return cuda.CUfunctionLoadingState(int(loaded))
 
 
 @call()

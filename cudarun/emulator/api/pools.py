@@ -6,18 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import SupportsInt
 
-from cuda.bindings.driver import (
-    CUdeviceptr,
-    CUmemAccess_flags,
-    CUmemAccessDesc,
-    CUmemAllocationType,
-    CUmemLocation,
-    CUmemLocationType,
-    CUmemoryPool,
-    CUmemPool_attribute,
-    CUmemPoolProps,
-    cuuint64_t,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import DeviceHandle, PoolHandle
@@ -28,19 +17,19 @@ from cudarun.emulator.host.pools import DevicePools, Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
-_READ_WRITE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+_READ_WRITE = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
 
 @call()
-def cuDeviceGetDefaultMemPool(dev: Handle) -> CUmemoryPool:
+def cuDeviceGetDefaultMemPool(dev: Handle) -> cuda.CUmemoryPool:
     """Return the default pool of a device."""
-    return CUmemoryPool(process.pools_of(dev).default.handle)
+    return cuda.CUmemoryPool(process.pools_of(dev).default.handle)
 
 
 @call()
-def cuDeviceGetMemPool(dev: Handle) -> CUmemoryPool:
+def cuDeviceGetMemPool(dev: Handle) -> cuda.CUmemoryPool:
     """Return the pool that ``cuMemAllocAsync`` allocates from."""
-    return CUmemoryPool(process.pools_of(dev).current.handle)
+    return cuda.CUmemoryPool(process.pools_of(dev).current.handle)
 
 
 @call()
@@ -52,25 +41,25 @@ def cuDeviceSetMemPool(dev: DeviceHandle, pool: PoolHandle) -> None:
 
 
 @call()
-def cuMemGetDefaultMemPool(location: CUmemLocation, type: int) -> CUmemoryPool:  # noqa: A002
+def cuMemGetDefaultMemPool(location: cuda.CUmemLocation, type: int) -> cuda.CUmemoryPool:  # noqa: A002
     """Return the default pool of a device."""
-    return CUmemoryPool(_pools_at(location).default.handle)
+    return cuda.CUmemoryPool(_pools_at(location).default.handle)
 
 
 @call()
-def cuMemGetMemPool(location: CUmemLocation, type: int) -> CUmemoryPool:  # noqa: A002
+def cuMemGetMemPool(location: cuda.CUmemLocation, type: int) -> cuda.CUmemoryPool:  # noqa: A002
     """Return the pool of a device that ``cuMemAllocAsync`` allocates from."""
-    return CUmemoryPool(_pools_at(location).current.handle)
+    return cuda.CUmemoryPool(_pools_at(location).current.handle)
 
 
-def _pools_at(location: CUmemLocation) -> DevicePools:
-    if location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+def _pools_at(location: cuda.CUmemLocation) -> DevicePools:
+    if location.type != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
         raise Refusal("NOT_SUPPORTED", "the emulated device has memory pools of devices only")
     return process.pools_of(location.id)
 
 
 @call()
-def cuMemPoolSetAccess(pool: PoolHandle, map: Sequence[CUmemAccessDesc], count: int) -> None:  # noqa: A002
+def cuMemPoolSetAccess(pool: PoolHandle, map: Sequence[cuda.CUmemAccessDesc], count: int) -> None:  # noqa: A002
     """Accept that the device of a pool accesses its memory; no other one can."""
     for each in (map or ())[:count]:
         if process.device(each.location.id) is not pool.device:
@@ -80,20 +69,20 @@ def cuMemPoolSetAccess(pool: PoolHandle, map: Sequence[CUmemAccessDesc], count: 
 
 
 @call()
-def cuMemPoolGetAccess(memPool: PoolHandle, location: CUmemLocation) -> CUmemAccess_flags:
+def cuMemPoolGetAccess(memPool: PoolHandle, location: cuda.CUmemLocation) -> cuda.CUmemAccess_flags:
     """Return how a device accesses the memory of a pool."""
     is_own = process.device(location.id) is memPool.device
-    return _READ_WRITE if is_own else CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
+    return _READ_WRITE if is_own else cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
 
 
 @call()
-def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
+def cuMemPoolCreate(poolProps: cuda.CUmemPoolProps) -> cuda.CUmemoryPool:
     """Create a pool of a device's memory."""
-    if poolProps.allocType != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
+    if poolProps.allocType != cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
         raise Refusal("INVALID_VALUE", "allocType is not CU_MEM_ALLOCATION_TYPE_PINNED")
-    if poolProps.location.type == CUmemLocationType.CU_MEM_LOCATION_TYPE_INVALID:
+    if poolProps.location.type == cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_INVALID:
         raise Refusal("INVALID_VALUE", "location is not set")
-    if poolProps.location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+    if poolProps.location.type != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
         raise Refusal(
             "NOT_SUPPORTED", "the emulated device supports memory pools for device memory only"
         )
@@ -106,7 +95,7 @@ def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
         raise Refusal("INVALID_VALUE", f"device {ordinal} does not exist")
     pool = Pool(process.device(ordinal), most=poolProps.maxSize)
     pool.handle = process.handles.add(pool)
-    return CUmemoryPool(pool.handle)
+    return cuda.CUmemoryPool(pool.handle)
 
 
 @call()
@@ -121,13 +110,17 @@ def cuMemPoolDestroy(pool: PoolHandle) -> None:
 
 
 @call()
-def cuMemPoolGetAttribute(pool: PoolHandle, attr: CUmemPool_attribute) -> cuuint64_t | int:
+def cuMemPoolGetAttribute(
+    pool: PoolHandle, attr: cuda.CUmemPool_attribute
+) -> cuda.cuuint64_t | int:
     """Return the value of a ``CUmemPool_attribute``."""
     return pool.get(attr)
 
 
 @call()
-def cuMemPoolSetAttribute(pool: PoolHandle, attr: CUmemPool_attribute, value: SupportsInt) -> None:
+def cuMemPoolSetAttribute(
+    pool: PoolHandle, attr: cuda.CUmemPool_attribute, value: SupportsInt
+) -> None:
     """Set an attribute; a high-water mark is reset by setting it to 0."""
     pool.set(attr, int(value))
 
@@ -138,10 +131,10 @@ def cuMemPoolTrimTo(pool: PoolHandle, minBytesToKeep: int) -> None:
 
 
 @call()
-def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> CUdeviceptr:
+def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> cuda.CUdeviceptr:
     """Allocate device memory from a pool, in the order of a stream; null for 0 bytes."""
     stream_of_allocation(hStream)
     chosen = process.handles.get(handle_value(pool), Pool, "INVALID_VALUE")
     if bytesize == 0:
-        return CUdeviceptr(0)
-    return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=chosen).address)
+        return cuda.CUdeviceptr(0)
+    return cuda.CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=chosen).address)

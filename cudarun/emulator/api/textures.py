@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-from cuda.bindings.driver import (
-    CUDA_RESOURCE_DESC,
-    CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC,
-    CUtexObject,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import TextureHandle
@@ -20,12 +15,12 @@ from cudarun.emulator.host.textures import TextureObject, create_texture
 
 @call(needs_context=True)
 def cuTexObjectCreate(
-    pResDesc: CUDA_RESOURCE_DESC,
-    pTexDesc: CUDA_TEXTURE_DESC,
-    pResViewDesc: CUDA_RESOURCE_VIEW_DESC | None,
-) -> CUtexObject:
+    pResDesc: cuda.CUDA_RESOURCE_DESC,
+    pTexDesc: cuda.CUDA_TEXTURE_DESC,
+    pResViewDesc: cuda.CUDA_RESOURCE_VIEW_DESC | None,
+) -> cuda.CUtexObject:
     """Create a texture object of an array, a mipmapped array, linear or pitched memory."""
-    return CUtexObject(create_texture(process, pResDesc, pTexDesc, pResViewDesc).handle)
+    return cuda.CUtexObject(create_texture(process, pResDesc, pTexDesc, pResViewDesc).handle)
 
 
 @call(waits=Wait.DEVICE, needs_context=True)
@@ -36,19 +31,19 @@ def cuTexObjectDestroy(texObject: Handle) -> None:
 
 
 @call(needs_context=True)
-def cuTexObjectGetResourceDesc(texObject: TextureHandle) -> CUDA_RESOURCE_DESC:
+def cuTexObjectGetResourceDesc(texObject: TextureHandle) -> cuda.CUDA_RESOURCE_DESC:
     """Return the resource descriptor that a texture object was created with."""
     return copied(texObject.resource)
 
 
 @call(needs_context=True)
-def cuTexObjectGetTextureDesc(texObject: TextureHandle) -> CUDA_TEXTURE_DESC:
+def cuTexObjectGetTextureDesc(texObject: TextureHandle) -> cuda.CUDA_TEXTURE_DESC:
     """Return the texture descriptor that a texture object was created with."""
     return copied(texObject.description)
 
 
 @call(needs_context=True)
-def cuTexObjectGetResourceViewDesc(texObject: TextureHandle) -> CUDA_RESOURCE_VIEW_DESC:
+def cuTexObjectGetResourceViewDesc(texObject: TextureHandle) -> cuda.CUDA_RESOURCE_VIEW_DESC:
     """Return the resource view that a texture object was created with; zeros if there is none."""
     view = texObject.view
-    return CUDA_RESOURCE_VIEW_DESC() if view is None else copied(view)
+    return cuda.CUDA_RESOURCE_VIEW_DESC() if view is None else copied(view)

@@ -6,17 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cuda.bindings.driver import (
-    CUdeviceptr,
-    CUmemAccess_flags,
-    CUmemAccessDesc,
-    CUmemAllocationGranularity_flags,
-    CUmemAllocationProp,
-    CUmemAllocationType,
-    CUmemGenericAllocationHandle,
-    CUmemLocation,
-    CUmemLocationType,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.devices import EmulatedDevice
@@ -25,29 +15,29 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.virtual_memory import GRANULARITY, PhysicalMemory
 
-_READ_WRITE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-_NONE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
+_READ_WRITE = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+_NONE = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
 _OF_HOST = (2, 3)  # CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA
 _LARGEST_ALIGNMENT = 1 << 47
 
 
 @call()
 def cuMemGetAllocationGranularity(
-    prop: CUmemAllocationProp, option: CUmemAllocationGranularity_flags
+    prop: cuda.CUmemAllocationProp, option: cuda.CUmemAllocationGranularity_flags
 ) -> int:
     """Return the granularity of sizes and addresses: 2 MiB, whatever the memory."""
     return GRANULARITY
 
 
 @call()
-def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> CUdeviceptr:
+def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> cuda.CUdeviceptr:
     """Reserve addresses, if possible from ``addr`` on."""
     _check_granularity(size)
     if alignment & (alignment - 1) or alignment > _LARGEST_ALIGNMENT or flags:
         raise Refusal("INVALID_VALUE", "the alignment is not a power of two, or flags is not 0")
     if addr % GRANULARITY:
         raise Refusal("INVALID_VALUE", f"{addr:#x} is not a multiple of {GRANULARITY}")
-    return CUdeviceptr(process.virtual.reserve(size, alignment, addr))
+    return cuda.CUdeviceptr(process.virtual.reserve(size, alignment, addr))
 
 
 @call()
@@ -57,7 +47,9 @@ def cuMemAddressFree(ptr: int, size: int) -> None:
 
 
 @call()
-def cuMemCreate(size: int, prop: CUmemAllocationProp, flags: int) -> CUmemGenericAllocationHandle:
+def cuMemCreate(
+    size: int, prop: cuda.CUmemAllocationProp, flags: int
+) -> cuda.CUmemGenericAllocationHandle:
     """Allocate memory of a device without an address."""
     device = _device(prop)
     _check_granularity(size)
@@ -69,7 +61,7 @@ def cuMemCreate(size: int, prop: CUmemAllocationProp, flags: int) -> CUmemGeneri
         )
     physical = PhysicalMemory(device, size, copied(prop))
     physical.handle = process.handles.add(physical)
-    return CUmemGenericAllocationHandle(physical.handle)
+    return cuda.CUmemGenericAllocationHandle(physical.handle)
 
 
 @call()
@@ -101,7 +93,7 @@ def cuMemUnmap(ptr: int, size: int) -> None:
 
 
 @call(waits=Wait.DEVICE)
-def cuMemSetAccess(ptr: int, size: int, desc: Sequence[CUmemAccessDesc], count: int) -> None:
+def cuMemSetAccess(ptr: int, size: int, desc: Sequence[cuda.CUmemAccessDesc], count: int) -> None:
     """Permit devices to access mapped memory, or forbid it; read-only access is unsupported."""
     accesses = [(_device_of_access(each.location), each.flags) for each in list(desc or ())[:count]]
     if not accesses:
@@ -114,7 +106,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Sequence[CUmemAccessDesc], count: 
 
 
 @call()
-def cuMemGetAccess(location: CUmemLocation, ptr: int) -> int:
+def cuMemGetAccess(location: cuda.CUmemLocation, ptr: int) -> int:
     """Return the ``CUmemAccess_flags`` of a device for an address; none of other allocations."""
     device = _device_at(location)
     if process.allocations.find(ptr) is not None:
@@ -124,15 +116,15 @@ def cuMemGetAccess(location: CUmemLocation, ptr: int) -> int:
 
 
 @call()
-def cuMemRetainAllocationHandle(addr: int) -> CUmemGenericAllocationHandle:
+def cuMemRetainAllocationHandle(addr: int) -> cuda.CUmemGenericAllocationHandle:
     """Return the handle of the memory that is mapped at an address; release it once more."""
     physical = process.virtual.mapping_at(addr).physical
     physical.retained += 1
-    return CUmemGenericAllocationHandle(physical.handle)
+    return cuda.CUmemGenericAllocationHandle(physical.handle)
 
 
 @call()
-def cuMemGetAllocationPropertiesFromHandle(handle: int) -> CUmemAllocationProp:
+def cuMemGetAllocationPropertiesFromHandle(handle: int) -> cuda.CUmemAllocationProp:
     """Return the properties that memory was allocated with."""
     return copied(process.handles.get(handle, PhysicalMemory, "INVALID_VALUE").properties)
 
@@ -151,7 +143,7 @@ def _check_granularity(size: int) -> None:
 
 def _device(prop: Any) -> EmulatedDevice:
     """Return the device of an allocation; `Refusal` if it is memory of another kind."""
-    pinned = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    pinned = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
     if int(prop.type) != int(pinned):
         raise Refusal("INVALID_VALUE", "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
     return _device_at(prop.location)
@@ -169,6 +161,6 @@ def _device_at(location: Any) -> EmulatedDevice:
     if int(location.type) in _OF_HOST:
         words = "the emulated device supports virtual memory management of device memory only"
         raise Refusal("NOT_SUPPORTED", words)
-    if int(location.type) != int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE):
+    if int(location.type) != int(cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE):
         raise Refusal("INVALID_VALUE", f"{int(location.type)} is not the type of a location here")
     return process.device(location.id)

@@ -9,15 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from cuda.bindings.driver import (
-    CUDA_ARRAY3D_CUBEMAP,
-    CUDA_ARRAY3D_DESCRIPTOR,
-    CUDA_ARRAY3D_LAYERED,
-    CUDA_ARRAY3D_SURFACE_LDST,
-    CUDA_ARRAY3D_TEXTURE_GATHER,
-    CUDA_ARRAY_DESCRIPTOR,
-)
-from cuda.bindings.driver import CUarray_format as Format
+from cuda.bindings import driver as cuda
 
 from cudarun.base.bindings import enum_field
 from cudarun.base.records import dataclass
@@ -28,24 +20,27 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.textures.packed_texels import PACKINGS, PackedTexels, Packing
 from cudarun.emulator.machine.textures.texels import Texels
 
-LAYERED, CUBEMAP = int(CUDA_ARRAY3D_LAYERED), int(CUDA_ARRAY3D_CUBEMAP)
-SURFACE, GATHER = int(CUDA_ARRAY3D_SURFACE_LDST), int(CUDA_ARRAY3D_TEXTURE_GATHER)
+LAYERED, CUBEMAP = int(cuda.CUDA_ARRAY3D_LAYERED), int(cuda.CUDA_ARRAY3D_CUBEMAP)
+SURFACE, GATHER = int(cuda.CUDA_ARRAY3D_SURFACE_LDST), int(cuda.CUDA_ARRAY3D_TEXTURE_GATHER)
 _FLAGS = LAYERED | CUBEMAP | SURFACE | GATHER
 FACES = 6
 
-_DTYPES: dict[Format, np.dtype[Any]] = {
-    Format.CU_AD_FORMAT_UNSIGNED_INT8: np.dtype(np.uint8),
-    Format.CU_AD_FORMAT_UNSIGNED_INT16: np.dtype(np.uint16),
-    Format.CU_AD_FORMAT_UNSIGNED_INT32: np.dtype(np.uint32),
-    Format.CU_AD_FORMAT_SIGNED_INT8: np.dtype(np.int8),
-    Format.CU_AD_FORMAT_SIGNED_INT16: np.dtype(np.int16),
-    Format.CU_AD_FORMAT_SIGNED_INT32: np.dtype(np.int32),
-    Format.CU_AD_FORMAT_HALF: np.dtype(np.float16),
-    Format.CU_AD_FORMAT_FLOAT: np.dtype(np.float32),
+_DTYPES: dict[cuda.CUarray_format, np.dtype[Any]] = {
+    cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT8: np.dtype(np.uint8),
+    cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT16: np.dtype(np.uint16),
+    cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32: np.dtype(np.uint32),
+    cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT8: np.dtype(np.int8),
+    cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT16: np.dtype(np.int16),
+    cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT32: np.dtype(np.int32),
+    cuda.CUarray_format.CU_AD_FORMAT_HALF: np.dtype(np.float16),
+    cuda.CUarray_format.CU_AD_FORMAT_FLOAT: np.dtype(np.float32),
 }
 _CHANNELS = (1, 2, 4)
 _NORMALIZED = {
-    getattr(Format, f"CU_AD_FORMAT_{sign}NORM_INT{bits}X{channels}"): (np.dtype(dtype), channels)
+    getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{sign}NORM_INT{bits}X{channels}"): (
+        np.dtype(dtype),
+        channels,
+    )
     for (sign, bits), dtype in {
         ("U", 8): np.uint8,
         ("U", 16): np.uint16,
@@ -57,7 +52,7 @@ _NORMALIZED = {
 """The types and numbers of channels of formats whose integers are always read as fractions."""
 _PACKINGS = {
     format_: PACKINGS[name]
-    for format_ in Format
+    for format_ in cuda.CUarray_format
     if (name := format_.name.removeprefix("CU_AD_FORMAT_").removesuffix("_SRGB")) in PACKINGS
 }
 _ROW_ALIGNMENT = 16  # bytes of the largest surface access
@@ -67,7 +62,7 @@ _ROW_ALIGNMENT = 16  # bytes of the largest surface access
 class TexelFormat:
     """The layout in memory of one texel, or of an element that several texels share."""
 
-    format: Format
+    format: cuda.CUarray_format
     channels: int
 
     @property
@@ -276,7 +271,7 @@ class MipmappedArray(ContextObject):
 # --- creation ------------------------------------------------------------------------------------
 
 
-def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> CudaArray:
+def create_array(context: Context, descriptor: cuda.CUDA_ARRAY_DESCRIPTOR) -> CudaArray:
     """Create the array that a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
     texel = texel_format(descriptor, "Format", descriptor.NumChannels)
     shape = ArrayShape(descriptor.Width, descriptor.Height, 0, 0)
@@ -284,14 +279,14 @@ def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> CudaArr
     return _allocated(context, texel, shape, "cuArrayCreate")
 
 
-def create_array3d(context: Context, descriptor: CUDA_ARRAY3D_DESCRIPTOR) -> CudaArray:
+def create_array3d(context: Context, descriptor: cuda.CUDA_ARRAY3D_DESCRIPTOR) -> CudaArray:
     """Create the array that a ``CUDA_ARRAY3D_DESCRIPTOR`` describes."""
     texel, shape = _described(descriptor)
     return _allocated(context, texel, shape, "cuArray3DCreate")
 
 
 def create_mipmapped_array(
-    context: Context, descriptor: CUDA_ARRAY3D_DESCRIPTOR, levels: int
+    context: Context, descriptor: cuda.CUDA_ARRAY3D_DESCRIPTOR, levels: int
 ) -> MipmappedArray:
     """Create a mipmapped array of at least one level and of as many as there can be."""
     texel, shape = _described(descriptor)
@@ -303,7 +298,7 @@ def create_mipmapped_array(
     return made
 
 
-def _described(descriptor: CUDA_ARRAY3D_DESCRIPTOR) -> tuple[TexelFormat, ArrayShape]:
+def _described(descriptor: cuda.CUDA_ARRAY3D_DESCRIPTOR) -> tuple[TexelFormat, ArrayShape]:
     texel = texel_format(descriptor, "Format", descriptor.NumChannels)
     shape = ArrayShape(descriptor.Width, descriptor.Height, descriptor.Depth, int(descriptor.Flags))
     _check(shape)

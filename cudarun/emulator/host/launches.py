@@ -10,17 +10,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from math import prod
 
-from cuda.bindings.driver import (
-    CUDA_KERNEL_NODE_PARAMS,
-    CUcontext,
-    CUfunction,
-    CUgraphNodeType,
-    CUkernel,
-    CUlaunchConfig,
-    CUlimit,
-)
-from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
-from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
+from cuda.bindings import driver as cuda
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.engines import NotCompiled
@@ -76,7 +66,7 @@ class LaunchGeometry:
         return prod(self.block)
 
 
-def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
+def geometry_of(config: cuda.CUlaunchConfig) -> LaunchGeometry:
     """Return the geometry in a ``CUlaunchConfig``.
 
     Raises:
@@ -85,12 +75,15 @@ def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
     cooperative, programmatic, cluster = False, False, None
     for attribute in (config.attrs or ())[: config.numAttrs]:
         identity, value = attribute.id, attribute.value
-        if identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        if identity == cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
             cooperative = bool(value.cooperative)
-        elif identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        elif identity == cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             extent = value.clusterDim
             cluster = (extent.x, extent.y, extent.z)
-        elif identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        elif (
+            identity
+            == cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        ):
             programmatic = bool(value.programmaticStreamSerializationAllowed)
         elif identity.name.removeprefix("CU_LAUNCH_ATTRIBUTE_") not in _WITHOUT_EFFECT.split():
             raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {identity.name}")
@@ -125,12 +118,12 @@ class KernelOperation(Operation):
         """The device of its context."""
         return self.function.module.context.device
 
-    def node_parameters(self) -> CUDA_KERNEL_NODE_PARAMS:
+    def node_parameters(self) -> cuda.CUDA_KERNEL_NODE_PARAMS:
         """Return the structure of the bindings; its pointers are to memory of this operation."""
-        made, geometry = CUDA_KERNEL_NODE_PARAMS(), self.geometry
-        made.func = CUfunction(self.function.handle)
+        made, geometry = cuda.CUDA_KERNEL_NODE_PARAMS(), self.geometry
+        made.func = cuda.CUfunction(self.function.handle)
         if self.function.kernel is not None:
-            made.kern = CUkernel(self.function.kernel.handle)
+            made.kern = cuda.CUkernel(self.function.kernel.handle)
         made.gridDimX, made.gridDimY, made.gridDimZ = geometry.grid
         made.blockDimX, made.blockDimY, made.blockDimZ = geometry.block
         made.sharedMemBytes = geometry.dynamic_shared
@@ -138,7 +131,7 @@ class KernelOperation(Operation):
             made.extra = ctypes.addressof(self._extra)
         else:
             made.kernelParams = ctypes.addressof(self._pointers)
-        made.ctx = CUcontext(self.function.module.context.handle)
+        made.ctx = cuda.CUcontext(self.function.module.context.handle)
         return made
 
     @cached_property
@@ -242,7 +235,7 @@ def kernel_operation(
         except NotCompiled as problem:
             raise Refusal("NOT_SUPPORTED", str(problem)) from None
 
-    kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
+    kind = cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
     packed = address_of(extra) != 0
     return KernelOperation(kind, work, function, geometry, parameters, packed)
 
@@ -261,8 +254,8 @@ def _configuration(
         dynamic_shared=geometry.dynamic_shared,
         cooperative=geometry.cooperative,
         cluster=geometry.cluster or function.attributes.required_cluster(),
-        stack_limit=context.limits.get(CUlimit.CU_LIMIT_STACK_SIZE),
-        printf_fifo=context.limits.get(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
+        stack_limit=context.limits.get(cuda.CUlimit.CU_LIMIT_STACK_SIZE),
+        printf_fifo=context.limits.get(cuda.CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
         heap=context.heap(),
         textures=context.textures,
         surfaces=context.surfaces,
@@ -303,7 +296,7 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
         function.module.compiled.text, function.code, geometry.threads
     )
     most = function.attributes.get(
-        FunctionAttribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     )
     if geometry.dynamic_shared > most:
         raise Refusal(
@@ -351,7 +344,7 @@ def _check_block(function: LoadedFunction, geometry: LaunchGeometry) -> None:
 
 def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> None:
     free = function.attributes.get(
-        FunctionAttribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+        cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     )
     most = _LARGEST_CLUSTER if free else _PORTABLE_CLUSTER
     if not 1 <= prod(cluster) <= most:

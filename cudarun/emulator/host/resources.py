@@ -5,16 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, TypeVar
 
-from cuda.bindings.driver import (
-    CUDA_HOST_NODE_PARAMS,
-    CUDA_MEMCPY2D,
-    CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS,
-    CUDA_RESOURCE_DESC,
-    CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC,
-    CUmemAllocationProp,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.base.bindings import enum_field
 from cudarun.emulator.host.refusal import Refusal
@@ -23,14 +14,14 @@ T = TypeVar("T")
 
 # Of each structure, its size in bytes and its enumerations.
 _STRUCTURES: dict[type, tuple[int, tuple[str, ...]]] = {
-    CUDA_MEMCPY2D: (128, ()),
-    CUDA_MEMCPY3D: (200, ()),
-    CUDA_MEMSET_NODE_PARAMS: (40, ()),
-    CUDA_HOST_NODE_PARAMS: (16, ()),
-    CUDA_RESOURCE_DESC: (144, ("resType",)),
-    CUDA_TEXTURE_DESC: (104, ("addressMode", "filterMode", "mipmapFilterMode")),
-    CUDA_RESOURCE_VIEW_DESC: (112, ("format",)),
-    CUmemAllocationProp: (32, ("type", "requestedHandleTypes")),
+    cuda.CUDA_MEMCPY2D: (128, ()),
+    cuda.CUDA_MEMCPY3D: (200, ()),
+    cuda.CUDA_MEMSET_NODE_PARAMS: (40, ()),
+    cuda.CUDA_HOST_NODE_PARAMS: (16, ()),
+    cuda.CUDA_RESOURCE_DESC: (144, ("resType",)),
+    cuda.CUDA_TEXTURE_DESC: (104, ("addressMode", "filterMode", "mipmapFilterMode")),
+    cuda.CUDA_RESOURCE_VIEW_DESC: (112, ("format",)),
+    cuda.CUmemAllocationProp: (32, ("type", "requestedHandleTypes")),
 }
 
 

@@ -8,21 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from cuda.bindings.driver import (
-    CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
-    CU_TRSF_NORMALIZED_COORDINATES,
-    CU_TRSF_READ_AS_INTEGER,
-    CU_TRSF_SEAMLESS_CUBEMAP,
-    CU_TRSF_SRGB,
-    CUDA_RESOURCE_DESC,
-    CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC,
-    CUaddress_mode,
-    CUfilter_mode,
-    CUresourcetype,
-)
-from cuda.bindings.driver import CUarray_format as Format
-from cuda.bindings.driver import CUresourceViewFormat as ViewFormat
+from cuda.bindings import driver as cuda
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.arrays import (
@@ -48,11 +34,11 @@ from cudarun.emulator.machine.textures.texture import Sampler, Texture
 from cudarun.emulator.memory import Allocation
 
 _FLAGS = (
-    CU_TRSF_READ_AS_INTEGER
-    | CU_TRSF_NORMALIZED_COORDINATES
-    | CU_TRSF_SRGB
-    | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
-    | CU_TRSF_SEAMLESS_CUBEMAP
+    cuda.CU_TRSF_READ_AS_INTEGER
+    | cuda.CU_TRSF_NORMALIZED_COORDINATES
+    | cuda.CU_TRSF_SRGB
+    | cuda.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
+    | cuda.CU_TRSF_SEAMLESS_CUBEMAP
 )
 
 _ALIGNMENT = attribute_value("TEXTURE_ALIGNMENT")
@@ -69,9 +55,9 @@ class TextureObject(ContextObject):
     """A texture object and the descriptors that it was made from."""
 
     context: Context
-    resource: CUDA_RESOURCE_DESC
-    description: CUDA_TEXTURE_DESC
-    view: CUDA_RESOURCE_VIEW_DESC | None
+    resource: cuda.CUDA_RESOURCE_DESC
+    description: cuda.CUDA_TEXTURE_DESC
+    view: cuda.CUDA_RESOURCE_VIEW_DESC | None
     texture: Texture
 
     def __post_init__(self) -> None:
@@ -86,9 +72,9 @@ class TextureObject(ContextObject):
 
 def create_texture(
     process: Process,
-    resource: CUDA_RESOURCE_DESC,
-    description: CUDA_TEXTURE_DESC,
-    view: CUDA_RESOURCE_VIEW_DESC | None,
+    resource: cuda.CUDA_RESOURCE_DESC,
+    description: cuda.CUDA_TEXTURE_DESC,
+    view: cuda.CUDA_RESOURCE_VIEW_DESC | None,
 ) -> TextureObject:
     """Create the texture that a resource, a texture and a resource view descriptor describe.
 
@@ -100,7 +86,7 @@ def create_texture(
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
     resource, description = copied(resource), copied(description)
     view = None if view is None else copied(view)
-    kinds = CUresourcetype
+    kinds = cuda.CUresourcetype
     if resource.resType == kinds.CU_RESOURCE_TYPE_ARRAY:
         array = _array(process, resource.res.array.hArray)
         texture = _of_arrays((array,), array.shape, array.texel, description, view)
@@ -126,8 +112,8 @@ def _of_arrays(
     levels: tuple[CudaArray, ...],
     shape: ArrayShape,
     texel: TexelFormat,
-    description: CUDA_TEXTURE_DESC,
-    view: CUDA_RESOURCE_VIEW_DESC | None,
+    description: cuda.CUDA_TEXTURE_DESC,
+    view: cuda.CUDA_RESOURCE_VIEW_DESC | None,
 ) -> Texture:
     """Return a texture of an array, or of the levels of a mipmapped array."""
     first_layer, layers = 0, shape.depth
@@ -157,13 +143,15 @@ def _of_arrays(
     )
 
 
-def _check_packed(texel: TexelFormat, shape: ArrayShape, description: CUDA_TEXTURE_DESC) -> None:
+def _check_packed(
+    texel: TexelFormat, shape: ArrayShape, description: cuda.CUDA_TEXTURE_DESC
+) -> None:
     """Refuse packed texels in textures that the driver refuses, or that were not recorded."""
     if texel.format.name.endswith("_SRGB"):
         raise Refusal("INVALID_VALUE", f"a texture of {texel.format.name}")
     unsupported = {
         "a .1d or .3d texture": texel.side > 1 and shape.geometry in ("1d", "a1d", "3d"),
-        "CU_TRSF_SRGB": int(description.flags) & CU_TRSF_SRGB,
+        "CU_TRSF_SRGB": int(description.flags) & cuda.CU_TRSF_SRGB,
         "CU_TR_ADDRESS_MODE_BORDER": AddressMode.BORDER in map(int, description.addressMode),
     }
     for feature in (feature for feature, asked in unsupported.items() if asked):
@@ -171,7 +159,7 @@ def _check_packed(texel: TexelFormat, shape: ArrayShape, description: CUDA_TEXTU
         raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {what}")
 
 
-def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) -> Texture:
+def _of_linear(process: Process, linear: Any, description: cuda.CUDA_TEXTURE_DESC) -> Texture:
     """Return a texture of linear memory; it has no address modes, no filter, no normalization.
 
     A partial texel at the end counts as one. The driver does not check that the memory exists.
@@ -186,7 +174,7 @@ def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) ->
     return Texture(memory.texels, sizes, "1d", sampler, **_reading(flags, texel), linear=True)
 
 
-def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) -> Texture:
+def _of_pitched(process: Process, pitched: Any, description: cuda.CUDA_TEXTURE_DESC) -> Texture:
     """Return a texture of pitched memory; rows may overlap, a size of 0 is the maximum."""
     texel = _format_in_memory(pitched)
     width, height, pitch = pitched.width, pitched.height, pitched.pitchInBytes
@@ -234,11 +222,11 @@ class _TextureMemory:
 # --- how they are read ---------------------------------------------------------------------------
 
 
-def _checked_flags(description: CUDA_TEXTURE_DESC, *, cube: bool) -> int:
+def _checked_flags(description: cuda.CUDA_TEXTURE_DESC, *, cube: bool) -> int:
     flags = int(description.flags)
     if flags & ~_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CU_TRSF flags")
-    if flags & CU_TRSF_SEAMLESS_CUBEMAP and not cube:
+    if flags & cuda.CU_TRSF_SEAMLESS_CUBEMAP and not cube:
         raise Refusal("INVALID_VALUE", "CU_TRSF_SEAMLESS_CUBEMAP requires a cube")
     return flags
 
@@ -253,23 +241,28 @@ def _promoted(flags: int, texel: TexelFormat) -> bool:
     return texel.normalized or (
         texel.dtype.kind in "iu"
         and texel.dtype.itemsize < 4
-        and not flags & CU_TRSF_READ_AS_INTEGER
+        and not flags & cuda.CU_TRSF_READ_AS_INTEGER
     )
 
 
 def _is_srgb(flags: int, texel: TexelFormat) -> bool:
     """Return whether texels are sRGB colors; only those of bytes read as fractions are."""
     return (
-        bool(flags & CU_TRSF_SRGB) and texel.dtype == np.dtype(np.uint8) and _promoted(flags, texel)
+        bool(flags & cuda.CU_TRSF_SRGB)
+        and texel.dtype == np.dtype(np.uint8)
+        and _promoted(flags, texel)
     )
 
 
-def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) -> Sampler:
+def _sampler(description: cuda.CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) -> Sampler:
     """Return the sampler that a ``CUDA_TEXTURE_DESC`` describes."""
     flags = _checked_flags(description, cube=cube)
-    normalized, promoted = bool(flags & CU_TRSF_NORMALIZED_COORDINATES), _promoted(flags, texel)
-    linear = description.filterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
-    between_levels = description.mipmapFilterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
+    normalized, promoted = (
+        bool(flags & cuda.CU_TRSF_NORMALIZED_COORDINATES),
+        _promoted(flags, texel),
+    )
+    linear = description.filterMode == cuda.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
+    between_levels = description.mipmapFilterMode == cuda.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
     if linear and not promoted and texel.dtype.kind != "f":
         raise Refusal(
             "NOT_SUPPORTED",
@@ -282,17 +275,17 @@ def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) 
         linear=linear,
         between=between_levels,
         normalized=normalized,
-        seamless=bool(flags & CU_TRSF_SEAMLESS_CUBEMAP),
+        seamless=bool(flags & cuda.CU_TRSF_SEAMLESS_CUBEMAP),
         bias=min(max(bias, -_MOST_BIAS - 1), _MOST_BIAS),
         least=sampler_steps(description.minMipmapLevelClamp),
         most=sampler_steps(description.maxMipmapLevelClamp),
         anisotropy=description.maxAnisotropy,
-        optimized=not flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
+        optimized=not flags & cuda.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
         border=_border(description, modes, texel),
     )
 
 
-def _mode(mode: CUaddress_mode, *, normalized: bool) -> AddressMode:
+def _mode(mode: cuda.CUaddress_mode, *, normalized: bool) -> AddressMode:
     """Return an address mode; unnormalized coordinates cannot be wrapped or mirrored."""
     chosen = AddressMode(int(mode))
     if not normalized and chosen in (AddressMode.WRAP, AddressMode.MIRROR):
@@ -301,7 +294,7 @@ def _mode(mode: CUaddress_mode, *, normalized: bool) -> AddressMode:
 
 
 def _border(
-    description: CUDA_TEXTURE_DESC, modes: tuple[AddressMode, ...], texel: TexelFormat
+    description: cuda.CUDA_TEXTURE_DESC, modes: tuple[AddressMode, ...], texel: TexelFormat
 ) -> tuple[int, int, int, int]:
     """Return the channels of the border color in the texels' format, as words."""
     if AddressMode.BORDER not in modes:
@@ -352,7 +345,7 @@ class View:
 
 
 def viewed(
-    view: CUDA_RESOURCE_VIEW_DESC, shape: ArrayShape, texel: TexelFormat, levels: int
+    view: cuda.CUDA_RESOURCE_VIEW_DESC, shape: ArrayShape, texel: TexelFormat, levels: int
 ) -> View:
     """Return the view of an array, or of a mipmapped array with several levels.
 
@@ -362,7 +355,7 @@ def viewed(
     shown = _view_format(view.format)
     if shown.bytes != texel.bytes:
         raise Refusal("INVALID_VALUE", f"{view.format.name} has {shown.bytes} bytes per texel")
-    if shown.packing and texel.format != Format.CU_AD_FORMAT_UNSIGNED_INT32:
+    if shown.packing and texel.format != cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32:
         raise Refusal("INVALID_VALUE", f"{view.format.name} of {texel.format.name}")
     side = shown.side
     shape = ArrayShape(shape.width * side, shape.height * side, shape.depth, shape.flags)
@@ -380,7 +373,7 @@ def viewed(
     return View(shown, shape, slice(first, last + 1), start, end - start + 1)
 
 
-def _view_format(view_format: ViewFormat) -> TexelFormat:
+def _view_format(view_format: cuda.CUresourceViewFormat) -> TexelFormat:
     """Return the format of texels, ``4X8`` with four channels of 8 bits.
 
     Raises:
@@ -391,7 +384,7 @@ def _view_format(view_format: ViewFormat) -> TexelFormat:
         raise Refusal("INVALID_VALUE", "the view has no format")
     if kind in _BLOCKS:
         name = f"{layout}_{_BLOCKS[kind][layout == 'BC6H']}"
-        return TexelFormat(getattr(Format, f"CU_AD_FORMAT_{name}"), 4)
+        return TexelFormat(getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{name}"), 4)
     channels, _, bits = layout.partition("X")
     name = _KINDS[kind][int(bits)]
-    return TexelFormat(getattr(Format, f"CU_AD_FORMAT_{name}"), int(channels))
+    return TexelFormat(getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{name}"), int(channels))

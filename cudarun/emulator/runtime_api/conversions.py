@@ -5,23 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
-from cuda.bindings.driver import (
-    CUDA_ARRAY3D_DESCRIPTOR,
-    CUDA_HOST_NODE_PARAMS,
-    CUDA_MEMCPY2D,
-    CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS,
-    CUarray,
-    CUarray_format,
-    CUdeviceptr,
-    CUmemAllocationHandleType,
-    CUmemAllocationType,
-    CUmemLocation,
-    CUmemLocationType,
-    CUmemorytype,
-    CUmemPoolProps,
-)
 
 from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
 
@@ -34,21 +19,21 @@ _INVALID_DIRECTION = 21  # cudaErrorInvalidMemcpyDirection
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = range(5)
 _TO_HOST, _FROM_HOST = (HOST_TO_HOST, DEVICE_TO_HOST), (HOST_TO_HOST, HOST_TO_DEVICE)
 
-_HOST, _DEVICE = CUmemorytype.CU_MEMORYTYPE_HOST, CUmemorytype.CU_MEMORYTYPE_DEVICE
-_ARRAY, _UNIFIED = CUmemorytype.CU_MEMORYTYPE_ARRAY, CUmemorytype.CU_MEMORYTYPE_UNIFIED
+_HOST, _DEVICE = cuda.CUmemorytype.CU_MEMORYTYPE_HOST, cuda.CUmemorytype.CU_MEMORYTYPE_DEVICE
+_ARRAY, _UNIFIED = cuda.CUmemorytype.CU_MEMORYTYPE_ARRAY, cuda.CUmemorytype.CU_MEMORYTYPE_UNIFIED
 _SOURCES = (_HOST, _HOST, _DEVICE, _DEVICE, _UNIFIED)  # by kind
 _TARGETS = (_HOST, _DEVICE, _HOST, _DEVICE, _UNIFIED)
 
 _SIGNED, _UNSIGNED, _FLOAT = 0, 1, 2  # cudaChannelFormatKind
 _FORMATS = {
-    (_UNSIGNED, 8): CUarray_format.CU_AD_FORMAT_UNSIGNED_INT8,
-    (_UNSIGNED, 16): CUarray_format.CU_AD_FORMAT_UNSIGNED_INT16,
-    (_UNSIGNED, 32): CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32,
-    (_SIGNED, 8): CUarray_format.CU_AD_FORMAT_SIGNED_INT8,
-    (_SIGNED, 16): CUarray_format.CU_AD_FORMAT_SIGNED_INT16,
-    (_SIGNED, 32): CUarray_format.CU_AD_FORMAT_SIGNED_INT32,
-    (_FLOAT, 16): CUarray_format.CU_AD_FORMAT_HALF,
-    (_FLOAT, 32): CUarray_format.CU_AD_FORMAT_FLOAT,
+    (_UNSIGNED, 8): cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT8,
+    (_UNSIGNED, 16): cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT16,
+    (_UNSIGNED, 32): cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32,
+    (_SIGNED, 8): cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT8,
+    (_SIGNED, 16): cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT16,
+    (_SIGNED, 32): cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT32,
+    (_FLOAT, 16): cuda.CUarray_format.CU_AD_FORMAT_HALF,
+    (_FLOAT, 32): cuda.CUarray_format.CU_AD_FORMAT_FLOAT,
 }
 _CHANNELS = {form: channel for channel, form in _FORMATS.items()}
 
@@ -70,7 +55,7 @@ def copy_kind(kind: Any) -> int:
 # --- arrays --------------------------------------------------------------------------------------
 
 
-def array_format(channels: Any) -> tuple[CUarray_format, int]:
+def array_format(channels: Any) -> tuple[cuda.CUarray_format, int]:
     """Return the format and the number of channels of a ``cudaChannelFormatDesc``.
 
     Raises:
@@ -87,7 +72,7 @@ def array_format(channels: Any) -> tuple[CUarray_format, int]:
 
 def channel_description(array: Any) -> Any:
     """Return the ``cudaChannelFormatDesc`` of the array that the driver describes."""
-    kind, bits = _CHANNELS[CUarray_format(int(array.Format))]
+    kind, bits = _CHANNELS[cuda.CUarray_format(int(array.Format))]
     description = cudart.cudaChannelFormatDesc()
     for field in "xyzw"[: array.NumChannels]:
         setattr(description, field, bits)
@@ -97,7 +82,7 @@ def channel_description(array: Any) -> Any:
 
 def array_description(channels: Any, extent: tuple[int, int, int], flags: int) -> Any:
     """Return the description of an array: width, height and depth in elements."""
-    description = CUDA_ARRAY3D_DESCRIPTOR()
+    description = cuda.CUDA_ARRAY3D_DESCRIPTOR()
     description.Format, description.NumChannels = array_format(channels)
     description.Width, description.Height, description.Depth = extent
     description.Flags = flags
@@ -107,7 +92,7 @@ def array_description(channels: Any, extent: tuple[int, int, int], flags: int) -
 def element_bytes(array: Any) -> int:
     """Return the size of an element of a CUDA array."""
     description = driver_call("cuArray3DGetDescriptor", int(array))
-    _, bits = _CHANNELS[CUarray_format(int(description.Format))]
+    _, bits = _CHANNELS[cuda.CUarray_format(int(description.Format))]
     return bits // 8 * int(description.NumChannels)
 
 
@@ -116,7 +101,7 @@ def element_bytes(array: Any) -> int:
 
 def rectangle(
     target: dict[str, Any], source: dict[str, Any], width: int, height: int, kind: Any
-) -> CUDA_MEMCPY2D:
+) -> cuda.CUDA_MEMCPY2D:
     """Return a copy of rows.
 
     Args:
@@ -127,7 +112,7 @@ def rectangle(
         height: The number of rows.
         kind: The ``cudaMemcpyKind``.
     """
-    copy, number = CUDA_MEMCPY2D(), copy_kind(kind)
+    copy, number = cuda.CUDA_MEMCPY2D(), copy_kind(kind)
     if not _may_be_arrays(target.get("Array"), source.get("Array"), number):
         raise RuntimeRefusal(_INVALID_DIRECTION)
     _check_pitches(height, width, [side["Pitch"] for side in (target, source) if "Pitch" in side])
@@ -149,18 +134,18 @@ def _check_pitches(rows: int, width: int, pitches: Sequence[int]) -> None:
         raise RuntimeRefusal(_INVALID_PITCH)
 
 
-def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: CUmemorytype) -> None:
+def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: cuda.CUmemorytype) -> None:
     fields = dict(fields)
     if "Array" in fields:
-        fields["Array"], memory = CUarray(int(fields["Array"])), _ARRAY
+        fields["Array"], memory = cuda.CUarray(int(fields["Array"])), _ARRAY
     else:
         address = fields.pop("address")
-        fields |= {"Host": address} if memory == _HOST else {"Device": CUdeviceptr(address)}
+        fields |= {"Host": address} if memory == _HOST else {"Device": cuda.CUdeviceptr(address)}
     for field, value in (fields | {"MemoryType": memory}).items():
         setattr(copy, f"{side}{field}", value)
 
 
-def box(parameters: Any) -> CUDA_MEMCPY3D:
+def box(parameters: Any) -> cuda.CUDA_MEMCPY3D:
     """Return the copy that a ``cudaMemcpy3DParms`` describes.
 
     An extent and a position are in elements for an array, and in bytes otherwise; the width of a
@@ -171,7 +156,7 @@ def box(parameters: Any) -> CUDA_MEMCPY3D:
             two arrays have different sizes.
     """
     check_given(parameters)
-    copy, kind = CUDA_MEMCPY3D(), copy_kind(parameters.kind)
+    copy, kind = cuda.CUDA_MEMCPY3D(), copy_kind(parameters.kind)
     sides = (
         ("src", parameters.srcArray, parameters.srcPtr, parameters.srcPos, _SOURCES[kind]),
         ("dst", parameters.dstArray, parameters.dstPtr, parameters.dstPos, _TARGETS[kind]),
@@ -199,7 +184,7 @@ def box(parameters: Any) -> CUDA_MEMCPY3D:
     return copy
 
 
-def _check_box(copy: CUDA_MEMCPY3D, parameters: Any) -> None:
+def _check_box(copy: cuda.CUDA_MEMCPY3D, parameters: Any) -> None:
     for array, pointer in (
         (parameters.srcArray, parameters.srcPtr),
         (parameters.dstArray, parameters.dstPtr),
@@ -209,9 +194,9 @@ def _check_box(copy: CUDA_MEMCPY3D, parameters: Any) -> None:
             _check_pitches(copy.Depth, copy.Height, [pointer.ysize])
 
 
-def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> CUDA_MEMCPY3D:
+def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> cuda.CUDA_MEMCPY3D:
     """Return the copy of consecutive bytes."""
-    copy, number = CUDA_MEMCPY3D(), copy_kind(kind)
+    copy, number = cuda.CUDA_MEMCPY3D(), copy_kind(kind)
     _set_side(copy, "src", {"address": src, "Pitch": count, "Height": 1}, _SOURCES[number])
     _set_side(copy, "dst", {"address": dst, "Pitch": count, "Height": 1}, _TARGETS[number])
     copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
@@ -221,30 +206,30 @@ def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> CUDA_MEMCPY3D:
 # --- other structures ----------------------------------------------------------------------------
 
 
-def fill(parameters: Any) -> CUDA_MEMSET_NODE_PARAMS:
+def fill(parameters: Any) -> cuda.CUDA_MEMSET_NODE_PARAMS:
     """Return the fill that a ``cudaMemsetParams`` describes."""
     check_given(parameters)
-    made = CUDA_MEMSET_NODE_PARAMS()
-    made.dst = CUdeviceptr(int(parameters.dst))
+    made = cuda.CUDA_MEMSET_NODE_PARAMS()
+    made.dst = cuda.CUdeviceptr(int(parameters.dst))
     for field in ("pitch", "value", "elementSize", "width", "height"):
         setattr(made, field, getattr(parameters, field))
     return made
 
 
-def host_function(parameters: Any) -> CUDA_HOST_NODE_PARAMS:
+def host_function(parameters: Any) -> cuda.CUDA_HOST_NODE_PARAMS:
     """Return the driver's form of a ``cudaHostNodeParams``."""
     check_given(parameters)
-    made = CUDA_HOST_NODE_PARAMS()
+    made = cuda.CUDA_HOST_NODE_PARAMS()
     made.fn, made.userData = int(parameters.fn), parameters.userData
     return made
 
 
-def pool_properties(properties: Any) -> CUmemPoolProps:
+def pool_properties(properties: Any) -> cuda.CUmemPoolProps:
     """Return the driver's form of a ``cudaMemPoolProps``."""
     check_given(properties)
-    made = CUmemPoolProps()
-    made.allocType = CUmemAllocationType(int(properties.allocType))
-    made.handleTypes = CUmemAllocationHandleType(int(properties.handleTypes))
+    made = cuda.CUmemPoolProps()
+    made.allocType = cuda.CUmemAllocationType(int(properties.allocType))
+    made.handleTypes = cuda.CUmemAllocationHandleType(int(properties.handleTypes))
     made.location = location(properties.location)
     made.maxSize = properties.maxSize
     return made
@@ -254,6 +239,6 @@ def location(structure: Any) -> Any:
     """Return the driver's form of a ``cudaMemLocation``; the device of CUDA 12 as it is."""
     if not hasattr(structure, "type"):
         return structure
-    made = CUmemLocation()
-    made.type, made.id = CUmemLocationType(int(structure.type)), structure.id
+    made = cuda.CUmemLocation()
+    made.type, made.id = cuda.CUmemLocationType(int(structure.type)), structure.id
     return made

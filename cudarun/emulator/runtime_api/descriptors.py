@@ -4,24 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
-from cuda.bindings.driver import (
-    CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
-    CU_TRSF_NORMALIZED_COORDINATES,
-    CU_TRSF_READ_AS_INTEGER,
-    CU_TRSF_SEAMLESS_CUBEMAP,
-    CU_TRSF_SRGB,
-    CUDA_RESOURCE_DESC,
-    CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC,
-    CUaddress_mode,
-    CUarray,
-    CUdeviceptr,
-    CUfilter_mode,
-    CUmipmappedArray,
-    CUresourcetype,
-    CUresourceViewFormat,
-)
 
 from cudarun.emulator.runtime_api.conversions import array_format, check_given
 
@@ -32,44 +16,44 @@ _VIEW_SIZES = (
 )
 
 
-def resource(description: Any) -> CUDA_RESOURCE_DESC:
+def resource(description: Any) -> cuda.CUDA_RESOURCE_DESC:
     """Return the driver's form of a ``cudaResourceDesc``."""
     check_given(description)
     kind, union = int(description.resType), description.res
-    made = CUDA_RESOURCE_DESC()
-    made.resType = CUresourcetype(kind)
+    made = cuda.CUDA_RESOURCE_DESC()
+    made.resType = cuda.CUresourcetype(kind)
     if kind == _ARRAY:
-        made.res.array.hArray = CUarray(int(union.array.array))
+        made.res.array.hArray = cuda.CUarray(int(union.array.array))
     elif kind == _MIPMAPPED:
-        made.res.mipmap.hMipmappedArray = CUmipmappedArray(int(union.mipmap.mipmap))
+        made.res.mipmap.hMipmappedArray = cuda.CUmipmappedArray(int(union.mipmap.mipmap))
     elif kind == _LINEAR:
         linear = made.res.linear
-        linear.devPtr = CUdeviceptr(int(union.linear.devPtr))
+        linear.devPtr = cuda.CUdeviceptr(int(union.linear.devPtr))
         linear.format, linear.numChannels = array_format(union.linear.desc)
         linear.sizeInBytes = union.linear.sizeInBytes
     else:
         pitched = made.res.pitch2D
-        pitched.devPtr = CUdeviceptr(int(union.pitch2D.devPtr))
+        pitched.devPtr = cuda.CUdeviceptr(int(union.pitch2D.devPtr))
         pitched.format, pitched.numChannels = array_format(union.pitch2D.desc)
         pitched.width, pitched.height = union.pitch2D.width, union.pitch2D.height
         pitched.pitchInBytes = union.pitch2D.pitchInBytes
     return made
 
 
-def texture(description: Any) -> CUDA_TEXTURE_DESC:
+def texture(description: Any) -> cuda.CUDA_TEXTURE_DESC:
     """Return the driver's form of a ``cudaTextureDesc``."""
     check_given(description)
-    made = CUDA_TEXTURE_DESC()
-    made.addressMode = [CUaddress_mode(int(mode)) for mode in description.addressMode]
-    made.filterMode = CUfilter_mode(int(description.filterMode))
-    made.mipmapFilterMode = CUfilter_mode(int(description.mipmapFilterMode))
+    made = cuda.CUDA_TEXTURE_DESC()
+    made.addressMode = [cuda.CUaddress_mode(int(mode)) for mode in description.addressMode]
+    made.filterMode = cuda.CUfilter_mode(int(description.filterMode))
+    made.mipmapFilterMode = cuda.CUfilter_mode(int(description.mipmapFilterMode))
     flags = {
-        CU_TRSF_READ_AS_INTEGER: description.readMode
+        cuda.CU_TRSF_READ_AS_INTEGER: description.readMode
         == cudart.cudaTextureReadMode.cudaReadModeElementType,
-        CU_TRSF_NORMALIZED_COORDINATES: description.normalizedCoords,
-        CU_TRSF_SRGB: description.sRGB,
-        CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION: description.disableTrilinearOptimization,
-        CU_TRSF_SEAMLESS_CUBEMAP: description.seamlessCubemap,
+        cuda.CU_TRSF_NORMALIZED_COORDINATES: description.normalizedCoords,
+        cuda.CU_TRSF_SRGB: description.sRGB,
+        cuda.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION: description.disableTrilinearOptimization,
+        cuda.CU_TRSF_SEAMLESS_CUBEMAP: description.seamlessCubemap,
     }
     made.flags = sum(flag for flag, is_set in flags.items() if is_set)
     made.maxAnisotropy = description.maxAnisotropy
@@ -80,12 +64,12 @@ def texture(description: Any) -> CUDA_TEXTURE_DESC:
     return made
 
 
-def view(description: Any) -> CUDA_RESOURCE_VIEW_DESC | None:
+def view(description: Any) -> cuda.CUDA_RESOURCE_VIEW_DESC | None:
     """Return the driver's form of a ``cudaResourceViewDesc``."""
     if description is None:
         return None
-    made = CUDA_RESOURCE_VIEW_DESC()
-    made.format = CUresourceViewFormat(int(description.format))
+    made = cuda.CUDA_RESOURCE_VIEW_DESC()
+    made.format = cuda.CUresourceViewFormat(int(description.format))
     for field in _VIEW_SIZES:
         setattr(made, field, getattr(description, field))
     return made

@@ -107,7 +107,8 @@ def option_field(*names: str, default: Any = None, **facts: Any) -> Any:
         default: The value without the option; ``None``, or ``()`` of a repeatable one.
         facts: The facts of the option, as for `cudarun.commands.declaration.Option`. The bounds of
             a whole number are ``bounds``, all values are ``choices``, ``is_number`` is a
-            nonnegative number, and ``without`` the option's default where it is not the field's.
+            nonnegative number, ``without`` the option's default where it is not the field's, and
+            ``default_text`` that in the help.
     """
     metadata = {"option": (names, facts)}
     if default is None and facts.get("form") in REPEATED:

@@ -14,7 +14,6 @@ from cudarun.commands.inputs import read_text
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.report.terminal import pass_on
 
 THRESHOLD = 0.05
 MAX_DOCUMENT = 256 << 20
@@ -66,8 +65,6 @@ def command(old: str, new: str, threshold: float, **values: Any) -> int:
     cudarun compare old.json new.json --threshold 3%
     cudarun compare old.json new.json --format markdown
     """
-    if values["raw_output"]:
-        pass_on()
     renderer = chosen_renderer()
     # Imported here: --help needs no numpy.
     from cudarun.comparison.timings import compare_timings, timings_of, unpaired

@@ -114,6 +114,8 @@ def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], 
             attributes["type"] = click.Choice(choices)
         if attributes.pop("is_number", False):
             attributes["type"] = not_negative
+        if (shown := attributes.pop("default_text", None)) is not None:
+            attributes["help"] += f"  [default: {shown}]"
         if field.default is False:
             attributes["is_flag"] = True
         attributes["multiple"] = attributes.get("form") in REPEATED

@@ -16,7 +16,6 @@ from cudarun.commands.numbers import seconds
 from cudarun.commands.options import device_option, output_options, stack
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.report.terminal import pass_on
 from cudarun.session.exec.request import ExecRequest
 
 
@@ -42,8 +41,6 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     cudarun exec saxpy.cu -- 1000
     cudarun exec --detect race,uninit -- ./saxpy 1000
     """
-    if values["raw_output"]:
-        pass_on()
     if not program:
         raise RequestError("missing PROGRAM", hint="example: cudarun exec -- ./saxpy")
     if program[0].endswith(".cu") and program[1:2] == ("--",):

@@ -23,7 +23,7 @@ from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import Renderer, finish
-from cudarun.report.terminal import pass_on, shown
+from cudarun.report.terminal import shown
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.fleet.request import CASE_TIMEOUT, NodeRequest
@@ -159,8 +159,6 @@ def command(spec: str | None, **values: Any) -> int:
             other = others[0] if spec is None else spec
             raise RequestError(f"--node and {other} cannot be combined")
         return _node(allow_python=values["allow_python"])
-    if values["raw_output"]:
-        pass_on()
     renderer = chosen_renderer()
     if spec is None:
         raise click.UsageError("missing argument 'SPEC'", click.get_current_context())

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cudarun.base.errors import RequestError
-from cudarun.base.options import CaseForm, EarlyEffect, OptionGroup, OptionScope
+from cudarun.base.options import OptionGroup, OptionScope, option_fields
 from cudarun.commands import completion
-from cudarun.commands.declaration import F, Values, filled, option, options_of
+from cudarun.commands.declaration import F, Values, filled, option, options_of, value_name
 from cudarun.commands.numbers import seconds, size
 from cudarun.report.progress import status_line
 from cudarun.report.terminal import pass_on, shows_controls
@@ -27,6 +27,8 @@ from cudarun.session.workers.deadline import time_limit
 if TYPE_CHECKING:
     from cudarun.images.versions import Architecture
     from cudarun.session.workers.progress import ProgressDisplay
+
+_ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")  # nvJitLink crashes on shorter ones
 
 # --- types of options: functions that click calls to convert a text -------------------------------
 
@@ -47,6 +49,16 @@ def _flags(text: str) -> tuple[str, ...]:
     return words
 
 
+def architecture(text: str) -> Architecture:
+    """``sm_90`` or ``sm_90a``."""
+    from cudarun.images.versions import parse_target
+
+    target = parse_target(text) if _ARCHITECTURE.fullmatch(text) else None
+    if target is None:
+        raise click.BadParameter(f"'{text}' is not an architecture, such as sm_90 or sm_90a")
+    return target
+
+
 device_option = partial(option, "-d", "--device", "devices", type=parse_devices, metavar="DEVICE")
 """``--device`` of commands that work on one device."""
 
@@ -63,65 +75,16 @@ def target_options(
         time_limit: The default of ``--timeout``, for the help.
         with_contexts: Add the options of `ContextOptions`.
     """
-    contexts = [_context_options] if with_contexts else []
-    return stack(_device_options(default, time_limit), *contexts, output_options)
-
-
-def _device_options(default: str, time_limit: str) -> Callable[[F], F]:
-    return stack(
-        option(
-            "-d",
-            "--device",
-            "devices",
-            shell_complete=completion.devices,
-            group=OptionGroup.FIRST,
-            scope=OptionScope.OVERRIDE,
-            form=CaseForm.WORDS,
-            early=EarlyEffect.DEVICES,
-            of_device=True,
-            type=parse_devices,
-            metavar="LIST",
-            envvar="CUDARUN_DEVICE",
-            default=default,
-            show_default=True,
-            show_envvar=True,
-            help="Comma-separated devices: 0 · 0,2 · all · GPU UUID or a prefix of it · PCI bus "
-            "ID · cpu · cpu:1 · cpu:all.",
-        ),
-        option(
-            "--together",
-            group=OptionGroup.CONTEXTS,
-            scope=OptionScope.SINGLE,
-            early=EarlyEffect.TOGETHER,
-            of_device=True,
-            is_flag=True,
-            help="Use one worker process for all devices; the image is loaded once, before any "
-            "context exists.",
-        ),
-        option(
-            "--timeout",
-            group=OptionGroup.CONTEXTS,
-            scope=OptionScope.OVERRIDE,
-            type=seconds,
-            metavar="SECONDS",
-            help="Time limit in seconds for each phase: reading, loading and device work; exit "
-            f"code 6 when exceeded, 0 for no limit.  [default: {time_limit}]",
-        ),
-        option(
-            "--trace",
-            group=OptionGroup.OUTPUT,
-            scope=OptionScope.RUN,
-            early=EarlyEffect.NO_WORKER,
-            is_flag=True,
-            help="Log each driver call to stderr as it returns.",
-        ),
+    found = options_of(
+        Target,
+        devices={"default": default, "type": parse_devices, "shell_complete": completion.devices},
+        timeout={"type": seconds, "default_text": time_limit},
+        ctx_flags={"type": _flags, "default": "", "shell_complete": completion.words(*FLAGS)},
+        limits={"type": _limit},
     )
-
-
-def _context_options(function: F) -> F:
-    flags = {"type": _flags, "default": "", "shell_complete": completion.words(*FLAGS)}
-    options = options_of(ContextOptions, ctx_flags=flags, limits={"type": _limit})
-    return stack(*options.values())(function)
+    names = ("devices", "together", "timeout", "trace")
+    contexts = map(value_name, option_fields(ContextOptions) if with_contexts else ())
+    return stack(*(found[name] for name in (*names, *contexts)), output_options)
 
 
 def output_options(function: F) -> F:
@@ -129,11 +92,13 @@ def output_options(function: F) -> F:
     of_run = partial(option, group=OptionGroup.OUTPUT, scope=OptionScope.RUN)
     return stack(
         of_run("--json", "as_json", is_flag=True, help="Print one JSON document on stdout."),
-        of_run("-v", "--verbose", is_flag=True, help="Log each step with a timestamp to stderr."),
+        options_of(Target)["verbose"],
         of_run("-q", "--quiet", is_flag=True, help="Print only requested output and failures."),
         of_run(
             "--raw-output",
             is_flag=True,
+            expose_value=False,
+            callback=_pass_on,
             help="Print control characters in kernel output, names and logs unchanged on a "
             "terminal, instead of escaping them as \\x1b.",
         ),
@@ -147,6 +112,16 @@ def output_options(function: F) -> F:
     )(function)
 
 
+def _pass_on(_: click.Context, __: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        pass_on()
+
+
+def _set_color(ctx: click.Context, _: click.Parameter, color: bool | None) -> None:
+    if color is not None:  # for the command's output, and for errors printed after it
+        ctx.color = ctx.find_root().color = color
+
+
 def target(values: Values, *, capture: bool, default_timeout: float | None = None) -> Target:
     """Build the target from the values of `target_options`.
 
@@ -155,16 +130,13 @@ def target(values: Values, *, capture: bool, default_timeout: float | None = Non
         capture: Capture the stdout of workers.
         default_timeout: The time limit without ``--timeout``.
     """
-    timeout = values.pop("timeout")
-    if values.pop("raw_output"):
-        pass_on()
-    return Target(
-        devices=values.pop("devices"),
-        context=filled(ContextOptions, values) if "context_kind" in values else ContextOptions(),
-        together=values.pop("together"),
+    timeout = values["timeout"]
+    context = {} if "context_kind" in values else {"context": ContextOptions()}
+    return filled(
+        Target,
+        values,
+        **context,
         timeout=default_timeout if timeout is None else timeout or None,
-        trace=values.pop("trace"),
-        verbose=values.pop("verbose"),
         capture=capture,
         escape=not capture and shows_controls(sys.stdout),
     )
@@ -193,24 +165,6 @@ def stack(*options: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return decorate
-
-
-def _set_color(ctx: click.Context, _: click.Parameter, color: bool | None) -> None:
-    if color is not None:  # for the command's output, and for errors printed after it
-        ctx.color = ctx.find_root().color = color
-
-
-_ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")  # nvJitLink crashes on shorter ones
-
-
-def architecture(text: str) -> Architecture:
-    """``sm_90`` or ``sm_90a``."""
-    from cudarun.images.versions import parse_target
-
-    target = parse_target(text) if _ARCHITECTURE.fullmatch(text) else None
-    if target is None:
-        raise click.BadParameter(f"'{text}' is not an architecture, such as sm_90 or sm_90a")
-    return target
 
 
 def jit_options(function: F) -> F:

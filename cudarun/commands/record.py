@@ -16,7 +16,6 @@ from cudarun.commands.numbers import seconds, size
 from cudarun.commands.options import device_option, output_options, progress_display, stack
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.report.terminal import pass_on
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import ALL
 from cudarun.session.record.request import RecordRequest
@@ -69,8 +68,6 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     cudarun record --shrink softmax.cudarun -o small.cudarun
     cudarun launch small.cudarun -d cpu --detect race,uninit
     """
-    if values["raw_output"]:
-        pass_on()
     if values["shrink"] is not None:
         return _shrink(program, values)
     if values["devices"] is not None:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import MISSING
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.bindings import context_arguments
-from cudarun.base.options import CaseForm, EarlyEffect, OptionGroup, OptionScope, option_field
+from cudarun.base.options import (
+    CaseForm,
+    EarlyEffect,
+    OptionGroup,
+    OptionScope,
+    fields_of_group,
+    option_field,
+)
 from cudarun.base.records import dataclass
 from cudarun.session.driver.selection import Selector
 
@@ -77,23 +85,67 @@ class ContextOptions:
     )
 
 
+_target = partial(option_field, group=OptionGroup.CONTEXTS, scope=OptionScope.OVERRIDE)
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The devices, the contexts, the number of workers and the time limit in seconds.
 
     Attributes:
-        verbose: Log each step of the work on stderr.
         capture: Put kernel printf output into the report, not on stdout.
         escape: Show the control characters in it as escapes: stdout is a terminal.
         narrow: Make only the chosen GPUs visible to the driver, which then starts faster.
     """
 
-    devices: tuple[Selector, ...]
-    context: ContextOptions = ContextOptions()
-    together: bool = False
-    timeout: float | None = None
-    trace: bool = False
-    verbose: bool = False
+    devices: tuple[Selector, ...] = _target(
+        "-d",
+        "--device",
+        "devices",
+        default=MISSING,
+        group=OptionGroup.FIRST,
+        form=CaseForm.WORDS,
+        early=EarlyEffect.DEVICES,
+        of_device=True,
+        metavar="LIST",
+        envvar="CUDARUN_DEVICE",
+        show_default=True,
+        show_envvar=True,
+        help="Comma-separated devices: 0 · 0,2 · all · GPU UUID or a prefix of it · PCI bus ID · "
+        "cpu · cpu:1 · cpu:all.",
+    )
+    context: ContextOptions = fields_of_group(ContextOptions)
+    together: bool = _target(
+        "--together",
+        default=False,
+        scope=OptionScope.SINGLE,
+        early=EarlyEffect.TOGETHER,
+        of_device=True,
+        help="Use one worker process for all devices; the image is loaded once, before any "
+        "context exists.",
+    )
+    timeout: float | None = _target(
+        "--timeout",
+        metavar="SECONDS",
+        help="Time limit in seconds for each phase: reading, loading and device work; exit code 6 "
+        "when exceeded, 0 for no limit.",
+    )
+    trace: bool = _target(
+        "--trace",
+        default=False,
+        group=OptionGroup.OUTPUT,
+        scope=OptionScope.RUN,
+        early=EarlyEffect.NO_WORKER,
+        help="Log each driver call to stderr as it returns.",
+    )
+    verbose: bool = _target(
+        "-v",
+        "--verbose",
+        default=False,
+        group=OptionGroup.OUTPUT,
+        scope=OptionScope.RUN,
+        help="Log each step with a timestamp to stderr.",
+    )
     capture: bool = False
     escape: bool = False
     narrow: bool = True

@@ -107,7 +107,7 @@ def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], 
     for field in option_fields(kind):
         names, facts = field.metadata["option"]
         dest = value_name(field)
-        attributes = {**shared, **facts, **more.get(dest, {})}
+        attributes = {**facts, **shared, **more.get(dest, {})}
         if (bounds := attributes.pop("bounds", None)) is not None:
             attributes["type"] = whole(*bounds)
         if (choices := attributes.pop("choices", None)) is not None:

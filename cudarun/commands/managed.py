@@ -9,14 +9,14 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
-from cudarun.commands.declaration import Values, filled
+from cudarun.commands.declaration import Values, filled, options_of
 from cudarun.commands.help import Command
 from cudarun.commands.inputs import read_input
-from cudarun.commands.numbers import whole
 from cudarun.commands.options import (
     compile_options,
     progress_display,
     reading,
+    stack,
     target,
     target_options,
 )
@@ -30,45 +30,21 @@ from cudarun.session.managed.parent import managed, start_worker
 from cudarun.session.managed.request import ManagedLaunch, ManagedRequest, parse_view
 from cudarun.session.workers.pool import WorkerPool
 
+_OF_STEP = options_of(
+    LaunchStep,
+    shared={"group": None, "scope": None, "show_default": False},
+    grid={"default": "1", "help": "Grid size in blocks.  [default: 1]"},
+    block={"default": "1", "help": "Block size in threads.  [default: 1]"},
+    smem={"default": "0", "help": "Dynamic shared memory per block in bytes.  [default: 0]"},
+)
+_OPTIONS = options_of(ManagedRequest) | _OF_STEP
+_ORDER = "launches grid block smem allow_type_mismatch with_globals contexts"
+
 
 @click.command("managed", cls=Command)
 @click.argument("image", shell_complete=completion.files)
 @click.argument("variables", nargs=-1, metavar="[NAME[:TYPE|=VALUE]]...")
-@click.option(
-    "--launch",
-    "launches",
-    multiple=True,
-    metavar="'KERNEL ARGS…'",
-    help="Run a kernel on each device in turn, and show the values after each run; repeatable. "
-    "For a .cu, 'f<int,4> ARGS…' instantiates a template.",
-)
-@click.option("--grid", metavar="X[,Y[,Z]]", default="1", help="Grid size in blocks.  [default: 1]")
-@click.option(
-    "--block", metavar="X[,Y[,Z]]", default="1", help="Block size in threads.  [default: 1]"
-)
-@click.option(
-    "--smem",
-    metavar="BYTES",
-    default="0",
-    help="Dynamic shared memory per block in bytes.  [default: 0]",
-)
-@click.option(
-    "--allow-type-mismatch",
-    is_flag=True,
-    help="Accept buffers whose element type differs from the kernel's in size or kind.",
-)
-@click.option(
-    "--globals",
-    "with_globals",
-    is_flag=True,
-    help="Also show __device__ and __constant__ variables, with their address in each context.",
-)
-@click.option(
-    "--contexts",
-    type=whole(1, 1 << 10),
-    metavar="N",
-    help="Number of contexts on each device.  [default: 2 with one device, else 1]",
-)
+@stack(*(_OPTIONS[name] for name in _ORDER.split()))
 @compile_options
 @target_options(default="0")
 def command(quiet: bool, **values: Any) -> int:
@@ -109,12 +85,12 @@ def _request(values: Values, where: Target) -> ManagedRequest:
         _launch(text, image, geometry, allow_type_mismatch=values["allow_type_mismatch"])
         for text in values["launches"]
     )
-    return ManagedRequest(
+    return filled(
+        ManagedRequest,
+        values,
         image=image.instantiating(*(launch.program.last.kernel for launch in launches)),
         views=tuple(map(parse_view, values["variables"])),
         launches=launches,
-        with_globals=values["with_globals"],
-        contexts=values["contexts"],
         context=where.context.kind,
     )
 

@@ -11,6 +11,7 @@ from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.types import Type
 from cudarun.arguments.values import AddressOf, Null, TensorMapValue, Value, has_type
 from cudarun.base.errors import ArgumentSyntaxError
+from cudarun.base.options import CaseForm, option_field
 from cudarun.base.records import dataclass
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
@@ -53,18 +54,32 @@ class ManagedRequest:
     Attributes:
         image: The image.
         views: The selected variables; all if empty.
-        launches: The launches to run on each device in turn.
-        with_globals: Include ``__device__`` and ``__constant__`` variables.
-        contexts: The number of contexts on each device; ``None`` for as many as give at least
-            two in total.
+        contexts: ``None`` for as many as give at least two in total.
         context: The kind of each device's first context, as in `ContextOptions`; others are new.
     """
 
     image: Image
     views: tuple[VariableView, ...] = ()
-    launches: tuple[ManagedLaunch, ...] = ()
-    with_globals: bool = False
-    contexts: int | None = None
+    launches: tuple[ManagedLaunch, ...] = option_field(
+        "--launch",
+        "launches",
+        form=CaseForm.TEXTS,
+        metavar="'KERNEL ARGS…'",
+        help="Run a kernel on each device in turn, and show the values after each run; repeatable. "
+        "For a .cu, 'f<int,4> ARGS…' instantiates a template.",
+    )
+    with_globals: bool = option_field(
+        "--globals",
+        "with_globals",
+        default=False,
+        help="Also show __device__ and __constant__ variables, with their address in each context.",
+    )
+    contexts: int | None = option_field(
+        "--contexts",
+        bounds=(1, 1 << 10),
+        metavar="N",
+        help="Number of contexts on each device.  [default: 2 with one device, else 1]",
+    )
     context: Literal["primary", "new"] = "primary"
 
 

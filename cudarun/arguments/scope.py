@@ -36,11 +36,7 @@ class Scope:
         return self.values.get(name)
 
     def refuse_same_names(self, buffers: Sequence[BufferSpec]) -> None:
-        """Refuse buffers of a step with the names of earlier ones.
-
-        Raises:
-            RequestError: A name is already that of a buffer.
-        """
+        """Refuse buffers of a step with the names of earlier ones."""
         for spec in buffers:
             if spec.name in self.buffers:
                 raise RequestError(

@@ -269,11 +269,7 @@ def _refuse_without_spec(values: Values) -> None:
 
 
 def _refuse_several_images(values: Values, where: Target) -> None:
-    """Refuse image files in place of arguments.
-
-    Raises:
-        RequestError: The words before the first argument are several images.
-    """
+    """Refuse image files in place of arguments."""
     images = [values["image"], *takewhile(is_image_name, values["arguments"])]
     if len(images) > 1:
         device = where.devices[0]

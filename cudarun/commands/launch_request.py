@@ -247,11 +247,7 @@ def _options(values: Values, where: Target) -> ProgramOptions:
 
 
 def _refuse_several_launches(values: Values) -> None:
-    """Refuse options of several launches with those of a single one.
-
-    Raises:
-        RequestError: Two such options are combined.
-    """
+    """Refuse options of several launches with those of a single one."""
     if values["schedules"] and values["schedule"] is not None:
         raise conflict("--schedules", "--schedule")
     several = {

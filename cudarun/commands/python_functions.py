@@ -24,9 +24,6 @@ def check_function(path: str, function: str) -> None:
     Args:
         path: The Python file.
         function: Its name, which may have dots: the first part is a name of the module.
-
-    Raises:
-        RequestError: Nothing in the file defines the name.
     """
     import ast  # few launches need it
     import warnings

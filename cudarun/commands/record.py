@@ -99,11 +99,7 @@ def command(program: tuple[str, ...], **values: Any) -> int:
 
 
 def _refuse_with_fault(request: RecordRequest) -> None:
-    """Refuse options that choose launches: the fault does.
-
-    Raises:
-        RequestError: One is given.
-    """
+    """Refuse options that choose launches: the fault does."""
     for field in option_fields(RecordRequest):
         is_given = getattr(request, field.name) != field.default
         if is_given and field.name not in ("output", "max_bytes"):

@@ -28,12 +28,7 @@ def recorded_launch(path: str) -> Program:
 
 
 def check_recorded(values: Values, where: Target, origin: str) -> None:
-    """Refuse what a recording cannot be combined with.
-
-    Raises:
-        RequestError: There are arguments or buffers, another kernel, or several devices in one
-            process.
-    """
+    """Refuse what a recording cannot be combined with."""
     if values["arguments"] or values["buffers"]:
         raise RequestError(
             "a recording has its own arguments",

@@ -367,11 +367,7 @@ class _CaseReader:
             return None, error
 
     def refuse_same_names(self, cases: Sequence[Case]) -> None:
-        """Refuse duplicate names.
-
-        Raises:
-            RequestError: Two cases have the same name.
-        """
+        """Refuse duplicate names."""
         seen: dict[str, Case] = {}
         for case in cases:
             if case.name in seen:

@@ -153,9 +153,6 @@ def check_lets(
         lets: In their order.
         names: The names of arguments.
         others: Returns further names for the message.
-
-    Raises:
-        RequestError: A name is unknown, is that of an argument, or is given more than once.
     """
     known = [*names]
     for let in lets:

@@ -96,22 +96,14 @@ def _matching(names: Iterable[str], wanted: str, form: Callable[[str], str]) -> 
 
 
 def check_kernel(image: Image, wanted: str | None) -> None:
-    """Refuse a kernel that a PTX text does not declare, before a driver reads the text.
-
-    Raises:
-        RequestError: No kernel matches, or several do.
-    """
+    """Refuse a kernel that a PTX text does not declare, before a driver reads the text."""
     facts = image.facts
     if facts is not None and facts.kind is ImageKind.PTX and facts.kernels:
         select_kernel([kernel.name for kernel in facts.kernels], wanted, image.origin)
 
 
 def check_text(text: bytes, wanted: str, origin: str) -> None:
-    """Refuse a kernel whose name is nowhere in a PTX text, before the text is parsed.
-
-    Raises:
-        RequestError: No kernel matches.
-    """
+    """Refuse a kernel whose name is nowhere in a PTX text, before the text is parsed."""
     from cudarun.images.ptx_search import kernel_names, possible_names
 
     candidates = possible_names(text)

@@ -39,11 +39,7 @@ _MARGIN = 5.0  # seconds after which the parent's limit ends a worker that did n
 
 
 def check_detection(options: ProgramOptions, devices: Iterable[Selector]) -> None:
-    """Refuse detectors and schedules on devices, or with an engine of them, without support.
-
-    Raises:
-        RequestError: One of the devices is a GPU, or the engine does not interpret.
-    """
+    """Refuse detectors and schedules on devices, or with an engine of them, without support."""
     detection = options.detection
     schedules = {"--schedule": options.schedule is not None, "--schedules": bool(options.schedules)}
     check_engine(detection, options.engine, scheduled=any(schedules.values()))

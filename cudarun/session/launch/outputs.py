@@ -51,11 +51,7 @@ def takes_parts(request: Save) -> bool:
 
 
 def check_format(request: Save) -> None:
-    """Refuse a path whose suffix is no format.
-
-    Raises:
-        RequestError: The format is unknown.
-    """
+    """Refuse a path whose suffix is no format."""
     if _suffix(request.path) not in _WRITERS:
         raise RequestError(
             f"{request.path}: the suffix must be one of {', '.join(_WRITERS)}", option="--save"

@@ -199,11 +199,7 @@ def _failure(log: SanitizerLog, text: str, status: int) -> CudarunError:
 
 
 def refuse_emulated(target: Target) -> None:
-    """Refuse emulated devices, because the sanitizer instruments SASS.
-
-    Raises:
-        RequestError: One of the devices is emulated.
-    """
+    """Refuse emulated devices, because the sanitizer instruments SASS."""
     if any(selector.driver == "cpu" for selector in target.devices):
         raise RequestError(
             f"{PROGRAM} requires a GPU; cpu is emulated",

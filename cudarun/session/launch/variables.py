@@ -310,11 +310,7 @@ class _VariableResolver:
             return variable_with_value(name, facts, setting, self._buffers)
 
     def refuse_written_twice(self, written: Sequence[ImageVariable]) -> None:
-        """Refuse two values of one variable.
-
-        Raises:
-            RequestError: A variable is set twice.
-        """
+        """Refuse two values of one variable."""
         names: dict[str, str] = {}
         for each in written:
             if (first := names.get(each.symbol)) is not None:

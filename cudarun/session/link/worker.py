@@ -112,11 +112,7 @@ def link_warnings(inputs: Sequence[Image], log: str) -> tuple[Diagnostic, ...]:
 
 
 def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None:
-    """Refuse options that this linker does not support, rather than ignore them.
-
-    Raises:
-        RequestError: An option is unsupported; the error names it.
-    """
+    """Refuse options that this linker does not support, rather than ignore them."""
     options = request.options
     if request.lto:
         raise RequestError(

@@ -108,13 +108,6 @@ class KernelFixture:
 
     Relative paths start from the folder of the test's file. The fixture also has the exceptions of
     `cudarun`, whose name it takes in the test: ``cudarun.WrongResult``.
-
-    Args:
-        device: The device.
-        directory: The folder.
-
-    Attributes:
-        device: As given.
     """
 
     def __init__(self, device: str, directory: Path) -> None:

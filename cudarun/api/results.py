@@ -80,10 +80,6 @@ class LoadedImages:
     Args:
         report: The report as the command line prints it.
         document: The JSON document of ``load --json``.
-
-    Attributes:
-        report: As given.
-        document: As given.
     """
 
     def __init__(self, report: str, document: dict[str, Any]) -> None:

@@ -93,10 +93,6 @@ class ArrayFiles:
     def value(self, name: str, value: Any) -> Any:
         """Return an argument for `resolved`; see `ArgumentValue`.
 
-        Args:
-            name: The argument, for messages.
-            value: The value.
-
         Raises:
             TypeError: There is no argument of the value's type.
         """

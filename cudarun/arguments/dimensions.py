@@ -112,10 +112,6 @@ def parse_extent(text: str, least: int = 1) -> tuple[Expression, ...]:
     >>> [str(each) for each in parse_extent("(n+15)//16,m")]
     ['(n+15)//16', 'm']
 
-    Args:
-        text: The text.
-        least: The smallest dimension.
-
     Raises:
         RequestError: The text does not parse, or a constant is no dimension.
     """
@@ -134,11 +130,6 @@ def evaluate_extent(
     extent: Iterable[Expression], integers: Mapping[str, int], least: int = 1
 ) -> tuple[int, ...]:
     """Evaluate the dimensions of a grid or a block.
-
-    Args:
-        extent: The dimensions.
-        integers: The integer arguments.
-        least: The smallest dimension.
 
     Raises:
         RequestError: A name is not among ``integers``, or a dimension is out of range.

@@ -175,12 +175,7 @@ class LaunchBounds(Descriptor):
 
 @dataclass(frozen=True, slots=True)
 class FilledArray(Descriptor):
-    """An array by value with an initializer, ``i32*8000:@x.npy``.
-
-    Attributes:
-        type: The type of the array.
-        buffer: Its elements, as a buffer.
-    """
+    """An array by value with an initializer, ``i32*8000:@x.npy``."""
 
     type: ArrayType
     buffer: Buffer

@@ -31,9 +31,6 @@ class Confinement:
 
     Links are followed before a path is compared with the folder, in the path and in the folder.
 
-    Args:
-        folder: The folder.
-
     Attributes:
         root: Its path without links.
 

@@ -39,12 +39,7 @@ TARGETS = (NATIVE, "x86-64-v3", "x86-64-v4")
 
 
 class NotCompiled(Exception):
-    """A kernel cannot be compiled, but the engine is to be compiled code.
-
-    Args:
-        kernel: The name of the kernel.
-        reason: Why it cannot be compiled.
-    """
+    """A kernel cannot be compiled, but the engine is to be compiled code."""
 
     def __init__(self, kernel: str, reason: str) -> None:
         super().__init__(f"kernel {kernel} cannot be compiled: {reason}")

@@ -287,11 +287,7 @@ class _Handover:
         return self._begins_again
 
     def batch_size(self, most: int) -> int:
-        """Return the number of blocks of the next batch: few if it is long, and has to end first.
-
-        Args:
-            most: The largest number.
-        """
+        """Return the number of blocks of the next batch: few if it is long and has to end first."""
         launch = self._launch
         is_whole = launch.config.cooperative or self._restore is not None
         if is_whole or not self._tier.holds_back():

@@ -116,12 +116,6 @@ def long_sum(evaluator: Evaluator, node: tree.Comparison, rtol: float, atol: flo
     A sum of n terms in a type with the relative error ε is typically wrong by √n·ε times the sum of
     the magnitudes of its terms, which is much larger than its own magnitude if they cancel. No sum
     is returned where one mismatch is larger.
-
-    Args:
-        evaluator: The evaluator of the check.
-        node: The comparison.
-        rtol: Its relative tolerance.
-        atol: Its absolute tolerance.
     """
     terms = max(_terms(evaluator, node), default=0)
     scalar = least_exact(*map(evaluator.precision, node.operands))

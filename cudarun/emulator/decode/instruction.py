@@ -35,10 +35,6 @@ _METADATA = "metadata"  # of sparse matrices, never a constant
 def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]:
     """Return the operations that implement an instruction other than control flow.
 
-    Args:
-        instruction: The instruction.
-        operands: Resolves its operands.
-
     Raises:
         Unimplemented: PTX has the instruction, but no form has this opcode and these modifiers.
         OperandMismatch: The instruction is not PTX, or the operands do not match the form.

@@ -31,11 +31,7 @@ class InstructionKind:
 
 
 class InstructionKinds(dict[tuple[str, tuple[str, ...]], InstructionKind]):
-    """The kinds of instructions in a module, by opcode and modifiers.
-
-    Args:
-        module: The module.
-    """
+    """The kinds of instructions in a module, by opcode and modifiers."""
 
     def __init__(self, module: tree.Module) -> None:
         super().__init__()

@@ -15,11 +15,7 @@ _Operations = list[tuple[Operation, _Slots]]
 
 
 class Loops:
-    """The operations of a function in its loops.
-
-    Args:
-        function: The function.
-    """
+    """The operations of a function in its loops."""
 
     def __init__(self, function: FunctionCode) -> None:
         self._function = function

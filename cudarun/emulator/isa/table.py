@@ -95,11 +95,7 @@ class Candidate:
     _made: dict[Hashable, Function] = field(default_factory=dict)
 
     def function(self, words: Words) -> Function:
-        """Return the function over lanes of an instruction; instructions with equal words share it.
-
-        Args:
-            words: The words of the instruction.
-        """
+        """Return the function over lanes of an instruction, shared by instructions with equal words."""
         make = self.form.make
         if make is None:
             assert self.form.function is not None

@@ -25,7 +25,7 @@ _DRIVERS = {"driver", "_driver", "_untraced"}  # what the session's code calls a
 _CALL = re.compile(r"cu[A-Z]")
 _TYPE = re.compile(r"CU[a-z]|CUDA_|cuuint")
 _HANDLE = re.compile(r"\b\w+Handle\b")  # of a kind of object
-_OF_BINDINGS = re.compile(r"\b(CU\w+|cuuint\d+_t)\b")
+_OF_BINDINGS = re.compile(r"(?:cuda\.)?\b(CU\w+|cuuint\d+_t)\b")
 
 _HEAD = '''\
 """The driver calls that a session makes, checked: without a result, which raises where it is none.

@@ -233,7 +233,6 @@ class SpecTestCase(pytest.Item):
     Args:
         case: The name of the case.
         line: Its line in the file, from 1.
-        device: The device.
         attributes: Those of `pytest.Item`.
     """
 

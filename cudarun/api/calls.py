@@ -23,7 +23,6 @@ def answer_to(
     """Run a command.
 
     Args:
-        command: The command.
         keywords: The values of its parameters.
         named: Arguments and expected arrays, by the parameter.
         directory: The base of relative paths; by default the working directory.

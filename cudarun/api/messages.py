@@ -15,11 +15,9 @@ class ApiCall:
     """A command to run. The message has descriptors of files in memory.
 
     Attributes:
-        command: The command.
         keywords: The values of its parameters; see `cudarun.commands.keywords`.
         named: Values of parameters that are arguments with names, or expected arrays, in order.
         directory: The working directory.
-        environment: The environment.
         copies: The number of the file that a launch copies its buffers to; ``None`` without.
     """
 

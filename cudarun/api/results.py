@@ -106,7 +106,6 @@ def mapped(file: int, copies: Sequence[BufferCopy]) -> dict[str, Array]:
 
     Args:
         file: The descriptor of the file, which may be closed afterwards.
-        copies: The buffers in it.
     """
     filled = [copy for copy in copies if 0 not in copy.shape]
     memory = mmap.mmap(file, 0) if filled else bytearray()

@@ -177,7 +177,6 @@ def resolved(name: str | None, value: Any, paths: Sequence[str]) -> str | Argume
     """Return an argument of a launch: a text of the program is yet to be parsed.
 
     Args:
-        name: Its name.
         value: The result of `ArrayFiles.value`.
         paths: The paths of the files.
     """

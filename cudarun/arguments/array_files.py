@@ -84,7 +84,6 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
 
     Args:
         path: The resolved path.
-        spec: The buffer.
         initial: The initializer.
         paste: Returns the value in a hint.
 

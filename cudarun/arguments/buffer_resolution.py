@@ -114,8 +114,6 @@ def resolve_object(
     """Return the object to create for a value with this name.
 
     Args:
-        value: The value.
-        name: The name.
         resolve: Returns the elements, the shape and the contents of a buffer's text.
 
     Raises:
@@ -204,7 +202,6 @@ def with_levels(
     """Return an object with the levels of its array, which may be that of another argument.
 
     Args:
-        spec: The object.
         owners: The objects that have an array, by its name.
         buffers: The buffers of the launch by name.
 

@@ -38,7 +38,6 @@ def with_numbers(
 
     Args:
         arguments: The argument of each parameter; ``None`` for a missing one.
-        parameters: The parameters.
         scope: The names of earlier steps.
         constants: The values that are compiled into the kernel.
 

@@ -188,7 +188,6 @@ def convert(values: npt.ArrayLike, scalar: ScalarType, declared: ScalarType | No
 
     Args:
         values: The numbers.
-        scalar: The type.
         declared: The floating type of the numbers on the device; by default that of the array.
     """
     source = np.asarray(values)

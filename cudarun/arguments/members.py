@@ -141,7 +141,6 @@ def laid_out(
         arguments: The arguments, with the names that the user gave.
         values: The values, with types.
         fields: The members of the parameter.
-        parameter: The parameter.
 
     Raises:
         ParameterMismatch: The struct is packed.

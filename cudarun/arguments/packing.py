@@ -102,7 +102,6 @@ class ArraySpec(BufferSpec):
 
     Attributes:
         array: The name of the array, which is that of level 0.
-        form: The form of the array.
         level: The number of the level.
         levels: The number of levels of the array.
     """
@@ -171,7 +170,6 @@ class TensorMapSpec:
 
     Attributes:
         tensor: The tensor; binding resolves ``AddressOf``.
-        options: The options.
         layout: The layout; ``None`` until binding resolves it.
     """
 

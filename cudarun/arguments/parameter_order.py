@@ -47,7 +47,6 @@ def in_order(
     stands in its own place, and all before it in theirs.
 
     Args:
-        arguments: The arguments.
         parameters: The parameters, or the members of a struct.
         kernel: The owner of the parameters in messages.
         noun: ``member`` of a struct.

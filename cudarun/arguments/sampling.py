@@ -149,7 +149,6 @@ class Sampling:
 
         Args:
             element: The type of a texel.
-            form: The form of the array.
             levels: The number of its levels.
             axes: The number of its axes, including those of layers and faces.
         """

@@ -75,8 +75,6 @@ class CompiledConstant:
     """A value by name, for dimensions and expressions.
 
     Attributes:
-        name: The name.
-        value: The value.
         is_known: Whether it is the value in the kernel; otherwise only the user says so.
     """
 

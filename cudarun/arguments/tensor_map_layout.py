@@ -54,7 +54,6 @@ class TensorMapLayout:
         strides: Bytes from one index to the next, of all dimensions but the last.
         box: The sides of the box; of the mode `im2col` none.
         element_strides: The step in each dimension.
-        swizzle: The swizzle.
         interleave: The interleaved layout.
         l2: The promotion of accesses to L2.
         oob: The value of elements outside the tensor.
@@ -120,7 +119,6 @@ def tensor_map_layout(
     """Return the layout of a map of a tensor, checked.
 
     Args:
-        options: The options.
         element: The type of the buffer's elements.
         shape: The dimensions of the buffer, in elements.
         integers: The integer arguments.
@@ -164,7 +162,6 @@ def check_address(layout: TensorMapLayout, offset: int, nbytes: int, buffer: str
     """Check the place of a tensor in its buffer, whose address is aligned to 256 bytes.
 
     Args:
-        layout: The tensor map.
         offset: The offset of the tensor in bytes.
         nbytes: The size of the buffer in bytes.
         buffer: The name of the buffer.

@@ -257,7 +257,6 @@ class TensorMapValue:
 
     Attributes:
         tensor: The buffer, by its name or as a value.
-        options: The options.
     """
 
     tensor: AddressOf | Buffer | FileBuffer
@@ -278,7 +277,6 @@ class TensorExtent:
         parameter: The index of the parameter with the tensor map.
         axis: The dimension, in row-major order.
         is_stride: Whether it is the stride, in elements.
-        type: The type.
     """
 
     parameter: int

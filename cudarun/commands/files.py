@@ -44,7 +44,6 @@ def output_files(
 
     Args:
         parameters: The parameters of a command.
-        values: Their values.
         directory: The base of relative paths.
         devices: The devices, whose labels replace ``{device}``.
     """
@@ -66,7 +65,6 @@ def input_files(
 
     Args:
         parameters: The parameters of a command.
-        values: Their values.
         directory: The base of relative paths.
 
     Raises:

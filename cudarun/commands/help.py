@@ -152,7 +152,6 @@ def own_words(words: Sequence[str], known: Container[str]) -> Iterator[str]:
     ``--compile-option``.
 
     Args:
-        words: The words.
         known: The command's own options, which have precedence.
     """
     rest = iter(words)

@@ -179,7 +179,6 @@ class _CaseReader:
         """Yield the values of each instance of a table.
 
         Args:
-            table: The table.
             count: The number of cases before it.
 
         Raises:
@@ -412,7 +411,6 @@ def _located(
     """Add to an error its case and the place of the key that it is about.
 
     Args:
-        error: The error.
         name: The name of the case.
         table: The table of the case or of a step.
         normal: The key, if it is known; else it follows from the error's text, option or file.

@@ -62,7 +62,6 @@ class SpecText:
 
     Args:
         path: Its name in messages.
-        text: Its text.
 
     Attributes:
         path: As given.

@@ -221,7 +221,6 @@ class FunctionCode:
 
     Attributes:
         base: The number of its first block in the program.
-        slots: Its registers.
         blocks: Its basic blocks in the order of the text; it begins with the first.
         prologue: Operations on constants, run once per launch.
         parameters: Slots of the formal parameters of a ``.func``.

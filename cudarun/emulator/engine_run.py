@@ -21,9 +21,7 @@ class EngineRun:
     """A launch, and what runs it.
 
     Attributes:
-        launch: The launch.
         on_progress: Called from time to time with the completed part, from 0 to 1.
-        interpreter: The interpreter.
         threads: The most threads that run compiled code.
         note: ``note(engine, reason)`` notes the engine, and why: also of a launch that fails.
     """

@@ -156,9 +156,7 @@ class Engines:
         """Run a launch.
 
         Args:
-            launch: The launch.
             on_progress: Called from time to time with the completed part, from 0 to 1.
-            interpreter: The interpreter.
 
         Raises:
             DeviceFault: The kernel did something that ends a kernel on hardware.

@@ -250,7 +250,6 @@ class Memory:
         """Return the live allocations before and after an address outside of all.
 
         Args:
-            address: The address.
             skipped: The addresses of allocations that do not count.
         """
         index = bisect_right(self._live, address, key=_base)

@@ -167,7 +167,6 @@ class KernelTier:
         """Return whether compiled code can run the rest of a launch; begin to compile if it pays.
 
         Args:
-            launch: The launch.
             rest: The expected work of the rest.
             can_leave: Returns whether the interpreter can leave its running batch.
         """
@@ -228,7 +227,6 @@ class _Handover:
     """The question of the interpreter whether compiled code takes over, in one launch.
 
     Args:
-        tier: The tier of its kernel.
         launch: The launch, before it runs. Its memory is copied if compiled code can have to begin
             again, which it always has to with detectors. Only what the launch itself has written
             is restored: other streams and the program write and allocate at the same time.

@@ -43,7 +43,6 @@ class DebugParameter:
     """A parameter in debug information.
 
     Attributes:
-        name: Its name.
         type: Its C++ type.
         size: Bytes; ``None`` if they are unknown.
         members: The members of a struct.

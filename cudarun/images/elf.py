@@ -90,7 +90,6 @@ def read_elf(
     Args:
         data: The file, or its contents as a stream.
         origin: Its name in messages.
-        kind: Its kind.
         symbols: Read the symbols of a cubin; their tables are checked in any case.
 
     Raises:

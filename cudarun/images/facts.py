@@ -98,7 +98,6 @@ class Part:
     """One image inside another: an entry of a fatbin, a member of an archive.
 
     Attributes:
-        kind: The kind of image.
         target: The architecture: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``.
         size: Bytes, decompressed.
         facts: The contents, or ``None`` if they cannot be read.

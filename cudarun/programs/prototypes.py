@@ -36,7 +36,6 @@ class CallParameter:
     """A parameter of a function.
 
     Attributes:
-        name: Its name.
         type: The type, without ``const``; of a pointer that to which it points.
         stars: The number of ``*``.
         size: The size of the type; 0 of ``void`` and ``char``.
@@ -81,7 +80,6 @@ class Prototype:
         number: Its number in requests.
         documented: Its name in the documentation, such as ``cuMemAlloc`` of ``cuMemAlloc_v2``.
         name: Its name in the library.
-        parameters: Its parameters.
     """
 
     number: int
@@ -174,7 +172,6 @@ def c_calls(library: str, own: set[str]) -> str:
     """Return the C functions that marshal the calls of a library.
 
     Args:
-        library: The library.
         own: The functions that are written by hand.
     """
     table = read_table(library)

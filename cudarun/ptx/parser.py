@@ -130,7 +130,6 @@ class _ModuleParser(VariableRules):
     """The grammar of modules, functions and statements.
 
     Args:
-        text: The text.
         reads_bodies: Whether to parse the bodies of functions.
     """
 
@@ -282,7 +281,6 @@ class _ModuleParser(VariableRules):
         """Parse a body that was skipped.
 
         Args:
-            function: The function.
             start: The offset of the body's opening brace.
             variables: The variables of the module that are declared before it.
         """

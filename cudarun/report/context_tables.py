@@ -44,7 +44,6 @@ class StepTable:
     """The lines of steps, each as soon as it is done: mark, step, result, value, stacks.
 
     Args:
-        out: The console.
         labels: The texts of all steps, to align the columns.
         style: With ``quiet`` the steps that passed are left out.
     """

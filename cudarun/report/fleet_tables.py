@@ -35,7 +35,6 @@ class FleetTable:
     """The lines of GPUs.
 
     Args:
-        out: The console.
         hosts: All hosts, to align the columns.
         style: With ``quiet`` only GPUs that are not ok, and the totals.
     """

@@ -42,8 +42,6 @@ class Annotation:
     """A message at a place in the repository.
 
     Attributes:
-        level: The level.
-        title: The title.
         message: The message, of any number of lines.
         file: The file; ``None`` where it is unknown.
         line: Its line, from 1; ``None`` where it is unknown.

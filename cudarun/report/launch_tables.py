@@ -299,7 +299,6 @@ def _show_engines(
 
     Args:
         engines: The engine of each kernel. Those that the user has selected are printed.
-        out: The console.
         interpreted: Print kernels that are interpreted by default, too.
         verbose: Print all.
     """

@@ -27,7 +27,6 @@ class SpecTable:
     """The lines of cases.
 
     Args:
-        out: The console.
         labels: The labels of all cases, which are not aligned.
         style: With ``quiet`` only failed cases and the totals, no notes.
     """

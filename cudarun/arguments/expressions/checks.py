@@ -164,7 +164,6 @@ class _ClaimEvaluator(Evaluator):
 
     Args:
         evaluated: The arguments of `Evaluator`.
-        tolerance: The tolerance.
         unwritten_of: Returns which elements of a buffer were never written.
 
     Attributes:

@@ -101,7 +101,6 @@ def arange(bounds: Sequence[Any], *given: Array) -> Array:
     """Return the numbers of ``[stop]``, ``[start, stop]`` or ``[start, stop, step]`` as i64 or f64.
 
     Args:
-        bounds: The bounds.
         given: The arrays of the launch; so many numbers are no claim on more memory.
 
     Raises:

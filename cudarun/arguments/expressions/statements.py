@@ -124,7 +124,6 @@ def expanded(expression: Expression, lets: Sequence[Let]) -> Expression:
     """Replace the names of ``--let`` in an expression by their expressions.
 
     Args:
-        expression: The expression.
         lets: Each may use those before it; none of them is expanded yet.
 
     Raises:

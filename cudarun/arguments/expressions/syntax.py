@@ -153,8 +153,6 @@ class Comparison:
     """``a < b <= c``: one operator fewer than operands.
 
     Attributes:
-        operands: The operands.
-        operators: The operators.
         is_claim: Whether a check claims it, so that ``==`` has the check's tolerance.
     """
 

@@ -207,7 +207,6 @@ def generated(
 
     Args:
         module: The module whose chapter of the documentation lists it.
-        name: Its name.
         types: The types of its parameters: ``int``, ``int = 0``, ``Handle``, ``HostPointer`` or
             ``Any``.
         text: Its documentation.

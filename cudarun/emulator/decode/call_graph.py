@@ -60,7 +60,6 @@ class CallGraph:
         """Return the local memory of a function and its deepest chain of calls.
 
         Args:
-            function: The function.
             to_last_variable: Leave out frames without local variables at the end, and return
                 ``None`` if functions allocate memory.
 

@@ -77,7 +77,6 @@ class DecodedFunction:
 
     Attributes:
         function: The function; its body is not kept.
-        code: The code.
         parameter_offsets: The offset and size of each parameter of a kernel.
         diagnostics: The errors in it.
         unimplemented: The places with something that the emulated device does not implement.
@@ -98,7 +97,6 @@ class FunctionDecoder:
     """Decodes one function.
 
     Args:
-        names: The names of its module.
         function: The function with its body.
         decoded: Gets the code, without blocks if something is wrong or unimplemented.
     """

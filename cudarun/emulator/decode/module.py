@@ -40,7 +40,6 @@ class ModuleDecoder:
     """Decodes one module, as a whole or kernel by kernel.
 
     Args:
-        module: The module.
         read: Reads the body of a function, if they are unread.
 
     Attributes:

@@ -61,7 +61,6 @@ class Unimplemented(Exception):
     """Something that PTX defines and the emulated device does not implement.
 
     Args:
-        what: It.
         detail: The end of the message.
     """
 

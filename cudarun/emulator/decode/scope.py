@@ -203,8 +203,6 @@ class Declarations:
     """Records the declarations of one function and numbers its slots.
 
     Attributes:
-        function: The function.
-        slots: Its slots.
         local: The layout of its local variables.
         shared: The shared variables of the module.
         labels: The number of its labels.

@@ -178,7 +178,6 @@ class ContextObject:
     """An object of a context with a handle; it ends with the context.
 
     Attributes:
-        context: The context.
         handle: The handle; 0 before `enter`.
     """
 

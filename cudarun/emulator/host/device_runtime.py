@@ -34,7 +34,6 @@ class ContextServices:
     """`DeviceServices` of the kernels of a module in a context.
 
     Args:
-        context: The context.
         check: Raises `Refusal` if a launch of a kernel is invalid.
     """
 

@@ -25,7 +25,6 @@ class Operation:
     """Work that can be submitted to a stream, or be a node of a graph.
 
     Attributes:
-        kind: The type of the node.
         work: Executes it. The driver is locked, unless it is a kernel.
     """
 

@@ -219,11 +219,9 @@ class CompiledModule:
     """A program and properties of its text.
 
     Attributes:
-        program: The code.
         architecture: The number in ``.target``, ``90`` for ``sm_90a``.
         system_calls: The device runtime functions that it declares: ``vprintf``, ``malloc``, …
         kernel_names: The names of its kernels, in the order of the text.
-        text: The text.
         kernel: Returns one of them, which is compiled if it is not yet; raises `PtxError`.
     """
 

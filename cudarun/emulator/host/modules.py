@@ -50,7 +50,6 @@ class FunctionAttributes:
     """The ``CUfunction_attribute`` values of a kernel, including those that a program has set.
 
     Args:
-        code: Its code.
         architecture: The target of its PTX, ``80`` for ``sm_80``.
         of_kernel: The attributes of the library's kernel, which apply where none is set here.
     """

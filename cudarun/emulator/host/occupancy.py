@@ -56,7 +56,6 @@ def best_block(
     """Return the smallest grid that fills the device, and the block size with maximum occupancy.
 
     Args:
-        code: The kernel.
         dynamic_shared: Bytes of dynamic shared memory that a block of so many threads needs.
         limit: The largest block wanted, or 0.
     """

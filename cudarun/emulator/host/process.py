@@ -155,7 +155,6 @@ class Process:
         """Return the stream behind a handle; a default one is the current context's.
 
         Args:
-            handle: The handle.
             invalidate: Whether the use of the legacy default stream invalidates captures.
 
         Raises:
@@ -269,8 +268,6 @@ class Process:
         """Execute operations in the order of a stream, or capture them if it is capturing.
 
         Args:
-            stream: The stream.
-            operations: The operations.
             waits: Return when they are done.
 
         Raises:

@@ -84,7 +84,6 @@ class InstructionForm:
     """One row of an instruction table; its syntax line is parsed when it is needed.
 
     Attributes:
-        opcode: The opcode.
         syntax: The line after it.
         listed: The words of each class, as in the row.
         function, make, action, only: As in `form`.

@@ -84,7 +84,6 @@ class Candidate:
     """A form that has the modifiers of an instruction.
 
     Attributes:
-        form: The form.
         words: The modifiers by the words of the form's syntax line.
         name: The instruction with its modifiers in the order of that line.
     """
@@ -95,7 +94,7 @@ class Candidate:
     _made: dict[Hashable, Function] = field(default_factory=dict)
 
     def function(self, words: Words) -> Function:
-        """Return the function over lanes of an instruction, shared by instructions with equal words."""
+        """Return the function over lanes of an instruction; those with equal words have one."""
         make = self.form.make
         if make is None:
             assert self.form.function is not None

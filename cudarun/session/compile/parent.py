@@ -21,7 +21,6 @@ def compile_for_facts(
     """Compile a source for no particular device, and read its facts.
 
     Args:
-        source: The source.
         timeout: Seconds for the compiler.
         target: The architecture, ``sm_90`` for machine code; by default a common one, as PTX.
 

@@ -106,7 +106,6 @@ class CallAnswer:
         value: The value for later steps and comparisons: an int, a word, words, bytes.
         text: The value for display.
         log: The compiler's log.
-        check: The result of a check.
     """
 
     call: str

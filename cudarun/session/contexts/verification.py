@@ -85,7 +85,6 @@ def verify(
     """Check facts on each device; the next worker's driver initializes during each check.
 
     Args:
-        facts: The facts.
         target: The devices; with ``together`` a fact about two devices gets the next one too.
             ``timeout`` is for each fact on each device.
         progress: Called before each check with its description, and with an empty text at the end.

@@ -202,7 +202,6 @@ def toolkit_part(
 
     Args:
         name: The part's name.
-        purpose: Its purpose.
         asked: Its version, or the reason that there is none.
         driver: The CUDA version of the driver; ``None`` without a driver.
         installed: The version of the bindings.

@@ -123,7 +123,6 @@ class FixedMemory(DeviceBuffer):
 
     Args:
         driver: The driver; the context that owns the memory must be current.
-        address: The address.
         nbytes: The size in bytes.
     """
 

@@ -48,7 +48,6 @@ class _Block:
     """A block of page-locked memory.
 
     Attributes:
-        address: The address.
         bytes: The memory as an array.
         copied: The event after the last copy from it or to it.
         tasks: The tasks of threads on the block.

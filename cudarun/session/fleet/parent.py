@@ -93,7 +93,6 @@ class Transport:
     """A command prefix, such as ``ssh {host}``.
 
     Attributes:
-        hosts: The hosts.
         prefix: The words before the command; ``{host}`` in them is replaced by the host.
         program: The words that run `NODE` of cudarun on a node.
         at_once: The number of hosts at the same time.

@@ -34,7 +34,6 @@ class SuggestedValues:
     """Values for the parameters of a kernel.
 
     Args:
-        parameters: The parameters.
         usage: Their use in PTX, if the image is PTX.
         integers: The values of given integers.
         texts: The values of parameters that are known from elsewhere, by index.

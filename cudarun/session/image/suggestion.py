@@ -93,7 +93,6 @@ class Suggestions:
 
         Args:
             name: Its mangled name.
-            parameters: Its parameters.
             names: The mangled names of all kernels of the image.
             given: What the user gave already.
         """

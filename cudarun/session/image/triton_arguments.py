@@ -84,8 +84,6 @@ def triton_arguments(
     """Return the arguments for all parameters.
 
     Args:
-        kernel: The kernel.
-        image: Its image.
         given: The given arguments; complete if there are as many as parameters.
         grid: The grid in blocks.
 

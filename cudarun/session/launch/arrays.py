@@ -49,8 +49,6 @@ class ArrayMemory(DeviceBuffer):
 
     Args:
         driver: The driver; the context of the array must be current.
-        spec: The array.
-        array: Its handle.
         is_writable: Whether kernels can write it.
     """
 
@@ -169,7 +167,6 @@ class LaunchArrays:
         """Return the handles of texture and surface objects; create those that do not exist.
 
         Args:
-            objects: The objects.
             addresses: Device addresses of buffers by name, for linear memory.
             behind: The array or buffer behind a name, if it is not that of the name.
 
@@ -309,8 +306,6 @@ def linear_resource(
     """Return linear memory as the resource of an object.
 
     Args:
-        driver: The driver.
-        address: The address.
         texel_format: The format of a channel.
         channels: The channels of a texel.
         width: The texels of a row; without rows, the bytes of all.

@@ -120,7 +120,6 @@ class Buffers:
         """Return the handles of texture and surface objects.
 
         Args:
-            objects: The objects.
             behind: The array or buffer behind each name, if names have been exchanged.
 
         Raises:

@@ -125,7 +125,6 @@ def detector_report(
     Args:
         detection: The requested detectors.
         results: The results, also of a launch that ended with a fault or a timeout.
-        specs: The buffers.
         addresses: The address of each buffer.
     """
     if not detection:

@@ -66,11 +66,8 @@ class Launcher:
     Args:
         driver: The driver; the context of the launch must be current.
         device: The device of the context.
-        kernel: The kernel.
         step: The preferences and the way to pass parameters.
-        geometry: The geometry.
         packed: The whole parameter buffer.
-        stream: The stream.
 
     Attributes:
         name: The kernel's name, in C++ spelling.

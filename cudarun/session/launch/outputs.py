@@ -30,7 +30,6 @@ def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, forc
     Args:
         request: The buffer and the path.
         device: The device's name in the path.
-        spec: The buffer.
         deliver: Passes all chunks of the buffer to a function; one unless `takes_parts`.
         force: Replace an existing file.
 

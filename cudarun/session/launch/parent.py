@@ -48,7 +48,6 @@ def launch(
     """Launch on each device of the workers.
 
     Args:
-        program: The program.
         workers: The workers, made with `prefetch`.
         reference: A worker of the device of ``--reference``. If there is one, it launches first and
             the results of the others are compared with its own.
@@ -113,7 +112,6 @@ class KernelJob(Job[T]):
     """A job that launches kernels of images, which are loaded once for all devices.
 
     Args:
-        program: The program.
         jit: The JIT compiler's options.
     """
 
@@ -202,7 +200,6 @@ def plan(program: Program, timeout: float | None = None, device: str = "0") -> L
     """Return the parameters that the launch would pass to the kernel, from the file alone.
 
     Args:
-        program: The program.
         timeout: The time limit of a compiler in seconds.
         device: The device that a suggested command names.
 

@@ -40,11 +40,9 @@ class StepLaunches:
     """The launches of one step.
 
     Attributes:
-        step: The step.
         launchers: Its kernel with the arguments of each launch; they repeat in this order.
         writes: The variables of its ``--set`` with copies of their values, in a program; those of
             one launch are written when buffers are initialized.
-        stream: The stream.
         exchanges: How often its swaps are to be applied to the names after it.
     """
 
@@ -71,9 +69,6 @@ class DeviceProgram:
 
     Args:
         session: The session; the device's context is current.
-        device: The device.
-        options: The options of the program.
-        steps: Its steps.
         buffers: Their buffers, initialized.
         handles: By the number of a step, the result of its `handles`.
 
@@ -206,8 +201,6 @@ class DeviceProgram:
         """Return the launchers of a step until they repeat, and its exchanges of names.
 
         Args:
-            device: The device.
-            step: The step.
             behind: The buffer behind each name before it.
         """
         addresses = self._buffers.addresses

@@ -139,7 +139,6 @@ def compare_members(
     """Compare arrays of a buffer; yield a result, or for structs one for each member.
 
     Args:
-        spec: The buffer.
         got: Its contents.
         expected: The expected contents.
         tolerance: The tolerance for floats; integers must be equal.

@@ -59,7 +59,6 @@ def sanitize(tool: str, program: Program, target: Target) -> LaunchReport:
 
     Args:
         tool: ``memcheck``, ``racecheck``, ``initcheck`` or ``synccheck``.
-        program: The program.
         target: The devices.
 
     Raises:

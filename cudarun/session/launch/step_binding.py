@@ -48,9 +48,7 @@ class KernelSource:
 
     Attributes:
         loaded: The loaded image, or the file: the owner of the variables.
-        image: The image.
         kernel: The kernel, with its mangled and its C++ name.
-        parameters: Its parameters.
         notes: The notes on them.
         names: Returns the mangled names of all kernels of the image.
         variables: Returns the variables of the image.
@@ -75,7 +73,6 @@ class StepArguments:
         request: The step as requested; of a recording, with the recorded parameters as arguments.
         binding: The arguments.
         variables: The variables of the image that it uses.
-        geometry: The geometry.
         swaps: The pairs of buffers that exchange their names after each launch.
     """
 

@@ -56,7 +56,6 @@ def measure(
 
     Args:
         session: The session, with the device's context current.
-        device: The device.
         program: The steps.
         timing: The number of runs, and the bytes and operations of one run.
         inputs: The inputs of the runs.
@@ -230,7 +229,6 @@ class InputSet:
     """The inputs of a run.
 
     Attributes:
-        seed: Their seed.
         before: The arrays of ``old(…)``.
         originals: The copies of all buffers with an initializer.
         state: The variables of the image.
@@ -246,7 +244,6 @@ class TimedInputs:
     """The inputs of timed runs, which take turns.
 
     Args:
-        session: The session.
         buffers: The buffers, filled with the inputs of the first seed.
         libraries: The images.
         seeds: The seed of each set.

@@ -119,7 +119,6 @@ def variables_of(
     """Return the variables that a launch writes and reads.
 
     Args:
-        step: The step.
         known: Returns the image's variables; only called if the launch names one.
         integers: The integer arguments by name, for dimensions.
         taken: The names of arguments, which precede variables.
@@ -200,7 +199,6 @@ def unknown_variable(
     """Return the error about a variable that the image does not contain.
 
     Args:
-        name: The name.
         shown: The text that contains it.
         known: The image's variables.
         origin: The file of the image.
@@ -218,8 +216,6 @@ def variable_with_value(
 
     Args:
         name: The variable as it is written.
-        facts: The variable.
-        setting: The argument.
         buffers: Resolves dimensions and files in it.
 
     Raises:

@@ -229,7 +229,6 @@ class BaselineLaunches:
     """The launches of a baseline.
 
     Args:
-        baseline: The baseline.
         launches: Launches its image.
         measures_device: Whether times are those of a device; others are not compared.
     """

@@ -127,7 +127,6 @@ class _Launch:
     """A launch, or a program of several, with its results still on the device.
 
     Attributes:
-        steps: The steps.
         buffers: Their buffers, initialized.
         milliseconds: The time of all launches with their synchronization; with ``--repeat``, the
             median.
@@ -252,8 +251,6 @@ def _run(
     Args:
         session: The initialized session.
         libraries: The image of each step.
-        program: The program.
-        device: The device.
         after: Called after each step, if the host waits for it.
     """
     steps = bind_steps(session, libraries, program, device)

@@ -150,10 +150,7 @@ def refused_by_driver(
 
     Args:
         error: The refusal.
-        driver: The driver.
-        image: The image.
         options: The JIT compiler's options.
-        logs: Its logs.
         since: The length of the log before the call: what it had then is about other calls.
     """
     from cudarun.session.image.diagnosis import device_target, diagnose  # only failures need it

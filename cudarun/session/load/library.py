@@ -223,7 +223,6 @@ def read_parameters(
         call: ``cuKernelGetParamInfo`` or ``cuFuncGetParamInfo``.
         handle: The argument of that call.
         name: The kernel's mangled name.
-        facts: The facts of the image.
     """
     kernel_facts = facts.kernel(name) if facts else None
     if driver.version < PARAM_INFO_SINCE:
@@ -280,7 +279,6 @@ def load_image(
 
     Args:
         session: The session, which unloads the library when it releases a job's resources.
-        image: The image.
         options: The JIT compiler's options.
         kernel: The kernel that will be launched, which selects a fatbin of a file with several.
 

@@ -57,7 +57,6 @@ class Loader(ABC):
     """A loader: one of the driver's interfaces for loading.
 
     Args:
-        driver: The driver.
         image: The image in a form that the driver accepts.
         facts: The facts read from the file; ``None`` if it cannot be read.
         options: The JIT compiler's options.

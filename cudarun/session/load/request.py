@@ -95,7 +95,6 @@ class FatbinSelection:
     """A fatbin of a file with several.
 
     Attributes:
-        fatbin: The fatbin.
         index: Its position among those that are loaded, from 0.
         count: Their number.
     """

@@ -49,7 +49,6 @@ def load_file(
     Args:
         request: The options.
         image: The file.
-        session: The session.
         selection: The only fatbin to load; by default all.
 
     Returns:

@@ -47,7 +47,6 @@ def managed(
         pool: The worker's pool.
         worker: The result of `start_worker`.
         timeout: Seconds for loading, and for the work on the devices.
-        display: The progress display.
     """
     worker.submit(partial(_observe, request), timeout)
     [answer] = pool.gather([worker], display)

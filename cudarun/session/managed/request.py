@@ -52,7 +52,6 @@ class ManagedRequest:
     """The request of an inspection of variables.
 
     Attributes:
-        image: The image.
         views: The selected variables; all if empty.
         contexts: ``None`` for as many as give at least two in total.
         context: The kind of each device's first context, as in `ContextOptions`; others are new.

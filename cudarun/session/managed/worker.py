@@ -187,11 +187,9 @@ class _Variable:
     """A variable: its address in each context, its type, and the values read.
 
     Args:
-        driver: The driver.
         library: The loaded image.
         facts: The image's facts; a size of 0 is unknown.
         view: The user's view.
-        contexts: The contexts.
 
     Raises:
         RequestError: The variable does not exist, or the value to write does not match.

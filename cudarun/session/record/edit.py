@@ -30,7 +30,6 @@ class EditableRecording:
     """The files of a spec of a recording.
 
     Args:
-        recording: The recording.
         path: The path of the spec; the other files are beside it.
 
     Raises:

@@ -36,7 +36,6 @@ class ObservedReplay:
     """A replay with all its accesses.
 
     Attributes:
-        parts: The accessed parts.
         parameters: The kernel's parameters, with known names.
     """
 
@@ -50,7 +49,6 @@ def write_parts(
     """Write a recording with only the accessed parts; return its description.
 
     Args:
-        recording: The recording.
         observed: The accessed parts.
         file: The smaller recording, open for writing.
         whole_ranges: Keep the ranges as they are, with zeros outside the parts.

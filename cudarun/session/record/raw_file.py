@@ -37,7 +37,6 @@ class RawRange:
     """A range of memory, or a variable.
 
     Attributes:
-        address: The address.
         before: The contents before the launch.
         symbol: The symbol of a variable.
         after: The offsets of changed parts with their contents.
@@ -54,7 +53,6 @@ class RawArray:
     """A CUDA array.
 
     Attributes:
-        shape: Its shape.
         before: The contents before the launch.
         after: The contents after it; ``None`` if it did not change them.
     """

@@ -95,7 +95,6 @@ def shrink(
         output: The file to write.
         where: The device, and the time limit of a replay. Without a device, it is the emulated one
             for PTX, and else the first GPU.
-        display: The progress display.
 
     Raises:
         RequestError: The recording has no PTX, or cannot be replayed without parts of its memory.

@@ -137,7 +137,6 @@ class RecordedTensorMap:
         promotion: The number of the promotion to L2.
         fill: The number of the fill of elements out of bounds.
         lower: The lower corner of the box of pixels of im2col.
-        upper: Its upper corner.
         channels: The channels of a pixel of im2col.
         pixels: The pixels of a column of im2col.
     """

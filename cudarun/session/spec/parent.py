@@ -58,7 +58,6 @@ class DeviceRuns:
     """The runs of a spec, one per device.
 
     Args:
-        pool: The pool of their workers.
         target: The devices whose workers start to initialize immediately.
 
     Raises:
@@ -117,7 +116,6 @@ def run_spec(
         cases: The cases, in order.
         runs: The result of `device_runs`.
         fail_fast: Stop after the first failing case.
-        display: The progress display.
         on_case: Called with each completed case.
         meanwhile: Called several times a second.
         keep: Include each case's result in the report, which may need too much memory if
@@ -184,7 +182,6 @@ class DeviceRun:
 
     Args:
         pool: The pool of the workers; the first one initializes immediately.
-        devices: The device.
         target: The context of cases without their own.
 
     Attributes:

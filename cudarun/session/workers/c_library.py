@@ -28,7 +28,6 @@ def build_libraries(
     """Build libraries in a folder, or copy them from the cache.
 
     Args:
-        folder: The folder.
         command: The command of cudarun that needs them, by which the cache is called.
         sources: The files that determine their contents.
         options: Returns the compiler's options and sources of each library by its name, in the

@@ -46,11 +46,9 @@ class DeviceWorkers:
     """Workers that start to initialize their drivers when this is created.
 
     Args:
-        pool: The workers' pool.
         target: The devices, and the number of workers.
         prefetch: Called in each worker during the driver's initialization: imports that the
             work will need.
-        display: The progress display.
 
     Raises:
         RequestError: ``--together`` with devices of two drivers, which one process cannot serve.

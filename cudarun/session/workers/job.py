@@ -77,7 +77,6 @@ class JobTask(Generic[T]):
     """The task of a worker that is handed a job.
 
     Args:
-        job: The job.
         reuse: Release afterwards what the job took, so that the worker can take another. A worker
             that ends does not need to: process exit is faster.
     """

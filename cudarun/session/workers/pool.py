@@ -141,7 +141,6 @@ class WorkerPool:
 
         Args:
             workers: All of them at work.
-            display: The progress display.
             discard: They get no other task, so each is ended as soon as it has answered: shutting a
                 driver down takes 0.1 s.
 

@@ -60,7 +60,6 @@ def expected_arrays(
 
     Args:
         session: The session, whose time limit starts anew after each function.
-        request: The step.
         functions: The way to run functions.
         buffers: Its buffers, and the variables to read.
         old: Arrays and numpy scalars by name, before the launch.
@@ -101,7 +100,6 @@ def compare_expected(
     """Compare buffers with what is expected; yield a result for each, or for each member.
 
     Args:
-        request: The step.
         buffers: Its buffers, and the variables to read.
         expected: The result of `expected_arrays`.
         values: The buffers by name, after the launch.

@@ -69,19 +69,23 @@ def references(text: str, kernel: str, names: Collection[str]) -> set[str]:
     """Return those of the names that a kernel uses."""
     if not names:
         return set()
+    mention = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
+    return set(mention.findall(code_of(text, kernel)))
+
+
+def code_of(text: str, kernel: str) -> str:
+    """Return the bodies of a kernel and of the functions that it calls."""
     heads: dict[str, list[int]] = {}
     for function in _FUNCTION.finditer(text):
         heads.setdefault(function[1], []).append(function.end())
-    mention = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
-    found: set[str] = set()
+    bodies: list[str] = []
     seen, waiting = {kernel}, [kernel]
     while waiting:
-        body = _body(text, heads.get(waiting.pop(), ()))
-        found |= set(mention.findall(body))
-        called = set(_CALL.findall(body)) - seen
+        bodies.append(_body(text, heads.get(waiting.pop(), ())))
+        called = set(_CALL.findall(bodies[-1])) - seen
         seen |= called
         waiting += called
-    return found
+    return "\n".join(bodies)
 
 
 def _body(text: str, heads: Iterable[int]) -> str:

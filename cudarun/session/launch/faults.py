@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError
 from cudarun.base.fault_place import FaultPlace
+from cudarun.images.ptx_search import code_of, references
 from cudarun.session.driver.calls import is_fault
 from cudarun.session.launch.steps import BoundStep
 
 _OF_SHARED = re.compile(r"^ *shared address ", re.MULTILINE)
 _OF_STACK = re.compile(r"^kernel \S+: stack overflow", re.MULTILINE)
 _OF_OBJECT = re.compile(r"is not a (?P<word>texture|surface) object of this context")
-_DYNAMIC_SHARED = re.compile(rb"\.extern\s+\.shared\b[^;]*?([\w$]+)\s*(?:\[\s*\])?\s*;")
-_ENTRY = re.compile(rb"\.entry\s+([\w$]+)")
+_DYNAMIC_SHARED = re.compile(r"\.extern\s+\.shared\b[^;]*?([\w$]+)\s*(?:\[\s*\])?\s*;")
 # The register of cooperative_groups::this_grid(), which traps if it is 0: the driver sets it only
 # in a cooperative launch.
-_GRID_SYNC = re.compile(rb"%envreg2\b")
+_GRID_SYNC = re.compile(r"%envreg2\b")
 _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 
 
@@ -45,14 +45,12 @@ def explain_fault(
 
 def _missing_option(error: CudarunError, step: BoundStep) -> str | None:
     """Return the option that the kernel needs and the launch lacks."""
-    image, geometry, log = step.library.image.code, step.geometry, error.log or ""
-    code = _code_of(image, step.kernel.name)
-    if not geometry.shared_bytes and _OF_SHARED.search(log):
-        names = _DYNAMIC_SHARED.findall(image)
-        if any(re.search(rb"[^\w$]%b[^\w$]" % re.escape(name), code) for name in names):
-            return "the kernel uses extern __shared__ memory, but --smem is 0"
+    text, geometry, log = step.library.image.code.decode("latin-1"), step.geometry, error.log or ""
+    is_of_shared = not geometry.shared_bytes and _OF_SHARED.search(log)
+    if is_of_shared and references(text, step.kernel.name, _DYNAMIC_SHARED.findall(text)):
+        return "the kernel uses extern __shared__ memory, but --smem is 0"
     is_trap = error.cuda is not None and error.cuda[1] == _LAUNCH_FAILED
-    if not geometry.cooperative and is_trap and _GRID_SYNC.search(code):
+    if not geometry.cooperative and is_trap and _GRID_SYNC.search(code_of(text, step.kernel.name)):
         return "the kernel synchronizes the whole grid, which requires --cooperative"
     if found := _OF_OBJECT.search(log):
         return (
@@ -61,16 +59,6 @@ def _missing_option(error: CudarunError, step: BoundStep) -> str | None:
     if _OF_STACK.search(log):
         return "raise the stack size: --limit stack=SIZE"
     return None
-
-
-def _code_of(image: bytes, kernel: str) -> bytes:
-    """Return the PTX of a kernel, with the functions that stand behind it."""
-    _, *entries = _ENTRY.split(image)
-    return b"".join(
-        body
-        for name, body in zip(entries[::2], entries[1::2], strict=True)
-        if name == kernel.encode()
-    )
 
 
 def _buffer_at(

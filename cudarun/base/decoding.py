@@ -71,7 +71,8 @@ def decode(kind: type[T], value: Any, place: str = "", *, others: bool = True) -
 
     Args:
         kind: A dataclass, whose fields with defaults can be missing, or the type of such a field.
-            Bytes are hexadecimal text; a list of all fields is a dataclass, too.
+            Bytes are hexadecimal text; a list of all fields is a dataclass, too. ``dict`` is a
+            table whose values are not checked.
         value: The value.
         place: Its place, for messages.
         others: Whether a dataclass can have further keys, of a later version.
@@ -110,6 +111,8 @@ def _decoded(kind: Any, value: Any, place: str, others: bool) -> Any:
         return {
             key: _decoded(parts[1], each, f"{place}.{key}", others) for key, each in value.items()
         }
+    if kind is dict and isinstance(value, dict):
+        return value
     if dataclasses.is_dataclass(kind):
         return _instance(kind, value, place, others)
     if kind is str and isinstance(value, str):

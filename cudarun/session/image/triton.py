@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
@@ -36,6 +36,7 @@ _MOST_RANKS = 5
 _MOST_SIDE = 256
 _LARGEST = 1 << 20  # bytes of a file
 _KEYS = {"name", "num_warps", "shared"}  # by which Triton's files are known
+_TABLES = ("signature", "constants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,35 @@ def files_beside(origin: str) -> list[str]:
     return [json_beside(origin), *(f"{stem}{suffix}" for suffix in NAME_SUFFIXES)]
 
 
+@dataclass(frozen=True, slots=True)
+class _DescriptorDocument:
+    block_size: Annotated[
+        tuple[Annotated[int, range(1, _MOST_SIDE + 1)], ...], range(1, _MOST_RANKS + 1)
+    ]
+    elem_type: Annotated[int, range(len(_TYPES))]
+    swizzle: Annotated[int, range(len(_SWIZZLES))]
+    is_im2col: bool = False
+    fp4_padded: bool = False
+
+
+_Bytes = Annotated[int, range(_INT_MAX + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class _KernelDocument:
+    """Triton's file, without what can have values of other types."""
+
+    name: Annotated[str, bool]
+    num_warps: Annotated[int, range(1, _MOST_WARPS + 1)]
+    shared: _Bytes
+    num_ctas: Annotated[int, range(1, _INT_MAX + 1)] = 1
+    launch_cooperative_grid: bool = False
+    launch_pdl: bool = False
+    global_scratch_size: _Bytes = -1
+    profile_scratch_size: _Bytes = -1
+    tensordesc_meta: tuple[_DescriptorDocument, ...] | None = None
+
+
 def read_triton(image: Image) -> TritonKernel | None:
     """Read the file beside an image; ``None`` without one, or if it is not Triton's.
 
@@ -113,105 +143,46 @@ def read_triton(image: Image) -> TritonKernel | None:
         RequestError: It is Triton's, and a value in it is not.
     """
     beside = json_beside(image.origin)
-    try:
-        if not os.path.isfile(beside) or os.path.getsize(beside) > _LARGEST:
-            return None
-        import json  # only if there is such a file
+    if not os.path.isfile(beside) or os.path.getsize(beside) > _LARGEST:
+        return None
+    from cudarun.base.decoding import InvalidDocument, decode, parse  # only if there is such a file
 
-        data = json.loads(Path(beside).read_bytes())
-    except (OSError, ValueError, RecursionError):
+    try:
+        data = parse(Path(beside).read_bytes())
+    except (OSError, InvalidDocument):
         return None
     if not isinstance(data, dict) or not data.keys() >= _KEYS:
         return None
-    values = _Values(beside, data)
+    try:
+        found = decode(_KernelDocument, data)
+        signature, constants = (decode(dict, data.get(key) or {}, key) for key in _TABLES)
+    except InvalidDocument as error:
+        what = f"{beside} is not a valid document of a Triton kernel: {error}"
+        raise RequestError(what) from None
+    for name, type_ in signature.items():
+        if not isinstance(type_, str):
+            raise RequestError(f"{beside}: tuples as arguments are not implemented: {name}")
+    scratch = (found.global_scratch_size, found.profile_scratch_size)
     return TritonKernel(
-        name=values.name("name"),
-        warps=values.number("num_warps", least=1, most=_MOST_WARPS),
-        shared_bytes=values.number("shared"),
-        blocks=values.number("num_ctas", least=1, otherwise=1),
-        cooperative=values.flag("launch_cooperative_grid"),
-        scratch_bytes=tuple(
-            values.number(f"{name}_size") for name in SCRATCH if f"{name}_size" in data
-        ),
-        programmatic=values.flag("launch_pdl"),
-        descriptors=values.descriptors("tensordesc_meta"),
-        signature=values.signature("signature"),
-        constants=values.constants("constants"),
+        name=found.name,
+        warps=found.num_warps,
+        shared_bytes=found.shared,
+        blocks=found.num_ctas,
+        cooperative=found.launch_cooperative_grid,
+        scratch_bytes=tuple(size for size in scratch if size >= 0),
+        programmatic=found.launch_pdl,
+        descriptors=tuple(_descriptor(beside, each) for each in found.tensordesc_meta or ()),
+        signature=tuple(signature.items()),
+        # Others, such as types, are not values of expressions.
+        constants=tuple(each for each in constants.items() if isinstance(each[1], int | float)),
     )
 
 
-class _Values:
-    """The values of the file, checked."""
-
-    def __init__(self, file: str, data: dict[str, object]) -> None:
-        self._file = file
-        self._data = data
-
-    def name(self, key: str) -> str:
-        value = self._data[key]
-        if not isinstance(value, str) or not value:
-            raise self._wrong(key, "a name")
-        return value
-
-    def number(
-        self, key: str, *, least: int = 0, most: int = _INT_MAX, otherwise: int | None = None
-    ) -> int:
-        value = self._data.get(key, otherwise)
-        if type(value) is not int or not least <= value <= most:
-            raise self._wrong(key, f"an integer from {least} to {most}")
-        return value
-
-    def flag(self, key: str) -> bool:
-        value = self._data.get(key, False)
-        if not isinstance(value, bool):
-            raise self._wrong(key, "true or false")
-        return value
-
-    def descriptors(self, key: str) -> tuple[TritonDescriptor, ...]:
-        found = self._data.get(key) or []
-        if not isinstance(found, list):
-            raise self._wrong(key, "a list")
-        return tuple(self._descriptor(key, each) for each in found)
-
-    def _descriptor(self, key: str, data: object) -> TritonDescriptor:
-        if not isinstance(data, dict):
-            raise self._wrong(key, "a list of descriptors")
-        for name in ("is_im2col", "fp4_padded"):
-            if data.get(name):
-                raise RequestError(
-                    f"{self._file}: descriptors with {name} are not implemented",
-                    hint="pass all parameters of the kernel, with tensormap(…)",
-                )
-        block = data.get("block_size")
-        if not isinstance(block, list) or not 1 <= len(block) <= _MOST_RANKS:
-            raise self._wrong(key, "a list of descriptors with 'block_size'")
-        type_ = self._one_of(key, data, "elem_type", _TYPES)
-        swizzle = self._one_of(key, data, "swizzle", _SWIZZLES)
-        if any(type(each) is not int or not 1 <= each <= _MOST_SIDE for each in block):
-            raise self._wrong(key, "a list of descriptors with 'block_size'")
-        return TritonDescriptor(type_, tuple(block), swizzle)
-
-    def _one_of(self, key: str, data: dict[str, object], name: str, values: Sequence[str]) -> str:
-        number = data.get(name)
-        if type(number) is not int or not 0 <= number < len(values):
-            raise self._wrong(key, f"a list of descriptors with '{name}'")
-        return values[number]
-
-    def signature(self, key: str) -> tuple[tuple[str, str], ...]:
-        found = self._data.get(key) or {}
-        if not isinstance(found, dict):
-            raise self._wrong(key, "a table")
-        for name, type_ in found.items():
-            if not isinstance(type_, str):
-                raise RequestError(f"{self._file}: tuples as arguments are not implemented: {name}")
-        return tuple(found.items())
-
-    def constants(self, key: str) -> tuple[tuple[str, int | float], ...]:
-        found = self._data.get(key) or {}
-        if not isinstance(found, dict):
-            raise self._wrong(key, "a table")
-        numbers = (int, float)  # others, such as types, are not values of expressions
-        return tuple((name, each) for name, each in found.items() if isinstance(each, numbers))
-
-    def _wrong(self, key: str, wanted: str) -> RequestError:
-        return RequestError(f"{self._file}: {key!r} of the Triton kernel is not {wanted}")
+def _descriptor(file: str, found: _DescriptorDocument) -> TritonDescriptor:
+    for name in ("is_im2col", "fp4_padded"):
+        if getattr(found, name):
+            raise RequestError(
+                f"{file}: descriptors with {name} are not implemented",
+                hint="pass all parameters of the kernel, with tensormap(…)",
+            )
+    return TritonDescriptor(_TYPES[found.elem_type], found.block_size, _SWIZZLES[found.swizzle])

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.base.records import derived
-from cudarun.diagnostics.entries import Diagnosed, Diagnostic, notes
-from cudarun.diagnostics.explanations import explain
-from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
+from cudarun.diagnostics.entries import Diagnosed, notes
+from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.images.facts import ImageFacts, KernelFacts, Part
 from cudarun.images.fatbin import Entry
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
@@ -24,7 +23,6 @@ from cudarun.images.reader import (
     read_image,
     unread_part,
 )
-from cudarun.images.summary import summarize
 from cudarun.images.versions import parse_target
 from cudarun.model.images import (
     FileReport,
@@ -35,7 +33,7 @@ from cudarun.model.images import (
     VariableReport,
 )
 from cudarun.session.image.debug_parameters import DebugReader
-from cudarun.session.image.diagnosis import diagnostics_of
+from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import require_kernels, select_kernel
 from cudarun.session.image.suggestion import GivenWords, Suggestions
@@ -295,19 +293,7 @@ def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
     """Return the error with the diagnostics of cudarun's own parser, with their positions."""
     if isinstance(error, Diagnosed):  # by the compiler
         return error
-    diagnostics: tuple[Diagnostic, ...] = diagnostics_of(error.log or "", [image])
-    case = RefusalFacts(
-        LoadTarget("the offline reader", is_driver=False),
-        summarize(image.data, image.origin),
-        diagnostics=diagnostics,
-        log=error.log or "",
-    )
-    explanation = explain(case)
-    refused = Diagnosed(
-        "the text is not valid" if error.log else error.what,
-        diagnostics=diagnostics,
-        explanation=explanation.reason if explanation else None,
-        hint=explanation.remedy if explanation else error.hint,
-        log=error.log,
-    )
-    return refused.like(error).of(origin=image.origin if error.log else None)
+    refused = diagnose(error, [image], LoadTarget("the offline reader", is_driver=False))
+    if error.log:
+        refused.what = "the text is not valid"
+    return refused.of(origin=image.origin if error.log else None)

@@ -137,28 +137,28 @@ def option_refusals(options: DriverOptions, logs: Logs) -> Iterator[None]:
         raise refused.like(error).of(option=given) from None
 
 
-def refused_by_driver(
-    error: CudarunError,
-    driver: Driver,
-    image: Image,
-    options: JitOptions,
-    logs: Logs,
-    *,
-    since: int = 0,
-) -> CudarunError:
-    """Return the driver's refusal of an image with the compiler's log and an explanation.
+class DriverImage:
+    """An image that a driver compiles, with the options and the logs of its JIT compiler."""
 
-    Args:
-        error: The refusal.
-        options: The JIT compiler's options.
-        since: The length of the log before the call: what it had then is about other calls.
-    """
-    from cudarun.session.image.diagnosis import device_target, diagnose  # only failures need it
+    driver: Driver
+    image: Image
+    options: JitOptions
+    logs: Logs
 
-    # The driver's own log repeats the compiler's.
-    error.log = logs.error[since:].lstrip("\n") or error.log
-    error.of(origin=image.origin)
-    return diagnose(error, [image], device_target(driver), jit_target=options.target)
+    def refused(self, error: CudarunError, *, since: int = 0) -> CudarunError:
+        """Return the driver's refusal of the image with the compiler's log and an explanation.
+
+        Args:
+            since: The length of the log before the call: what it had then is about other calls.
+        """
+        # Only failures need it.
+        from cudarun.session.image.diagnosis import device_target, diagnose
+
+        # The driver's own log repeats the compiler's.
+        error.log = self.logs.error[since:].lstrip("\n") or error.log
+        error.of(origin=self.image.origin)
+        target = device_target(self.driver)
+        return diagnose(error, [self.image], target, jit_target=self.options.target)
 
 
 # The results of calls with an option that does not apply, or has no such value.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.bindings import counting_call
-from cudarun.base.errors import CudarunError, ImageRefused, RequestError
+from cudarun.base.errors import ImageRefused, RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import ImageFacts, KernelFacts, VariableFacts
@@ -18,7 +18,7 @@ from cudarun.session.driver.calls import Driver
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
-from cudarun.session.load.jit import Logs, driver_options, option_refusals, refused_by_driver
+from cudarun.session.load.jit import DriverImage, Logs, driver_options, option_refusals
 from cudarun.session.load.preparation import with_version_note
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
@@ -51,7 +51,7 @@ class Kernel:
         return demangle(self.name)
 
 
-class Library:
+class Library(DriverImage):
     """A loaded image.
 
     Loading is lazy: the driver may accept a broken image and refuse its kernels only when they are
@@ -205,12 +205,6 @@ class Library:
             return call(*args, **kwargs)
         except ImageRefused as error:
             raise self.refused(error, since=since) from None
-
-    def refused(self, error: CudarunError, *, since: int = 0) -> CudarunError:
-        """Return a refusal of this image, as `refused_by_driver` does."""
-        return refused_by_driver(
-            error, self.driver, self.image, self.options, self.logs, since=since
-        )
 
 
 def read_parameters(

@@ -19,10 +19,10 @@ from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
 from cudarun.session.load.jit import (
+    DriverImage,
     Logs,
     driver_options,
     option_refusals,
-    refused_by_driver,
     with_whole_logs,
 )
 from cudarun.session.load.library import PARAM_INFO_SINCE, Library, read_parameters
@@ -53,7 +53,7 @@ class KernelRefusal:
     error: CudarunError
 
 
-class Loader(ABC):
+class Loader(DriverImage, ABC):
     """A loader: one of the driver's interfaces for loading.
 
     Args:
@@ -116,19 +116,13 @@ class Loader(ABC):
             try:
                 self.driver.cuFuncLoad(kernel.function)
             except ImageRefused as error:
-                self._refuse(kernel.name, self._refused(error, since=since))
+                self._refuse(kernel.name, self.refused(error, since=since))
             else:
                 loaded.append(kernel)
         return loaded
 
     def _refuse(self, name: str, error: CudarunError) -> None:
         self.refusals.append(KernelRefusal(name, error.at(kernel=demangle(name))))
-
-    def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
-        """Return the refusal with the compiler's log after ``since`` and an explanation."""
-        return refused_by_driver(
-            error, self.driver, self.image, self.options, self.logs, since=since
-        )
 
     def attribute(self, name: str, kernel: LoadedKernel, device: Device) -> int:
         """Return a ``CUfunction_attribute`` of a kernel."""
@@ -202,7 +196,7 @@ class ModuleLoader(Loader):
                     self.image.code + b"\0", len(every), [*every], [*every.values()]
                 )
         except ImageRefused as error:
-            raise self._refused(error) from None
+            raise self.refused(error) from None
 
     def kernels(self) -> list[LoadedKernel]:
         """Call ``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
@@ -219,7 +213,7 @@ class ModuleLoader(Loader):
             name_of = driver.cuFuncGetName
             return [LoadedKernel(name_of(each).decode(), None, each) for each in functions]
         except ImageRefused as error:
-            raise self._refused(error) from None
+            raise self.refused(error) from None
 
     def unload(self) -> None:
         """Call ``cuModuleUnload``."""

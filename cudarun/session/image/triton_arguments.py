@@ -153,8 +153,6 @@ def own_names(
     kernel: TritonKernel, image: Image, own: Sequence[TritonParameter]
 ) -> tuple[str, ...]:
     """Return the names of `own_parameters`; nothing if they are unknown."""
-    from cudarun.session.image.triton_arguments import names_beside
-
     if kernel.signature:
         names = tuple(name for name, type_ in kernel.signature if type_ != "constexpr")
     else:

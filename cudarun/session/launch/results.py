@@ -152,7 +152,6 @@ class StepReader:
         is_tested = _tests_strength(request, self._options, buffers.specs)
         if not (results and all(each.passed for each in results) and is_tested):
             return results, ()
-        from cudarun.session.launch.results import weaknesses
 
         def passes(replaced: Values, unwritten: Unwritten) -> bool:
             again = [_checked(each, request, replaced, old, unwritten) for each in request.checks]

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Generic, TypeAlias, TypeVar
 
 from cudarun.base import machine
 from cudarun.base.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
@@ -28,9 +28,6 @@ from cudarun.base.terminal import visible
 from cudarun.session.workers.connection import Connection, fork_worker
 from cudarun.session.workers.deadline import OVERDUE
 from cudarun.session.workers.worker import HEADER, Answer, Start, WorkerSpec, send, serve
-
-if TYPE_CHECKING:
-    pass
 
 S = TypeVar("S")
 T = TypeVar("T")

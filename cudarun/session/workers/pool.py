@@ -149,22 +149,17 @@ class WorkerPool:
             Interrupted: Ctrl-C, with the thread states of running kernels.
         """
         answers: dict[AnyWorker, Answer[Any]] = {}
-        shown = [(worker.spec.label, worker.page) for worker in workers]
-        waiting = [*workers]
-        with displayed(display, shown) as update, _thread_states_reported(waiting):
-            while waiting:
-                for worker in settle(
-                    waiting, patience=None if update is None else DISPLAY_INTERVAL
-                ):
-                    waiting.remove(worker)
-                    answers[worker] = worker.answer()
-                    if discard:
-                        self.discard(worker)
-                if update is not None:
-                    update()
+
+        def one_task(worker: AnyWorker) -> Steps[None]:
+            answers[worker] = yield worker
+            if discard:
+                self.discard(worker)
+
+        with displayed(display, [(each.spec.label, each.page) for each in workers]) as update:
+            self.run([one_task(worker) for worker in workers], update)
         return [answers[worker] for worker in workers]
 
-    def run(self, sequences: Sequence[Steps[None]], meanwhile: Callable[[], object]) -> None:
+    def run(self, sequences: Iterable[Steps[None]], meanwhile: Callable[[], object] | None) -> None:
         """Run sequences of tasks side by side, each on workers of its own, until all have ended.
 
         Args:
@@ -179,13 +174,15 @@ class WorkerPool:
         for steps in sequences:
             with suppress(StopIteration):
                 waiting[next(steps)] = steps
+        patience = None if meanwhile is None else DISPLAY_INTERVAL
         with _thread_states_reported(waiting):
             while waiting:
-                for worker in settle([*waiting], patience=DISPLAY_INTERVAL):
+                for worker in settle([*waiting], patience=patience):
                     steps = waiting.pop(worker)
                     with suppress(StopIteration):
                         waiting[steps.send(worker.answer())] = steps
-                meanwhile()
+                if meanwhile is not None:
+                    meanwhile()
 
 
 _of_process: tuple[object, WorkerPool] | None = None

@@ -9,7 +9,7 @@ import select
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import chain
 from typing import IO
 
@@ -110,7 +110,7 @@ def _free_descriptors() -> int:
 def _read_errors(running: Sequence[_Running]) -> None:
     """Read what programs write to stderr, for a moment."""
     poll = select.poll()
-    by_descriptor = {each.errors: each for each in running if each.errors >= 0}
+    by_descriptor = {each.errors.fileno(): each for each in running if not each.errors.closed}
     for descriptor in by_descriptor:
         poll.register(descriptor, select.POLLIN)
     for descriptor, _ in poll.poll(_INTERVAL * 1000):
@@ -141,7 +141,7 @@ class _Running:
         stdin: The path of its input, which it opens for itself: it has an offset of its own.
 
     Attributes:
-        errors: The descriptor that its stderr is read from; -1 at the end of it.
+        errors: The pipe that its stderr is read from; closed at the end of it.
     """
 
     def __init__(self, command: Sequence[str], stdin: str) -> None:
@@ -149,15 +149,16 @@ class _Running:
         self._killed: str | None = None
         self._asked: float | None = None
         self._stdout: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
-        self.errors, errors = os.pipe()
-        os.set_blocking(self.errors, False)
+        reading, errors = os.pipe()
+        os.set_blocking(reading, False)
+        self.errors = os.fdopen(reading, "rb", buffering=0)
         try:
             with open(stdin, "rb") as file:
                 self._program = SupervisedProgram(
                     command, stdin=file.fileno(), stdout=self._stdout.fileno(), stderr=errors
                 )
         except OSError:
-            os.close(self.errors)
+            self.errors.close()
             self._stdout.close()
             raise
         finally:
@@ -188,13 +189,11 @@ class _Running:
 
     def read_errors(self) -> None:
         """Read what a full pipe has on stderr, and keep its end."""
-        with suppress(BlockingIOError):
-            if self.errors >= 0:
-                data = os.read(self.errors, _CHUNK)
-                self._tail = (self._tail + data)[-_MOST_ERRORS:]
-                if not data:
-                    os.close(self.errors)
-                    self.errors = -1
+        data = None if self.errors.closed else self.errors.read(_CHUNK)
+        if data is not None:  # there was something, or the end
+            self._tail = (self._tail + data)[-_MOST_ERRORS:]
+        if data == b"":
+            self.errors.close()
 
     def ask_to_end(self) -> None:
         """Send SIGTERM, once."""
@@ -212,6 +211,4 @@ class _Running:
         """Kill the program and close its files."""
         self._program.end()
         self._stdout.close()
-        if self.errors >= 0:
-            os.close(self.errors)
-            self.errors = -1
+        self.errors.close()

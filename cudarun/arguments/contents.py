@@ -24,8 +24,6 @@ class Contents(ABC):
     """The items of a buffer in sequence: numbers or structs.
 
     Attributes:
-        dtype: The dtype of one item.
-        count: The number of items.
         in_order: Whether chunks must be read sequentially, each once, from the first. Otherwise
             they can be read in any order and by several threads at a time.
     """

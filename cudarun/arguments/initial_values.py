@@ -68,7 +68,6 @@ class FileInitial:
     """The contents of a file, ``@raw.bin`` or ``@x.npy``.
 
     Attributes:
-        order: The order of the elements.
         cast: Convert the elements to the buffer's type, ``cast(@x.npy)``.
         name: The name in texts of a file whose path means nothing to the user.
     """

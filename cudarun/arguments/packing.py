@@ -49,7 +49,6 @@ class BufferSpec:
 
     Attributes:
         name: The name in expressions.
-        type: The type of one element.
         shape: Elements along each dimension.
         initial: The contents before the launch; ``None`` leaves the caller's poison pattern.
         pointers: The offsets of addresses in these contents, which has zeros in their place.
@@ -103,7 +102,6 @@ class ArraySpec(BufferSpec):
     Attributes:
         array: The name of the array, which is that of level 0.
         level: The number of the level.
-        levels: The number of levels of the array.
     """
 
     array: str = ""
@@ -125,7 +123,6 @@ class ObjectSpec:
     """A texture or a surface object to create.
 
     Attributes:
-        name: The name of the argument.
         source: The name of its array or buffer.
         levels: The levels of its array, or its buffer; empty until binding finds those of another
             argument.
@@ -252,7 +249,6 @@ class ParameterSlot:
 
     Attributes:
         name: The argument's name in expressions.
-        parameter: The kernel's parameter.
         value: The argument's value; untyped numbers have received their type.
         data: Its bytes, with zeros in place of addresses.
         pointers: The offsets of addresses in ``data``.

@@ -50,11 +50,9 @@ class TensorMapLayout:
 
     Attributes:
         type: The data type, of `ELEMENTS`.
-        shape: The dimensions.
         strides: Bytes from one index to the next, of all dimensions but the last.
         box: The sides of the box; of the mode `im2col` none.
         element_strides: The step in each dimension.
-        interleave: The interleaved layout.
         l2: The promotion of accesses to L2.
         oob: The value of elements outside the tensor.
         pixel_box: The mode `im2col`; ``None`` for tiles.

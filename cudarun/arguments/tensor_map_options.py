@@ -107,8 +107,6 @@ class TensorMapOptions:
         strides: Elements from one index of each dimension to the next; ``None`` for a dense tensor.
         element_strides: The step between the elements of a box, in each dimension.
         type: The data type; ``None`` for that of the buffer's elements.
-        swizzle: The swizzle of shared memory.
-        interleave: The interleaved layout.
         l2: The promotion of accesses to L2.
         oob: The value of elements outside the tensor.
     """

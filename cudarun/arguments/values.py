@@ -386,7 +386,6 @@ class BoxFilter:
         initial: The contents of level 0.
         shape: The elements of level 0 along each dimension.
         outer: The axes of layers and faces, which have the same size in all levels.
-        level: The number of the level.
     """
 
     initial: Initial
@@ -415,7 +414,6 @@ class Argument:
 
     Attributes:
         name: The name in expressions, if one is given.
-        value: The parsed value.
         text: The text as the user wrote it.
         whole: Of one of several parameters, the text of the argument for all of them.
     """

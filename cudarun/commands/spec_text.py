@@ -64,9 +64,7 @@ class SpecText:
         path: Its name in messages.
 
     Attributes:
-        path: As given.
         tables: The tables of the cases, in order; the value of the steps is a list of tables.
-        defaults: The table of defaults.
         is_extensible: False if the cases are one value, ``launch = […]``, which TOML cannot extend.
 
     Raises:

@@ -276,7 +276,6 @@ class Expression:
 
     Attributes:
         text: The text as given, without surrounding space.
-        node: Its syntax tree.
         source: The text that columns of names refer to; for a dimension, the whole argument.
     """
 

@@ -26,11 +26,9 @@ class Fill:
 
     Attributes:
         pointer: The address of the first row.
-        value: The value of each item.
         width: The bytes of an item.
         items: The number of items in a row.
         pitch: The bytes from a row to the next.
-        rows: The number of rows.
     """
 
     pointer: Handle

@@ -245,7 +245,6 @@ class ExecutableGraph:
 
     Attributes:
         graph: The copy.
-        flags: The flags of the instantiation.
         nodes: The nodes of the copy in their order, by the handles of the originals.
         disabled: Nodes of the copy that are not executed.
     """

@@ -102,9 +102,7 @@ class KernelOperation(Operation):
     """The launch of a kernel.
 
     Attributes:
-        function: The kernel in its context.
         geometry: Grid, block and so on.
-        parameters: The parameter buffer.
         is_packed: Whether the parameters were passed as a packed buffer.
     """
 

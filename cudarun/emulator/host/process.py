@@ -61,7 +61,6 @@ class Process:
         execute: Executes launches: `execution.execute`, or a function with the same parameters.
         engines: Selects the engines of launches.
         schedule: The schedule of launches; ``None`` for the usual one.
-        launch: The running launch.
         in_flight: The last kernel, if nothing has waited for it.
         queues: The streams that run on their own; ``None`` if work runs when it is submitted.
         show: Writes text that kernels have printed.

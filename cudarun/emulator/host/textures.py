@@ -333,7 +333,6 @@ class View:
         texel: The format as which texels are read.
         shape: The shape of the array in such texels.
         levels: The levels of a mipmapped array.
-        layers: The number of layers.
     """
 
     texel: TexelFormat

@@ -107,7 +107,6 @@ class _Names:
     Attributes:
         specifiers: ``__global__`` and the macros that contain it.
         meanings: The tokens of each macro and alias; ``None`` for one with several meanings.
-        macros: The names of the macros.
         own_types: The types that the texts declare.
     """
 

@@ -102,7 +102,6 @@ class CallAnswer:
     Attributes:
         call: The function's name.
         result: A ``CUresult`` or ``cudaError_t``.
-        milliseconds: The duration.
         value: The value for later steps and comparisons: an int, a word, words, bytes.
         text: The value for display.
         log: The compiler's log.

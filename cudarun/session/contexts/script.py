@@ -162,9 +162,7 @@ class Step:
     Attributes:
         number: The position in the script, from 1.
         line: The line, from 1.
-        thread: The thread to run on.
         verb: The verb, a key of `VERBS`.
-        text: As written.
         operands: The operands by the names in `_OPERANDS`.
         label: The name for its value, ``as NAME``.
         expected: The expected outcome; ``None`` if none is given.
@@ -185,7 +183,6 @@ class Script:
     """A parsed script.
 
     Attributes:
-        text: As given.
         origin: The file; ``None`` for a script on the command line.
     """
 

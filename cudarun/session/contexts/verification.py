@@ -39,7 +39,6 @@ class Fact:
     """A fact about contexts.
 
     Attributes:
-        name: The fact's name.
         sentence: The documented behavior.
         script: The text of the script that checks it.
         note: Differences between drivers or bindings.

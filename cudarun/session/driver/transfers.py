@@ -50,7 +50,6 @@ class _Block:
     Attributes:
         bytes: The memory as an array.
         copied: The event after the last copy from it or to it.
-        tasks: The tasks of threads on the block.
     """
 
     address: int

@@ -92,7 +92,6 @@ class Image:
         compilation: The compile options of CUDA source.
         source: The CUDA source that the data was compiled from.
         debug: PTX of the same source with debug information.
-        warnings: The compiler's warnings.
         lowered: The mangled names of the kernels that ``compilation`` named.
         recording: The recorded launch, if the file is one.
         portable: The same code as PTX, for a device that runs no machine code.

@@ -53,8 +53,6 @@ class TritonKernel:
     """Triton's launch parameters of a kernel.
 
     Attributes:
-        name: The kernel's name.
-        warps: The warps of a block.
         shared_bytes: The dynamic shared memory of a block.
         blocks: The blocks of a program; several form a cluster.
         cooperative: Whether the grid synchronizes.

@@ -68,7 +68,6 @@ class TritonArguments:
     """The arguments of a launch.
 
     Attributes:
-        arguments: The arguments for the parameters.
         names: The names of all parameters; nothing if they are unknown.
         constants: The values that are compiled into the kernel.
     """

@@ -39,8 +39,6 @@ class ReferenceBuffers:
     """The buffers of the reference device, in a shared file.
 
     Attributes:
-        path: The file.
-        uuid: The device's UUID.
         offsets: The offset of each buffer in bytes.
     """
 

@@ -49,7 +49,6 @@ class KernelSource:
     Attributes:
         loaded: The loaded image, or the file: the owner of the variables.
         kernel: The kernel, with its mangled and its C++ name.
-        notes: The notes on them.
         names: Returns the mangled names of all kernels of the image.
         variables: Returns the variables of the image.
         facts: Returns the facts of the kernel, if the image has them.
@@ -71,7 +70,6 @@ class StepArguments:
 
     Attributes:
         request: The step as requested; of a recording, with the recorded parameters as arguments.
-        binding: The arguments.
         variables: The variables of the image that it uses.
         swaps: The pairs of buffers that exchange their names after each launch.
     """

@@ -169,7 +169,6 @@ class BufferExpectation:
     """``--expect NAME=@FILE`` or ``--expect NAME=FILE.py:FUNCTION``: the expected buffer.
 
     Attributes:
-        name: The buffer.
         path: The ``.npy`` file, or the file of the function; absolute.
         function: The function; ``None`` for an array in a file.
         source: The right side as given.

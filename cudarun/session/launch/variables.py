@@ -48,7 +48,6 @@ class ImageVariable(BufferSpec):
     """A variable of the image: a buffer whose memory the image has.
 
     Attributes:
-        symbol: The symbol's name.
         space: ``"global"`` or ``"const"``.
         address: The address in the current context; 0 until it is known.
     """

@@ -130,7 +130,6 @@ class _Launch:
         buffers: Their buffers, initialized.
         milliseconds: The time of all launches with their synchronization; with ``--repeat``, the
             median.
-        timing: The times of ``--repeat``.
         other_sets: The seed and the results of each input set after the first one.
     """
 

@@ -22,9 +22,6 @@ class LinkRequest:
     """The request of a link.
 
     Attributes:
-        inputs: The inputs, in order.
-        output: The file to write.
-        options: The linker's options.
         target: The device to link on, where the driver links.
     """
 

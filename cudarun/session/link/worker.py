@@ -40,9 +40,7 @@ class Linked:
     """The result of a linker.
 
     Attributes:
-        data: The linked image.
         linker: The linker with its version.
-        target: The architecture.
         milliseconds: The time from the linker's first call to its last.
         info_log: The linker's information log.
         diagnostics: Warnings, including the compiler's.

@@ -30,7 +30,6 @@ class VariableView:
         name: The mangled or C++ name.
         type: The type; ``None`` for that of the value or the image.
         value: The value that the host writes before the launches.
-        text: As written.
     """
 
     name: str

@@ -68,7 +68,6 @@ class FaultyLaunch:
     """A launch that faulted, or that does not end.
 
     Attributes:
-        kernel: The kernel's symbol.
         ordinal: The number of the launch among those of the kernel in its process.
         status: The driver's error; ``None`` if it does not end.
     """

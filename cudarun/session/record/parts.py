@@ -20,7 +20,6 @@ class AccessedPart:
 
     Attributes:
         of: The name of the range.
-        offset: Its offset in the range.
         size: Its size in bytes.
         type: The type of its elements in the argument grammar.
     """

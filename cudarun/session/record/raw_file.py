@@ -38,7 +38,6 @@ class RawRange:
 
     Attributes:
         before: The contents before the launch.
-        symbol: The symbol of a variable.
         after: The offsets of changed parts with their contents.
     """
 
@@ -71,7 +70,6 @@ class RawRecording:
         parameters: The bytes of the parameters.
         layout: The offset and the size of each parameter.
         ranges: The memory, by address, and the variables.
-        tensor_maps: The tensor maps in the parameters.
         arrays: The CUDA arrays by handle.
         objects: The texture and surface objects whose memory is there.
         status: The result of the launch; ``None`` if it did not end.

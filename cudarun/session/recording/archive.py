@@ -111,7 +111,6 @@ class Recording:
 
     Attributes:
         path: The file, absolute.
-        manifest: Its description.
         image: The code as the program loaded it.
         ptx: The same as PTX, if the program has it.
     """

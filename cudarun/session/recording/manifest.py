@@ -125,15 +125,10 @@ class RecordedTensorMap:
     ``cuTensorMapEncodeTiled``, or ``cuTensorMapEncodeIm2col`` if it has no box.
 
     Attributes:
-        offset: Its offset in the parameters.
-        address: The address of the tensor.
         type: The number of the data type.
         shape: The dimensions, the innermost first.
         strides: The strides in bytes, of all dimensions but the innermost.
-        box: The sides of the box.
-        steps: The step in each dimension.
         interleave: The number of the interleaved layout.
-        swizzle: The number of the swizzle.
         promotion: The number of the promotion to L2.
         fill: The number of the fill of elements out of bounds.
         lower: The lower corner of the box of pixels of im2col.
@@ -163,7 +158,6 @@ class RecordedObject:
     """A texture or a surface object.
 
     Attributes:
-        handle: The handle in the program.
         surface: Whether it is a surface.
         array: The name of its array; empty for linear memory.
         address: The address of its linear memory.
@@ -220,7 +214,6 @@ class Manifest:
     """The description of a recorded launch.
 
     Attributes:
-        kernel: The kernel's symbol.
         grid: The blocks of the grid.
         block: The threads of a block.
         shared_bytes: The dynamic shared memory of a block.
@@ -231,7 +224,6 @@ class Manifest:
         layout: The offset and the size of each parameter, which differ between PTX and machine
             code; empty if they are not known.
         ranges: The memory, by address, then the variables of the image and CUDA arrays.
-        tensor_maps: The tensor maps in the parameters.
         objects: The texture and surface objects.
         origin: The program and the machine.
         status: The result of the launch as a ``CUresult``; ``None`` if it did not end.

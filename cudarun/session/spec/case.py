@@ -123,18 +123,12 @@ class Case:
 
     Attributes:
         name: The name, unique in the spec.
-        line: The line of the table.
         request: The launch; ``None`` without an image, and then ``skip`` or ``refused`` is
             set.
-        devices: The devices to launch on.
-        context: The context to launch in.
         timeout: The time limit in seconds; ``None``: unlimited.
         requires: The requirements on a device.
         expected: The expected error; ``None`` if the case is expected to pass.
-        skip: The reason to skip the case.
         refused: The error of reading the image.
-        inputs: The files that the case reads.
-        outputs: The files that it writes.
         image: The image, as in the spec.
         base: The name without the values of the matrix.
         kernel: The kernel; ``None`` where only the loaded image has its name.

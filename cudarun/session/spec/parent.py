@@ -185,7 +185,6 @@ class DeviceRun:
         target: The context of cases without their own.
 
     Attributes:
-        pool: As given.
         label: The device's name in messages.
         progress: The running case and its worker's progress; ``None`` between cases.
     """

@@ -49,7 +49,6 @@ class WorkerProcess(Generic[S]):
     """A supervised worker process: a state, created once, and tasks that run one after the other.
 
     Attributes:
-        spec: As given.
         page: The page that the worker reports its progress in.
     """
 

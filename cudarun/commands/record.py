@@ -25,11 +25,6 @@ from cudarun.session.record.request import RecordRequest
 @click.argument("program", nargs=-1, metavar="COMMAND...", type=click.UNPROCESSED)
 @stack(*options_of(RecordRequest, max_bytes={"type": size(1)}).values())
 @option(
-    "--at-fault",
-    is_flag=True,
-    help="Run the program twice: to find the launch that faults, and to record it.",
-)
-@option(
     "--shrink",
     file=FileUse.INPUT,
     metavar="FILE",
@@ -84,7 +79,7 @@ def command(program: tuple[str, ...], **values: Any) -> int:
         limit=timeout or None,
         keeps_stdout=values["as_json"],
     )
-    if values["at_fault"]:
+    if request.at_fault:
         _refuse_with_fault(request)
     elif timeout is not None:
         raise RequestError("requires --at-fault or --shrink", option="--timeout")
@@ -93,7 +88,7 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     # Imported here: --help needs no recorder.
     from cudarun.session.record.parent import list_launches, record, record_at_fault
 
-    if values["at_fault"]:
+    if request.at_fault:
         return finish(record_at_fault(request), renderer)
     return finish(list_launches(request) if request.listed else record(request), renderer)
 
@@ -102,7 +97,7 @@ def _refuse_with_fault(request: RecordRequest) -> None:
     """Refuse options that choose launches: the fault does."""
     for field in option_fields(RecordRequest):
         is_given = getattr(request, field.name) != field.default
-        if is_given and field.name not in ("output", "max_bytes"):
+        if is_given and field.name not in ("output", "max_bytes", "at_fault"):
             name = field.metadata["option"][0][-1]
             raise conflict("--at-fault", name)
 

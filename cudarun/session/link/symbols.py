@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from cudarun.base.records import dataclass
 from cudarun.diagnostics.entries import Diagnosed, Diagnostic, located
+from cudarun.diagnostics.refusals import listed
 from cudarun.images.demangler import quoted
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.symbols import LinkSymbol, link_symbols
@@ -67,7 +68,7 @@ class SymbolTable:
             return
         diagnostics = [d for name, mentions in twice.items() for d in _of_duplicate(name, mentions)]
         raise Diagnosed(
-            f"multiple definition of {_listed(twice)}",
+            f"multiple definition of {listed(twice)}",
             diagnostics=located(diagnostics, self._sources),
             hint="remove one of the files, or make a definition static or weak",
         )
@@ -97,7 +98,7 @@ class SymbolTable:
             if mention.symbol.role == "wanted"
         ]
         raise Diagnosed(
-            f"undefined symbols: {_listed(missing)}",
+            f"undefined symbols: {listed(missing)}",
             diagnostics=located(diagnostics, self._sources),
             hint="add the file that defines it",
         )
@@ -131,7 +132,3 @@ def _of_duplicate(name: str, mentions: Sequence[_SymbolUse]) -> Iterator[Diagnos
 
 def _error(message: str, mention: _SymbolUse) -> Diagnostic:
     return Diagnostic("cudarun", "error", message, mention.file, mention.symbol.line)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(quoted, names))

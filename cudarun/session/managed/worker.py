@@ -323,19 +323,18 @@ class _VariableAccess:
 
     def read(self, moment: str) -> None:
         """Record the value of every variable."""
-        read: dict[int, list[ObservedValue]] = {id(variable): [] for variable in self._variables}
+        read: list[list[ObservedValue]] = [[] for _ in self._variables]
         for index, context in enumerate(self._contexts):
             self._driver.cuCtxSetCurrent(context.handle)
-            for variable in self._variables:
+            for variable, values in zip(self._variables, read, strict=True):
                 data = bytearray(variable.size)
                 self._driver.cuMemcpyDtoH(data, variable.addresses[index], len(data))
-                read[id(variable)].append(variable.decoded(bytes(data)))
-        for variable in self._variables:
+                values.append(variable.decoded(bytes(data)))
+        for variable, values in zip(self._variables, read, strict=True):
             host = None
             if variable.facts.managed:  # the host reads the address directly, without a driver call
                 host = variable.decoded(ctypes.string_at(variable.addresses[0], variable.size))
-            observation = Observation(moment, host, tuple(read[id(variable)]))
-            variable.observations.append(observation)
+            variable.observations.append(Observation(moment, host, tuple(values)))
 
     def write(self) -> None:
         """Write the user's values: managed ones on the host, others in every context."""

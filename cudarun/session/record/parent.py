@@ -106,11 +106,15 @@ def _recordings(
 
     The program has run: its exit status is worth more than an exception.
     """
-    names = _FileNames(request.output)
     files: list[RecordedFile] = []
     try:
         for path in paths:
-            files.append(_converted(path, folder, names))
+            raw = read_raw(path)
+            name = _file_name(request.output, raw.texts["kernel"], [each.path for each in files])
+            with whole_file(OutputFile("-o", name)) as file:
+                manifest, has_ptx = convert(raw, folder, file)
+            path.unlink()
+            files.append(recorded_file(name, manifest, has_ptx=has_ptx))
     except RequestError as error:
         return tuple(files), error
     return tuple(files), None
@@ -282,32 +286,14 @@ def _notes(folder: Path) -> Iterator[str]:
             yield _NOTES[word].format(demangle(rest))
 
 
-class _FileNames:
-    """The names of recordings: that of ``-o`` or of the kernel, with numbers from the second on."""
+def _file_name(output: str | None, kernel: str, used: Sequence[str]) -> str:
+    """Return the name of a recording: that of ``-o`` or of the kernel, with the first free number.
 
-    def __init__(self, output: str | None) -> None:
-        self._output = output
-        self._used: set[str] = set()
-
-    def next(self, kernel: str) -> str:
-        """Return a name that is not used yet."""
-        base = (self._output or short_name(kernel)).removesuffix(SUFFIX)
-        for number in count(1):
-            path = f"{base}{'' if number == 1 else f'-{number}'}{SUFFIX}"
-            if path not in self._used and not (self._output is None and os.path.exists(path)):
-                self._used.add(path)
-                return path
-        raise AssertionError("there are always further numbers")
-
-
-def _converted(raw_path: Path, folder: Path, names: _FileNames) -> RecordedFile:
-    """Write the recording of a raw file, which is deleted."""
-    raw = read_raw(raw_path)
-    path = names.next(raw.texts["kernel"])
-    with whole_file(OutputFile("-o", path)) as file:
-        manifest, has_ptx = convert(raw, folder, file)
-    raw_path.unlink()
-    return recorded_file(path, manifest, has_ptx=has_ptx)
+    Without ``-o`` no file is replaced.
+    """
+    base = (output or short_name(kernel)).removesuffix(SUFFIX)
+    paths = (f"{base}{'' if number == 1 else f'-{number}'}{SUFFIX}" for number in count(1))
+    return next(p for p in paths if p not in used and (output or not os.path.exists(p)))
 
 
 def read_lists(folder: Path) -> tuple[ListedLaunches, ...]:

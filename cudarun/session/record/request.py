@@ -13,7 +13,7 @@ class RecordRequest:
 
     Attributes:
         command: The program and its arguments.
-        limit: With `record_at_fault`, the seconds after which a launch counts as endless.
+        limit: With ``at_fault``, the seconds after which a launch counts as endless.
         keeps_stdout: Whether stdout is a document, so that the program's goes to stderr.
     """
 
@@ -56,6 +56,11 @@ class RecordRequest:
         "--list",
         default=False,
         help="List the launches of the program with their times, and record nothing.",
+    )
+    at_fault: bool = option_field(
+        "--at-fault",
+        default=False,
+        help="Run the program twice: to find the launch that faults, and to record it.",
     )
     limit: float | None = None
     keeps_stdout: bool = False

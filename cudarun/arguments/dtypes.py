@@ -144,10 +144,10 @@ def _member_types(field: DType) -> Iterator[Type]:
     if element is not None:
         yield element
     if isinstance(element, VectorType):
-        yield ArrayType(element.scalar, element.count)
+        yield ArrayType(element.element, element.count)
     if isinstance(element, ArrayType):
         for vector in VECTORS.values():
-            if (vector.scalar, vector.count) == (element.element, element.count):
+            if (vector.element, vector.count) == (element.element, element.count):
                 yield vector
 
 

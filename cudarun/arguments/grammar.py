@@ -34,7 +34,6 @@ from cudarun.arguments.value_rules import EXPRESSION_AHEAD, NUMBER_AHEAD, ORDERS
 from cudarun.arguments.values import (
     AddressOf,
     Argument,
-    ArrayValue,
     Buffer,
     Bytes,
     FileBuffer,
@@ -43,10 +42,10 @@ from cudarun.arguments.values import (
     ObjectValue,
     Pointer,
     Reference,
+    SequenceValue,
     StructValue,
     TensorMapValue,
     Value,
-    VectorValue,
     has_type,
 )
 from cudarun.base.errors import RequestError
@@ -183,7 +182,7 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         self.refuse_path(f"{name}=" if name else "")
         value = self.value()
         scanner = self.scanner
-        if scanner.peek(",") and isinstance(value, VectorValue | ArrayValue):
+        if scanner.peek(",") and isinstance(value, SequenceValue):
             raise scanner.error(f"{value.type} accepts at most {value.type.count} values")
         if scanner.peek(",") and isinstance(value, UntypedNumber):
             raise scanner.error("unexpected ','", hint=_SEVERAL)

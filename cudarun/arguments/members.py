@@ -26,12 +26,11 @@ from cudarun.arguments.types import (
 )
 from cudarun.arguments.values import (
     Argument,
-    ArrayValue,
     Bytes,
     Member,
+    SequenceValue,
     StructValue,
     Value,
-    VectorValue,
     value_type,
 )
 from cudarun.base.records import dataclass
@@ -73,7 +72,7 @@ def fields_of(parameter: Parameter) -> list[Parameter]:
         ]
     expected = expected_type(parameter.type)
     if isinstance(expected, VectorType):
-        size, type_ = expected.scalar.size, expected.scalar.name
+        size, type_ = expected.element.size, expected.element.name
         names = "xyzw"[: expected.count]
         return [Parameter(i, i * size, size, None, type_, name) for i, name in enumerate(names)]
     found = [*_declared_fields(parameter.members, 0)] if expected is None else []
@@ -148,9 +147,9 @@ def laid_out(
     expected = expected_type(parameter.type)
     scalars = tuple(each for each in values if isinstance(each, Scalar))
     if len(scalars) == len(values) and parameter.count > 1:
-        return ArrayValue(ArrayType(scalars[0].type, len(scalars)), scalars)
+        return SequenceValue(ArrayType(scalars[0].type, len(scalars)), scalars)
     if isinstance(expected, VectorType):
-        return VectorValue(expected, scalars)
+        return SequenceValue(expected, scalars)
     members: list[Member] = []
     end, widest = 0, 1
 
@@ -230,7 +229,7 @@ def _declared(members: Sequence[ParameterMember]) -> Iterator[_Part]:
         match expected_type(field.type):
             case ScalarType() | PointerType() as type_:
                 pass
-            case VectorType(scalar=type_):
+            case VectorType(element=type_):
                 pass
             case _:
                 continue
@@ -243,10 +242,7 @@ def _parts(given: Type, offset: int) -> Iterator[tuple[int, ScalarType | Pointer
     match given:
         case ScalarType() | PointerType():
             yield offset, given
-        case VectorType(scalar=scalar, count=count):
-            for index in range(count):
-                yield offset + index * scalar.size, scalar
-        case ArrayType(element=element, count=count):
+        case VectorType(element=element, count=count) | ArrayType(element, count):
             for index in range(count):
                 yield from _parts(element, offset + index * element.size)
         case StructType(members=members, layout=layout):

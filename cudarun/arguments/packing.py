@@ -16,7 +16,6 @@ from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
 from cudarun.arguments.values import (
     AddressOf,
-    ArrayValue,
     BoxFilter,
     Buffer,
     Bytes,
@@ -26,11 +25,11 @@ from cudarun.arguments.values import (
     Initial,
     Leaf,
     ObjectValue,
+    SequenceValue,
     StructValue,
     TensorExtent,
     TensorMapValue,
     Value,
-    VectorValue,
     value_type,
 )
 from cudarun.base.records import dataclass
@@ -315,11 +314,7 @@ def _write(element: Element, data: bytearray, offset: int) -> None:
         case Scalar():
             size = element.type.size
             data[offset : offset + size] = element.bits.to_bytes(size, "little")
-        case VectorValue():
-            step = element.type.scalar.size
-            for index, component in enumerate(element.components):
-                _write(component, data, offset + index * step)
-        case ArrayValue():
+        case SequenceValue():
             step = element.type.element.size
             for index, part in enumerate(element.elements):
                 _write(part, data, offset + index * step)
@@ -354,7 +349,7 @@ class _Packer:
         match value:
             case StructValue():
                 return "{…}", None
-            case Scalar() | VectorValue() | ArrayValue():
+            case Scalar() | SequenceValue():
                 _write(value, self.data, offset)
                 return value.literal, None
             case Bytes():

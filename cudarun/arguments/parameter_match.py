@@ -216,7 +216,7 @@ def _fit_scalar(given: ScalarType, expected: Expected) -> None:
 
 
 def _fit_vector(given: VectorType, expected: VectorType) -> None:
-    if given.count != expected.count or not has_same_bits(given.scalar, expected.scalar):
+    if given.count != expected.count or not has_same_bits(given.element, expected.element):
         raise ParameterMismatch(f"it is {expected}, not {given}")
 
 

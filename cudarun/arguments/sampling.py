@@ -188,7 +188,7 @@ def texel(element: Type) -> tuple[ScalarType | None, int]:
         case ScalarType():
             return element, 1
         case VectorType():
-            return element.scalar, element.count
+            return element.element, element.count
         case _:
             return None, 0
 

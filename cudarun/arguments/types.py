@@ -95,14 +95,14 @@ class VectorType(_Named):
     """A CUDA vector type such as ``float4``: ``count`` scalars, densely packed."""
 
     name: str
-    scalar: ScalarType
+    element: ScalarType
     count: int
     alignment: int
 
     @property
     def size(self) -> int:
         """The size in bytes."""
-        return self.scalar.size * self.count
+        return self.element.size * self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +237,7 @@ def lay_out(types: Iterable[Type]) -> Layout:
 def inner_shape(element: Type) -> tuple[int, ...]:
     """Return the axes that one element adds to the shape of a buffer: ``(4,)`` for ``float4``."""
     match element:
-        case VectorType():
-            return (element.count,)
-        case ArrayType():
+        case VectorType() | ArrayType():
             return (element.count, *inner_shape(element.element))
         case _:
             return ()
@@ -264,9 +262,7 @@ def depth(element: Type) -> int:
 def innermost(element: Type) -> ScalarType | StructType | PointerType | OpaqueType:
     """Return the type that vectors and arrays consist of: ``f32`` for ``float4*2``."""
     match element:
-        case VectorType():
-            return element.scalar
-        case ArrayType():
+        case VectorType() | ArrayType():
             return innermost(element.element)
         case _:
             return element

@@ -16,15 +16,7 @@ from cudarun.arguments.literals import NUMBER, LiteralError, read
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
 from cudarun.arguments.types import Kind, ScalarType, Type, scalars_of
-from cudarun.arguments.values import (
-    ArrayValue,
-    Element,
-    Leaf,
-    Member,
-    Pointer,
-    StructValue,
-    VectorValue,
-)
+from cudarun.arguments.values import Element, Leaf, Member, Pointer, SequenceValue, StructValue
 
 NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")
 """The start of a number."""
@@ -163,10 +155,8 @@ class ValueRules:
         match element:
             case ScalarType():
                 return self.scalar(element)
-            case types.VectorType():
-                return VectorValue(element, self.run(element, lambda: self.scalar(element.scalar)))
-            case types.ArrayType():
-                return ArrayValue(element, self.run(element, lambda: self.element(element.element)))
+            case types.VectorType() | types.ArrayType():
+                return SequenceValue(element, self.elements(element))
             case types.StructType():
                 return self.struct_literal(element)
             case _:
@@ -188,16 +178,14 @@ class ValueRules:
         with self.located(start):
             return UntypedNumber(text).of(scalar)
 
-    def run(
-        self, whole: types.VectorType | types.ArrayType, one: Callable[[], _Kept]
-    ) -> tuple[_Kept, ...]:
+    def elements(self, whole: types.VectorType | types.ArrayType) -> tuple[Element, ...]:
         """Parse the comma-separated values of a vector or an array."""
         scanner, count = self.scanner, whole.count
-        values = [one()]
+        values = [self.element(whole.element)]
         while len(values) < count:
             if not (scanner.accept(",") and scanner.looks_at(_LITERAL_AHEAD)):
                 raise scanner.error(f"{whole} takes {count} values, got {len(values)}")
-            values.append(one())
+            values.append(self.element(whole.element))
         return tuple(values)
 
     def struct_literal(self, struct: types.StructType) -> StructValue:

@@ -34,26 +34,10 @@ from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class VectorValue:
-    """A CUDA vector passed by value, ``float4:1,2,3,4``."""
+class SequenceValue:
+    """A CUDA vector or an array passed by value: ``float4:1,2,3,4``, ``f32*4:1,2,3,4``."""
 
-    type: VectorType
-    components: tuple[Scalar, ...]
-
-    @property
-    def literal(self) -> str:
-        """The text without the type."""
-        return ",".join(component.literal for component in self.components)
-
-    def __str__(self) -> str:
-        return f"{self.type}:{self.literal}"
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayValue:
-    """An array passed by value, ``f32*4:1,2,3,4``."""
-
-    type: ArrayType
+    type: VectorType | ArrayType
     elements: tuple[Element, ...]
 
     @property
@@ -290,7 +274,7 @@ class TensorExtent:
         )
 
 
-Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
+Element: TypeAlias = Scalar | SequenceValue | StructValue
 """The parsed value of an element."""
 
 Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null | ObjectValue
@@ -321,7 +305,7 @@ def value_type(value: Value) -> Type:
         TypeError: A number has no type until it is bound to a parameter.
     """
     match value:
-        case Scalar() | VectorValue() | ArrayValue() | StructValue() | Descriptor():
+        case Scalar() | SequenceValue() | StructValue() | Descriptor() | TensorExtent():
             return value.type
         case Bytes():
             return ArrayType(BYTE, len(value.data))
@@ -331,8 +315,6 @@ def value_type(value: Value) -> Type:
             return ObjectType("cudaSurfaceObject_t" if sampling is None else "cudaTextureObject_t")
         case TensorMapValue():
             return TENSOR_MAP
-        case TensorExtent():
-            return value.type
         case UntypedNumber() | Computed():
             raise TypeError(f"the number {value} has no type")
         case _:

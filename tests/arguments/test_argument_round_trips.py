@@ -36,12 +36,9 @@ def element_of(element: types.Type) -> st.SearchStrategy[values.Element]:
     match element:
         case types.ScalarType():
             return scalar_values(element)
-        case types.VectorType():
-            parts = st.tuples(*[scalar_values(element.scalar)] * element.count)
-            return parts.map(lambda each: values.VectorValue(element, each))
-        case ArrayType():
+        case types.VectorType() | ArrayType():
             parts = st.tuples(*[element_of(element.element)] * element.count)
-            return parts.map(lambda each: values.ArrayValue(element, each))
+            return parts.map(lambda each: values.SequenceValue(element, each))
         case StructType():
             parts = st.tuples(*[element_of(member.type) for member in element.members])
             names = [member.name for member in element.members]

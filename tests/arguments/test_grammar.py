@@ -62,12 +62,12 @@ def test_names():
 
 def test_vectors_and_arrays():
     vector = value_of("float4:1,2,3,4")
-    assert isinstance(vector, values.VectorValue)
-    assert [c.value for c in vector.components] == [1, 2, 3, 4]
+    assert isinstance(vector, values.SequenceValue)
+    assert [c.value for c in vector.elements] == [1, 2, 3, 4]
     array = value_of("float2*2:1,2,3,4")
-    assert isinstance(array, values.ArrayValue)
+    assert isinstance(array, values.SequenceValue)
     assert array.type == ArrayType(VECTORS["float2"], 2)
-    assert [[c.value for c in e.components] for e in array.elements] == [[1, 2], [3, 4]]
+    assert [[c.value for c in e.elements] for e in array.elements] == [[1, 2], [3, 4]]
 
 
 def test_structs():
@@ -81,7 +81,7 @@ def test_struct_type_and_value_apart():
     assert value_of("{i32,f32}:{1,2.5}") == value_of("{i32:1, f32:2.5}")
     assert value_of("{n=i32,f32}:{1,2.5}") == value_of("{n=i32:1, f32:2.5}")
     assert isinstance(value_of("{i32,f32}[n]"), values.Buffer)
-    assert isinstance(value_of("{i32,f32}*2:{1,2},{3,4}"), values.ArrayValue)
+    assert isinstance(value_of("{i32,f32}*2:{1,2},{3,4}"), values.SequenceValue)
 
 
 def test_bytes_symbols_null_and_files():

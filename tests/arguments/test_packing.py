@@ -17,10 +17,10 @@ from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.types import SCALARS, ArrayType, StructMember, StructType
 from cudarun.arguments.values import (
     AddressOf,
-    ArrayValue,
     Buffer,
     FileBuffer,
     Member,
+    SequenceValue,
     StructValue,
     value_type,
 )
@@ -92,7 +92,7 @@ elements = st.recursive(
     st.sampled_from(list(IN_C)).flatmap(_scalar),
     lambda inner: (
         st.lists(inner, min_size=1, max_size=4).map(_struct)
-        | inner.map(lambda each: ArrayValue(ArrayType(each.type, 2), (each, each)))
+        | inner.map(lambda each: SequenceValue(ArrayType(each.type, 2), (each, each)))
     ),
     max_leaves=8,
 )
@@ -104,7 +104,7 @@ def _to_c(element):
         case Scalar():
             raw = element.bits.to_bytes(element.type.size, "little")
             return IN_C[element.type.name].from_buffer_copy(raw)
-        case ArrayValue():
+        case SequenceValue():
             parts = [_to_c(each) for each in element.elements]
             array = (type(parts[0]) * len(parts))()
             for index, part in enumerate(parts):

@@ -8,14 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from cuda.bindings.driver import (
-    CUDA_HOST_NODE_PARAMS,
-    CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS,
-    CUgraph,
-    CUgraphExecUpdateResultInfo,
-    CUuserObject,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.graph_nodes import copy_from, fill_from, function_from
@@ -59,33 +52,36 @@ def _replace(node: Node, make: Callable[[Any], Operation], structure: Any) -> No
 
 
 @call()
-def cuGraphMemcpyNodeGetParams(hNode: NodeHandle) -> CUDA_MEMCPY3D:
+def cuGraphMemcpyNodeGetParams(hNode: NodeHandle) -> cuda.CUDA_MEMCPY3D:
     """Return the copy of a node."""
-    return _structure(hNode, CUDA_MEMCPY3D)
+    return _structure(hNode, cuda.CUDA_MEMCPY3D)
 
 
 @call()
-def cuGraphMemcpyNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_MEMCPY3D) -> None:
+def cuGraphMemcpyNodeSetParams(hNode: NodeHandle, nodeParams: cuda.CUDA_MEMCPY3D) -> None:
     """Replace the copy of a node; executable graphs keep theirs."""
     _replace(hNode, copy_from, nodeParams)
 
 
 @call()
 def cuGraphExecMemcpyNodeSetParams(
-    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, copyParams: CUDA_MEMCPY3D, ctx: Handle
+    hGraphExec: ExecutableGraphHandle,
+    hNode: NodeHandle,
+    copyParams: cuda.CUDA_MEMCPY3D,
+    ctx: Handle,
 ) -> None:
     """Replace the copy of a node in an executable graph."""
     _replace(hGraphExec.node(hNode), copy_from, copyParams)
 
 
 @call()
-def cuGraphMemsetNodeGetParams(hNode: NodeHandle) -> CUDA_MEMSET_NODE_PARAMS:
+def cuGraphMemsetNodeGetParams(hNode: NodeHandle) -> cuda.CUDA_MEMSET_NODE_PARAMS:
     """Return the fill of a node."""
-    return _structure(hNode, CUDA_MEMSET_NODE_PARAMS)
+    return _structure(hNode, cuda.CUDA_MEMSET_NODE_PARAMS)
 
 
 @call()
-def cuGraphMemsetNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_MEMSET_NODE_PARAMS) -> None:
+def cuGraphMemsetNodeSetParams(hNode: NodeHandle, nodeParams: cuda.CUDA_MEMSET_NODE_PARAMS) -> None:
     """Replace the fill of a node; executable graphs keep theirs."""
     _replace(hNode, fill_from, nodeParams)
 
@@ -94,7 +90,7 @@ def cuGraphMemsetNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_MEMSET_NODE_P
 def cuGraphExecMemsetNodeSetParams(
     hGraphExec: ExecutableGraphHandle,
     hNode: NodeHandle,
-    memsetParams: CUDA_MEMSET_NODE_PARAMS,
+    memsetParams: cuda.CUDA_MEMSET_NODE_PARAMS,
     ctx: Handle,
 ) -> None:
     """Replace the fill of a node in an executable graph."""
@@ -102,31 +98,31 @@ def cuGraphExecMemsetNodeSetParams(
 
 
 @call()
-def cuGraphHostNodeGetParams(hNode: NodeHandle) -> CUDA_HOST_NODE_PARAMS:
+def cuGraphHostNodeGetParams(hNode: NodeHandle) -> cuda.CUDA_HOST_NODE_PARAMS:
     """Return the host function of a node."""
-    return _structure(hNode, CUDA_HOST_NODE_PARAMS)
+    return _structure(hNode, cuda.CUDA_HOST_NODE_PARAMS)
 
 
 @call()
-def cuGraphHostNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_HOST_NODE_PARAMS) -> None:
+def cuGraphHostNodeSetParams(hNode: NodeHandle, nodeParams: cuda.CUDA_HOST_NODE_PARAMS) -> None:
     """Replace the host function of a node; executable graphs keep theirs."""
     _replace(hNode, function_from, nodeParams)
 
 
 @call()
 def cuGraphExecHostNodeSetParams(
-    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: CUDA_HOST_NODE_PARAMS
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: cuda.CUDA_HOST_NODE_PARAMS
 ) -> None:
     """Replace the host function of a node in an executable graph."""
     _replace(hGraphExec.node(hNode), function_from, nodeParams)
 
 
 @call()
-def cuGraphChildGraphNodeGetGraph(hNode: NodeHandle) -> CUgraph:
+def cuGraphChildGraphNodeGetGraph(hNode: NodeHandle) -> cuda.CUgraph:
     """Return the graph that a node executes."""
     if not isinstance(hNode.operation, ChildGraph):
         raise Refusal("INVALID_VALUE", f"the node is a {hNode.operation.kind.name}")
-    return CUgraph(hNode.operation.graph.handle)
+    return cuda.CUgraph(hNode.operation.graph.handle)
 
 
 @call()
@@ -146,10 +142,10 @@ def cuGraphNodeGetEnabled(hGraphExec: ExecutableGraphHandle, hNode: NodeHandle) 
 @call(during_capture=CaptureRule.UNSAFE)
 def cuGraphExecUpdate(
     hGraphExec: ExecutableGraphHandle, hGraph: GraphHandle
-) -> CUgraphExecUpdateResultInfo:
+) -> cuda.CUgraphExecUpdateResultInfo:
     """Take over the parameters of a graph with the same nodes and edges."""
     hGraphExec.update(hGraph)
-    return CUgraphExecUpdateResultInfo()
+    return cuda.CUgraphExecUpdateResultInfo()
 
 
 # --- objects of the program ----------------------------------------------------------------------
@@ -158,14 +154,14 @@ def cuGraphExecUpdate(
 @call()
 def cuUserObjectCreate(
     ptr: Handle, destroy: Handle, initialRefcount: int, flags: int
-) -> CUuserObject:
+) -> cuda.CUuserObject:
     """Create an object with references; a host function destroys it without any."""
     if not handle_value(destroy) or initialRefcount <= 0:
         raise Refusal("INVALID_VALUE", "it has no function or no references")
     function = host_function(handle_value(destroy), None, ctypes.c_void_p)
     made = UserObject(partial(function, handle_value(ptr)), initialRefcount)
     made.handle = process.handles.add(made)
-    return CUuserObject(made.handle)
+    return cuda.CUuserObject(made.handle)
 
 
 @call()

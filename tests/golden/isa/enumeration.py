@@ -39,8 +39,12 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "compare": lambda: chain((case for case in _rows(compare) if not _masks(case)), extras.masks()),
     "logic": lambda: chain(_rows(logic_table), extras.logic()),
     "convert": lambda: chain(
-        _rows(convert, *(f"cvt.pack.sat.{name}." for name in ("u4", "s4", "u2", "s2")),
-              *later.BYTES_TO_BF16, *later.BYTES_FROM_BF16),
+        _rows(
+            convert,
+            *(f"cvt.pack.sat.{name}." for name in ("u4", "s4", "u2", "s2")),
+            *later.BYTES_TO_BF16,
+            *later.BYTES_FROM_BF16,
+        ),
         extras.packs(),
     ),
     "move": lambda: chain(_rows(move_table, "cvta", "isspacep", "mov.b128"), memory.move()),

@@ -114,7 +114,7 @@ class _Product:
 
     @property
     def is_early(self) -> bool:
-        """Whether it is fused before products of other kinds."""
+        """True if it is fused before products of other kinds."""
         return len(self.readers) == 1 or self.operation.name.endswith("x2")
 
     def fits_all(self) -> bool:

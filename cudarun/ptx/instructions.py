@@ -54,7 +54,10 @@ def _split(words: str) -> tuple[str, tuple[str, ...]]:
 
 
 class InstructionRules(Cursor):
-    """One method per rule. ``_scope`` maps the declared names, innermost block first."""
+    """One method per rule. ``_scope`` maps the declared names, innermost block first.
+
+    That of the registers of ``%r<8>`` is ``%r<``.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -232,14 +235,14 @@ class InstructionRules(Cursor):
 
     def _is_register(self, name: str) -> bool:
         declared = next((names[name] for names in self._scope.maps if name in names), None)
-        if declared is not None and declared.count is None:
+        if declared is not None:
             return declared.space == "reg"
         return name.startswith("%") or self._is_numbered(name)
 
     def _is_numbered(self, name: str) -> bool:
         """Return whether a name is one of those that ``.reg .b32 %r<8>`` declares."""
         stem = name.rstrip("0123456789")
-        family = self._scope.get(stem)
+        family = self._scope.get(f"{stem}<")
         number = name[len(stem) :]
         return (
             family is not None

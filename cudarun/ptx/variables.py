@@ -139,7 +139,9 @@ class VariableRules(InstructionRules):
         return variable
 
     def _declare(self, variable: Variable) -> Variable:
-        self._scope[variable.name] = variable
+        # The registers of `a<2>` leave the name `a` to another one.
+        name = variable.name if variable.count is None else f"{variable.name}<"
+        self._scope[name] = variable
         if variable.name.startswith("%") and variable.space != "reg" and variable.count is None:
             self.has_symbols_like_registers = True
         return variable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from cudarun.emulator.decode.module import compile_module
@@ -218,3 +219,27 @@ def test_whole_warps_run_what_others_wait_in(lines: list[str], runs: int) -> Non
         if block.sync_mask is not None and block.index > last:
             found, last = found + 1, block.through
     assert found == runs
+
+
+FAMILY = """
+.visible .entry k(.param .u64 p) {
+  .reg .b64 %rd; .reg .b32 %r;
+  ld.param.u64 %rd, [p];
+  {
+    .reg .b32 a; .reg .b16 a<2>;
+    ld.global.u32 a, [%rd];
+    mov.b32 {a0, a1}, a;
+    mov.b32 %r, {a1, a0};
+  }
+  st.global.u32 [%rd], %r;
+  ret;
+}
+"""
+
+
+def test_a_register_with_the_name_of_several_others() -> None:
+    """`a` is none of `a0` and `a1`; ptxas accepts both."""
+    made = Device(FAMILY)
+    place = made.buffer(np.array([0x1234_ABCD], np.uint32))
+    made.launch("k", (1,), (1,), place)
+    assert made.read(place, "u4", 1)[0] == 0xABCD_1234

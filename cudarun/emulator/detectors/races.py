@@ -15,7 +15,7 @@ from cudarun.emulator.detectors.agents import FIRST_AGENT, Agents, agents_of_que
 from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
 from cudarun.emulator.detectors.findings import FindingTable
 from cudarun.emulator.detectors.grid_history import GridHistory
-from cudarun.emulator.detectors.groups import groups
+from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.lifetimes import EXITED, UNREAD, SharedLifetimes
@@ -277,23 +277,28 @@ class RaceDetector(Detector):
         self, step: UnitAccess, order: HappensBefore, recorded: Array, known: Indices
     ) -> None:
         """Check that the async proxy sees what happens before: writes, or an initialization."""
-        for number, those in groups(self._logical_clock.site_numbers(recorded >> THREAD_BITS)):
-            if is_generic(self._logical_clock.site(number)[1]):
-                those = those[self._of_grid(recorded[those])]
-                those = np.setdiff1d(those[recorded[those] != 0], known)
-                lanes = lane_sets.pick(step.lanes, those)
-                proxy, space = "async", step.part.space
-                if step.access.agent == "tensormap":
-                    proxy = space = "tensormap"
-                invisible = order.invisible(lanes, recorded[those], space)
-                if step.access.writes:
-                    invisible &= order.invisible(lanes, recorded[those], "mbarrier")
-                    pair = self._logical_clock.site(number)[0], step.site
-                    invisible &= not (invisible.any() and self._findings.tolerates(pair))
-                those = those[invisible]
-                if len(those):
-                    problem = f"no fence.proxy.{proxy} between them"
-                    self._report(step, those, recorded[those], problem)
+        clock = self._logical_clock
+        those = np.setdiff1d(recorded.nonzero()[0], known)
+        those = those[self._of_grid(recorded[those])]
+        numbers = clock.site_numbers(recorded[those] >> THREAD_BITS)
+        generic = [each for each in distinct(numbers) if is_generic(clock.site(each)[1])]
+        those = those[np.isin(numbers, generic)]
+        proxy, spaces = "async", [step.part.space]
+        if step.access.agent == "tensormap":
+            proxy, spaces = "tensormap", ["tensormap"]
+        elif step.access.writes:
+            spaces.append("mbarrier")
+        for space in spaces:
+            lanes = lane_sets.pick(step.lanes, those)
+            those = those[order.invisible(lanes, recorded[those], space)]
+        if step.access.writes:
+            numbers = clock.site_numbers(recorded[those] >> THREAD_BITS).tolist()
+            sites = [clock.site(each)[0] for each in numbers]
+            new = [not self._findings.tolerates((each, step.site)) for each in sites]
+            those = those[np.array(new, dtype=np.bool_)]
+        if len(those):
+            problem = f"no fence.proxy.{proxy} between them"
+            self._report(step, those, recorded[those], problem)
 
     def _check_pairs(
         self, step: UnitAccess, order: HappensBefore, pair: tuple[Array, Array]

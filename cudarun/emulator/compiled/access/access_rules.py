@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.accesses import AccessCode
+from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
+from cudarun.emulator.compiled.state.sites import pass_values, take_results
 
 
 class AccessRules(LoweringRules):
@@ -37,26 +39,13 @@ class AccessRules(LoweringRules):
     ) -> list[LaneVector]:
         """Return the results of ``fast`` if a condition is true, and of the caller if it is not."""
         code = self._code
-        chosen, fast_exit, called, called_exit, join = (
-            code.fresh(stem) for stem in ("chosen", "chosen.exit", "called", "called.exit", "join")
-        )
+        chosen, called, join = (code.fresh(stem) for stem in ("chosen", "called", "join"))
         code.line(f"br i1 {good}, label %{chosen}, label %{called}, !prof !1")
         code.label(called)
-        executed = self._accesses.executed(operation, sources, mask)
-        code.line(f"br label %{called_exit}")
-        code.label(called_exit)
+        self._accesses.executed(operation, sources, mask)
         code.line(f"br label %{join}")
         code.label(chosen)
-        results = fast()
-        code.line(f"br label %{fast_exit}")
-        code.label(fast_exit)
+        pass_values(code, fast(), len(sources))  # the columns in which the caller's results are
         code.line(f"br label %{join}")
         code.label(join)
-        return [
-            code.vector(
-                f"phi {a.type} [ {a.name}, %{fast_exit} ], [ {b.name}, %{called_exit} ]",
-                a.element,
-                a.count,
-            )
-            for a, b in zip(results, executed, strict=True)
-        ]
+        return take_results(code, len(sources), tuple(map(lane_type, operation.destinations)))

@@ -46,8 +46,13 @@ INLINE void copy_lanes(char *ctx, char *memory, u32 mask, u32 size, u32 loads)
         __builtin_memcpy(&follow, &in_row, sizeof follow);
         if (!(mask & mask >> 1 & ~follow)) {
             char *at = memory + offsets[first], *value = values + first * size;
-            u64 bytes = (u64)__builtin_popcount(mask) * size;
-            __builtin_memcpy(loads ? value : at, loads ? at : value, bytes);
+            u32 count = (u32)__builtin_popcount(mask);
+#define COPY_PART(lanes)                                                                           \
+    if (count & (lanes)) {                                                                         \
+        __builtin_memcpy(loads ? value : at, loads ? at : value, (lanes) * size);                  \
+        at += (lanes) * size, value += (lanes) * size;                                             \
+    }
+            COPY_PART(16) COPY_PART(8) COPY_PART(4) COPY_PART(2) COPY_PART(1)
             return;
         }
     }

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 22f1afb35213a97f4b8f6f577657393bdc494fa55345e3f545a46caa1610d67c
+; Written by `python -m tools.generate_runtime` from 3b25f7f5718e5293ec7afb630e7a88a8b4b234456299144df7e54ab5d713e2fc
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -114,7 +114,7 @@ define internal void @check_access(ptr %0, ptr %1, ptr %2, ptr initializes((0, 2
 
 define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
   %6 = icmp eq i32 %2, -1
-  br i1 %6, label %54, label %7
+  br i1 %6, label %95, label %7
 7:
   %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %9 = load ptr, ptr %8, align 8
@@ -123,7 +123,7 @@ define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinlin
   %12 = zext i32 %11 to i64
   tail call void @llvm.memset.p0.i64(ptr nonnull align 1 %10, i8 0, i64 %12, i1 false)
   %13 = icmp eq i32 %2, 0
-  br i1 %13, label %84, label %14
+  br i1 %13, label %125, label %14
 14:
   %15 = getelementptr inbounds nuw i8, ptr %1, i64 %3
   %16 = load ptr, ptr %8, align 8
@@ -138,7 +138,7 @@ define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinlin
   br i1 %24, label %27, label %25
 25:
   %26 = zext i32 %4 to i64
-  br label %52
+  br label %93
 27:
   %28 = getelementptr inbounds nuw i8, ptr %16, i64 8
   %29 = load <32 x i64>, ptr %28, align 8
@@ -154,7 +154,7 @@ define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinlin
   %39 = and i32 %37, %38
   %40 = and i32 %39, %2
   %41 = icmp eq i32 %40, 0
-  br i1 %41, label %42, label %52
+  br i1 %41, label %42, label %93
 42:
   %43 = getelementptr inbounds nuw i64, ptr %16, i64 %19
   %44 = load i64, ptr %43, align 8
@@ -163,55 +163,109 @@ define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinlin
   %47 = zext i32 %46 to i64
   %48 = getelementptr inbounds nuw i8, ptr %17, i64 %47
   %49 = tail call range(i32 1, 33) i32 @llvm.ctpop.i32(i32 range(i32 1, 0) %2)
-  %50 = zext nneg i32 %49 to i64
-  %51 = mul nuw nsw i64 %32, %50
-  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %48, ptr align 1 %45, i64 %51, i1 false)
-  br label %84
+  %50 = and i32 %49, 16
+  %51 = icmp eq i32 %50, 0
+  br i1 %51, label %57, label %52
 52:
-  %53 = phi i64 [ %26, %25 ], [ %32, %27 ]
-  br label %71
-54:
-  %55 = getelementptr inbounds nuw i8, ptr %1, i64 %3
-  %56 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %57 = load ptr, ptr %56, align 8
-  %58 = getelementptr inbounds nuw i8, ptr %57, i64 512
-  %59 = zext i32 %4 to i64
-  br label %60
-60:
-  %61 = phi i64 [ 0, %54 ], [ %69, %60 ]
-  %62 = getelementptr inbounds nuw i64, ptr %57, i64 %61
-  %63 = load i64, ptr %62, align 8
-  %64 = getelementptr inbounds nuw i8, ptr %55, i64 %63
-  %65 = trunc nuw nsw i64 %61 to i32
-  %66 = mul i32 %4, %65
-  %67 = zext i32 %66 to i64
-  %68 = getelementptr inbounds nuw i8, ptr %58, i64 %67
-  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %68, ptr align 1 %64, i64 %59, i1 false)
-  %69 = add nuw nsw i64 %61, 1
-  %70 = icmp eq i64 %69, 32
-  br i1 %70, label %84, label %60
-71:
-  %72 = phi i32 [ %2, %52 ], [ %82, %71 ]
-  %73 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %72, i1 true)
-  %74 = zext nneg i32 %73 to i64
-  %75 = getelementptr inbounds nuw i64, ptr %16, i64 %74
-  %76 = load i64, ptr %75, align 8
-  %77 = getelementptr inbounds nuw i8, ptr %15, i64 %76
-  %78 = mul i32 %73, %4
-  %79 = zext i32 %78 to i64
-  %80 = getelementptr inbounds nuw i8, ptr %17, i64 %79
-  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %80, ptr align 1 %77, i64 %53, i1 false)
-  %81 = add i32 %72, -1
-  %82 = and i32 %81, %72
-  %83 = icmp eq i32 %82, 0
-  br i1 %83, label %84, label %71
-84:
+  %53 = shl i32 %4, 4
+  %54 = zext i32 %53 to i64
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %48, ptr align 1 %45, i64 %54, i1 false)
+  %55 = getelementptr inbounds nuw i8, ptr %45, i64 %54
+  %56 = getelementptr inbounds nuw i8, ptr %48, i64 %54
+  br label %57
+57:
+  %58 = phi ptr [ %56, %52 ], [ %48, %42 ]
+  %59 = phi ptr [ %55, %52 ], [ %45, %42 ]
+  %60 = and i32 %49, 8
+  %61 = icmp eq i32 %60, 0
+  br i1 %61, label %67, label %62
+62:
+  %63 = shl i32 %4, 3
+  %64 = zext i32 %63 to i64
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %58, ptr align 1 %59, i64 %64, i1 false)
+  %65 = getelementptr inbounds nuw i8, ptr %59, i64 %64
+  %66 = getelementptr inbounds nuw i8, ptr %58, i64 %64
+  br label %67
+67:
+  %68 = phi ptr [ %66, %62 ], [ %58, %57 ]
+  %69 = phi ptr [ %65, %62 ], [ %59, %57 ]
+  %70 = and i32 %49, 4
+  %71 = icmp eq i32 %70, 0
+  br i1 %71, label %77, label %72
+72:
+  %73 = shl i32 %4, 2
+  %74 = zext i32 %73 to i64
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %68, ptr align 1 %69, i64 %74, i1 false)
+  %75 = getelementptr inbounds nuw i8, ptr %69, i64 %74
+  %76 = getelementptr inbounds nuw i8, ptr %68, i64 %74
+  br label %77
+77:
+  %78 = phi ptr [ %76, %72 ], [ %68, %67 ]
+  %79 = phi ptr [ %75, %72 ], [ %69, %67 ]
+  %80 = and i32 %49, 2
+  %81 = icmp eq i32 %80, 0
+  br i1 %81, label %87, label %82
+82:
+  %83 = shl i32 %4, 1
+  %84 = zext i32 %83 to i64
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %78, ptr align 1 %79, i64 %84, i1 false)
+  %85 = getelementptr inbounds nuw i8, ptr %79, i64 %84
+  %86 = getelementptr inbounds nuw i8, ptr %78, i64 %84
+  br label %87
+87:
+  %88 = phi ptr [ %86, %82 ], [ %78, %77 ]
+  %89 = phi ptr [ %85, %82 ], [ %79, %77 ]
+  %90 = and i32 %49, 1
+  %91 = icmp eq i32 %90, 0
+  br i1 %91, label %125, label %92
+92:
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %88, ptr align 1 %89, i64 %32, i1 false)
+  br label %125
+93:
+  %94 = phi i64 [ %26, %25 ], [ %32, %27 ]
+  br label %112
+95:
+  %96 = getelementptr inbounds nuw i8, ptr %1, i64 %3
+  %97 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %98 = load ptr, ptr %97, align 8
+  %99 = getelementptr inbounds nuw i8, ptr %98, i64 512
+  %100 = zext i32 %4 to i64
+  br label %101
+101:
+  %102 = phi i64 [ 0, %95 ], [ %110, %101 ]
+  %103 = getelementptr inbounds nuw i64, ptr %98, i64 %102
+  %104 = load i64, ptr %103, align 8
+  %105 = getelementptr inbounds nuw i8, ptr %96, i64 %104
+  %106 = trunc nuw nsw i64 %102 to i32
+  %107 = mul i32 %4, %106
+  %108 = zext i32 %107 to i64
+  %109 = getelementptr inbounds nuw i8, ptr %99, i64 %108
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %109, ptr align 1 %105, i64 %100, i1 false)
+  %110 = add nuw nsw i64 %102, 1
+  %111 = icmp eq i64 %110, 32
+  br i1 %111, label %125, label %101
+112:
+  %113 = phi i32 [ %2, %93 ], [ %123, %112 ]
+  %114 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %113, i1 true)
+  %115 = zext nneg i32 %114 to i64
+  %116 = getelementptr inbounds nuw i64, ptr %16, i64 %115
+  %117 = load i64, ptr %116, align 8
+  %118 = getelementptr inbounds nuw i8, ptr %15, i64 %117
+  %119 = mul i32 %114, %4
+  %120 = zext i32 %119 to i64
+  %121 = getelementptr inbounds nuw i8, ptr %17, i64 %120
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %121, ptr align 1 %118, i64 %94, i1 false)
+  %122 = add i32 %113, -1
+  %123 = and i32 %122, %113
+  %124 = icmp eq i32 %123, 0
+  br i1 %124, label %125, label %112
+125:
   ret void
 }
 
 define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
   %6 = icmp eq i32 %2, 0
-  br i1 %6, label %76, label %7
+  br i1 %6, label %117, label %7
 7:
   %8 = getelementptr inbounds nuw i8, ptr %1, i64 %3
   %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
@@ -223,7 +277,7 @@ define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinli
   br i1 %14, label %15, label %17
 15:
   %16 = zext i32 %4 to i64
-  br label %52
+  br label %93
 17:
   %18 = zext i32 %2 to i64
   %19 = lshr i64 %18, %13
@@ -233,7 +287,7 @@ define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinli
   br i1 %22, label %25, label %23
 23:
   %24 = zext i32 %4 to i64
-  br label %50
+  br label %91
 25:
   %26 = getelementptr inbounds nuw i8, ptr %10, i64 8
   %27 = load <32 x i64>, ptr %26, align 8
@@ -249,7 +303,7 @@ define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinli
   %37 = and i32 %35, %36
   %38 = and i32 %37, %2
   %39 = icmp eq i32 %38, 0
-  br i1 %39, label %40, label %50
+  br i1 %39, label %40, label %91
 40:
   %41 = getelementptr inbounds nuw i64, ptr %10, i64 %13
   %42 = load i64, ptr %41, align 8
@@ -258,42 +312,96 @@ define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinli
   %45 = zext i32 %44 to i64
   %46 = getelementptr inbounds nuw i8, ptr %11, i64 %45
   %47 = tail call range(i32 1, 33) i32 @llvm.ctpop.i32(i32 range(i32 1, 0) %2)
-  %48 = zext nneg i32 %47 to i64
-  %49 = mul nuw nsw i64 %30, %48
-  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %43, ptr nonnull align 1 %46, i64 %49, i1 false)
-  br label %76
+  %48 = and i32 %47, 16
+  %49 = icmp eq i32 %48, 0
+  br i1 %49, label %55, label %50
 50:
-  %51 = phi i64 [ %24, %23 ], [ %30, %25 ]
-  br label %63
-52:
-  %53 = phi i64 [ 0, %15 ], [ %61, %52 ]
-  %54 = getelementptr inbounds nuw i64, ptr %10, i64 %53
-  %55 = load i64, ptr %54, align 8
-  %56 = getelementptr inbounds nuw i8, ptr %8, i64 %55
-  %57 = trunc nuw nsw i64 %53 to i32
-  %58 = mul i32 %4, %57
-  %59 = zext i32 %58 to i64
-  %60 = getelementptr inbounds nuw i8, ptr %11, i64 %59
-  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %56, ptr nonnull align 1 %60, i64 %16, i1 false)
-  %61 = add nuw nsw i64 %53, 1
-  %62 = icmp eq i64 %61, 32
-  br i1 %62, label %76, label %52
-63:
-  %64 = phi i32 [ %2, %50 ], [ %74, %63 ]
-  %65 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %64, i1 true)
-  %66 = zext nneg i32 %65 to i64
-  %67 = getelementptr inbounds nuw i64, ptr %10, i64 %66
-  %68 = load i64, ptr %67, align 8
-  %69 = getelementptr inbounds nuw i8, ptr %8, i64 %68
-  %70 = mul i32 %65, %4
-  %71 = zext i32 %70 to i64
-  %72 = getelementptr inbounds nuw i8, ptr %11, i64 %71
-  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %69, ptr nonnull align 1 %72, i64 %51, i1 false)
-  %73 = add i32 %64, -1
-  %74 = and i32 %73, %64
-  %75 = icmp eq i32 %74, 0
-  br i1 %75, label %76, label %63
-76:
+  %51 = shl i32 %4, 4
+  %52 = zext i32 %51 to i64
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %43, ptr nonnull align 1 %46, i64 %52, i1 false)
+  %53 = getelementptr inbounds nuw i8, ptr %43, i64 %52
+  %54 = getelementptr inbounds nuw i8, ptr %46, i64 %52
+  br label %55
+55:
+  %56 = phi ptr [ %54, %50 ], [ %46, %40 ]
+  %57 = phi ptr [ %53, %50 ], [ %43, %40 ]
+  %58 = and i32 %47, 8
+  %59 = icmp eq i32 %58, 0
+  br i1 %59, label %65, label %60
+60:
+  %61 = shl i32 %4, 3
+  %62 = zext i32 %61 to i64
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %57, ptr nonnull align 1 %56, i64 %62, i1 false)
+  %63 = getelementptr inbounds nuw i8, ptr %57, i64 %62
+  %64 = getelementptr inbounds nuw i8, ptr %56, i64 %62
+  br label %65
+65:
+  %66 = phi ptr [ %64, %60 ], [ %56, %55 ]
+  %67 = phi ptr [ %63, %60 ], [ %57, %55 ]
+  %68 = and i32 %47, 4
+  %69 = icmp eq i32 %68, 0
+  br i1 %69, label %75, label %70
+70:
+  %71 = shl i32 %4, 2
+  %72 = zext i32 %71 to i64
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %67, ptr align 1 %66, i64 %72, i1 false)
+  %73 = getelementptr inbounds nuw i8, ptr %67, i64 %72
+  %74 = getelementptr inbounds nuw i8, ptr %66, i64 %72
+  br label %75
+75:
+  %76 = phi ptr [ %74, %70 ], [ %66, %65 ]
+  %77 = phi ptr [ %73, %70 ], [ %67, %65 ]
+  %78 = and i32 %47, 2
+  %79 = icmp eq i32 %78, 0
+  br i1 %79, label %85, label %80
+80:
+  %81 = shl i32 %4, 1
+  %82 = zext i32 %81 to i64
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %77, ptr align 1 %76, i64 %82, i1 false)
+  %83 = getelementptr inbounds nuw i8, ptr %77, i64 %82
+  %84 = getelementptr inbounds nuw i8, ptr %76, i64 %82
+  br label %85
+85:
+  %86 = phi ptr [ %84, %80 ], [ %76, %75 ]
+  %87 = phi ptr [ %83, %80 ], [ %77, %75 ]
+  %88 = and i32 %47, 1
+  %89 = icmp eq i32 %88, 0
+  br i1 %89, label %117, label %90
+90:
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %87, ptr align 1 %86, i64 %30, i1 false)
+  br label %117
+91:
+  %92 = phi i64 [ %24, %23 ], [ %30, %25 ]
+  br label %104
+93:
+  %94 = phi i64 [ 0, %15 ], [ %102, %93 ]
+  %95 = getelementptr inbounds nuw i64, ptr %10, i64 %94
+  %96 = load i64, ptr %95, align 8
+  %97 = getelementptr inbounds nuw i8, ptr %8, i64 %96
+  %98 = trunc nuw nsw i64 %94 to i32
+  %99 = mul i32 %4, %98
+  %100 = zext i32 %99 to i64
+  %101 = getelementptr inbounds nuw i8, ptr %11, i64 %100
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %97, ptr nonnull align 1 %101, i64 %16, i1 false)
+  %102 = add nuw nsw i64 %94, 1
+  %103 = icmp eq i64 %102, 32
+  br i1 %103, label %117, label %93
+104:
+  %105 = phi i32 [ %2, %91 ], [ %115, %104 ]
+  %106 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %105, i1 true)
+  %107 = zext nneg i32 %106 to i64
+  %108 = getelementptr inbounds nuw i64, ptr %10, i64 %107
+  %109 = load i64, ptr %108, align 8
+  %110 = getelementptr inbounds nuw i8, ptr %8, i64 %109
+  %111 = mul i32 %106, %4
+  %112 = zext i32 %111 to i64
+  %113 = getelementptr inbounds nuw i8, ptr %11, i64 %112
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %110, ptr nonnull align 1 %113, i64 %92, i1 false)
+  %114 = add i32 %105, -1
+  %115 = and i32 %114, %105
+  %116 = icmp eq i32 %115, 0
+  br i1 %116, label %117, label %104
+117:
   ret void
 }
 

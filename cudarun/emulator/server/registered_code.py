@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from cuda.bindings.driver import CUjitInputType
 
@@ -95,12 +96,9 @@ class RegisteredCode:
                 if process.handles.find(function, object) is not None:
                     return function
                 raise RuntimeRefusal(_INVALID_FUNCTION)
-            library = self._library(symbol)
-            try:
-                found = driver_call("cuLibraryGetKernel", library, symbol.name)
-            except RuntimeRefusal:
-                self._note(symbol)
-                raise
+            with self._noting(symbol):
+                found = driver_call("cuLibraryGetKernel", self._library(symbol), symbol.name)
+                driver_call("cuKernelGetFunction", found)  # decodes it
             self._kernels[function] = int(found)
         return self._kernels[function]
 
@@ -118,7 +116,8 @@ class RegisteredCode:
         if symbol is None:
             raise RuntimeRefusal(_INVALID_SYMBOL)
         call = "cuLibraryGetManaged" if symbol.is_managed else "cuLibraryGetGlobal"
-        address, size = driver_call(call, self._library(symbol), symbol.name)
+        with self._noting(symbol):
+            address, size = driver_call(call, self._library(symbol), symbol.name)
         return int(address), int(size)
 
     def managed(self, binary: int) -> list[int]:
@@ -132,20 +131,21 @@ class RegisteredCode:
     def _library(self, symbol: HostSymbol) -> int:
         binary = self._binaries[symbol.binary]
         if not binary.library:
-            try:
-                image = _linked(binary.linked) if binary.linked else image_bytes(binary.address)
-                library = driver_call("cuLibraryLoadData", image, None, None, 0, None, None, 0)
-            except RuntimeRefusal:
-                self._note(symbol)
-                raise
+            image = _linked(binary.linked) if binary.linked else image_bytes(binary.address)
+            library = driver_call("cuLibraryLoadData", image, None, None, 0, None, None, 0)
             binary.library = int(library)
         return binary.library
 
-    def _note(self, symbol: HostSymbol) -> None:
-        """Record the driver's last message; after a fault, every call fails."""
-        words = process.log.last_words
-        if process.fault is None:
-            self.notes[f"{symbol.name.decode(errors='replace')}\0{words}"] = None
+    @contextmanager
+    def _noting(self, symbol: HostSymbol) -> Iterator[None]:
+        """Record the driver's last message of a refusal; after a fault, every call fails."""
+        try:
+            yield
+        except RuntimeRefusal:
+            words = process.log.last_words
+            if process.fault is None:
+                self.notes[f"{symbol.name.decode(errors='replace')}\0{words}"] = None
+            raise
 
 
 def _linked(pointers: int) -> bytes:

@@ -136,6 +136,7 @@ class Memory:
         alignment: int = 512,
         label: str = "cuMemAlloc",
         defined: bool = True,
+        at: int | None = None,
     ) -> int:
         """Reserve ``size`` bytes (at least one) and return the address; the memory reads as zero.
 
@@ -144,6 +145,7 @@ class Memory:
             alignment: Alignment of the address in bytes.
             label: A description for reports.
             defined: Count the contents as initialized.
+            at: The address of memory that was allocated and freed before.
 
         Raises:
             OutOfMemory: The capacity is used up.
@@ -155,7 +157,12 @@ class Memory:
                 raise OutOfMemory(f"{size} bytes requested, {self.capacity - self.used} free")
             if not self._reserved:
                 self._reserve()
-            address = self._place(size, max(alignment, 16))
+            if at is None:
+                address = self._place(size, max(alignment, 16))
+            elif any(each.base < at + size and at < each.end for each in self._live):
+                raise OutOfMemory(f"{size} bytes at {at:#x} are in use")
+            else:
+                address = self._clear(at, size)
             start = address - self.base
             allocation = Allocation(address, size, label, self._arena[start : start + size])
             if self.notes_writes and not defined:
@@ -291,7 +298,7 @@ class Memory:
             tracks: Restore only what the interpreter writes from now on: meanwhile, others can
                 write and allocate.
         """
-        live, freed, used, top = [*self._live], [*self._freed], self.used, self._top
+        live, freed, top = [*self._live], [*self._freed], self._top
         contents = [
             (each, each.bytes.copy(), None if each.unwritten is None else each.unwritten.copy())
             for each in live
@@ -302,11 +309,11 @@ class Memory:
 
         def end(*, restores: bool = True) -> None:
             if restores and not tracks:
-                self._arena[top - self.base : max(self._top, top) - self.base] = 0
-                self._live, self.used, self._top, self._table = [*live], used, top, None
-                self._freed = deque(freed, maxlen=_FREED_REMEMBERED)
+                with self._lock:
+                    if not self._live or self._live[-1].end <= top:  # else the host allocated more
+                        self._arena[top - self.base : max(self._top, top) - self.base] = 0
+                        self._top, self._freed = top, deque(freed, maxlen=_FREED_REMEMBERED)
             for each, data, unwritten in contents:
-                each.live |= not tracks
                 if restores and each.live:
                     bytes_ = slice(None) if each.unchanged is None else each.unchanged == 0
                     each.bytes[bytes_] = data[bytes_]
@@ -383,12 +390,12 @@ class DeviceHeap:
     def snapshot(self, *, tracks: bool) -> Callable[..., None]:
         """Return a function that restores which blocks are allocated; see `Memory.snapshot`."""
         blocks, used = dict(self._blocks), self._used
-        allocations = [self.memory.find(address) for address in blocks] if tracks else []
+        allocations = [self.memory.find(address) for address in blocks]
 
         def end(*, restores: bool = True) -> None:
             if not restores:
                 return
-            for address in self._blocks.keys() - blocks if tracks else ():
+            for address in self._blocks.keys() - blocks:
                 self.memory.free(address)
             for allocation in allocations:
                 if allocation is not None and not allocation.live:

@@ -151,3 +151,31 @@ def test_registered_ranges_that_share_16_bytes() -> None:
     device.launch("k", (1,), (12,), first)
     start = (first - ints.ctypes.data) // 4
     assert list(ints[start : start + 12]) == list(range(12))
+
+
+def test_a_repeated_launch_keeps_what_the_host_did_meanwhile(memory: Memory) -> None:
+    heap = DeviceHeap(memory, 1000)
+    kept, ended, block = memory.allocate(16), memory.allocate(16), heap.allocate(32)
+    memory.bytes_at(kept, 16)[:] = 1
+    memory.bytes_at(block, 32)[:] = 2
+    restore = snapshot([memory], heap)
+    memory.bytes_at(kept, 16)[:] = 9
+    heap.free(block)
+    lost = heap.allocate(64)
+    memory.free(ended)
+    made = memory.allocate(16)
+    memory.bytes_at(made, 16)[:] = 3
+    restore()
+    found = [memory.bytes_at(address, 1)[0] for address in (kept, block, made)]
+    assert found == [1, 2, 3]
+    assert memory.find(ended) is memory.find(lost) is None
+    assert memory.used == 16 + 32 + 16
+
+
+def test_a_repeated_launch_has_the_same_addresses(memory: Memory) -> None:
+    heap = DeviceHeap(memory, 1000)
+    memory.allocate(16)
+    restore = snapshot([memory], heap)
+    first = heap.allocate(64)
+    restore()
+    assert heap.allocate(64) == first

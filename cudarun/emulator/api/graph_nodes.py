@@ -36,7 +36,10 @@ def nodes_of(handles: Nodes, count: int) -> list[Node]:
     return [node_of(node) for node in nodes[:count]]
 
 
-def _add(graph: Graph, dependencies: Nodes, count: int, operation: Operation) -> cuda.CUgraphNode:
+def add_node(
+    graph: Graph, dependencies: Nodes, count: int, operation: Operation
+) -> cuda.CUgraphNode:
+    """Add a node that runs after the first ``count`` of some others."""
     return cuda.CUgraphNode(graph.add(operation, nodes_of(dependencies, count)).handle)
 
 
@@ -48,7 +51,7 @@ def cuGraphAddKernelNode(
     nodeParams: cuda.CUDA_KERNEL_NODE_PARAMS,
 ) -> cuda.CUgraphNode:
     """Add the launch of a kernel; its parameters are copied."""
-    return _add(hGraph, dependencies, numDependencies, kernel_from(nodeParams))
+    return add_node(hGraph, dependencies, numDependencies, kernel_from(nodeParams))
 
 
 def kernel_from(structure: cuda.CUDA_KERNEL_NODE_PARAMS) -> KernelOperation:
@@ -85,7 +88,7 @@ def cuGraphAddMemcpyNode(
 ) -> cuda.CUgraphNode:
     """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
     _context(ctx)  # may refuse
-    return _add(hGraph, dependencies, numDependencies, copy_from(copyParams))
+    return add_node(hGraph, dependencies, numDependencies, copy_from(copyParams))
 
 
 def copy_from(structure: cuda.CUDA_MEMCPY3D) -> StructuredOperation:
@@ -109,7 +112,7 @@ def cuGraphAddMemsetNode(
 ) -> cuda.CUgraphNode:
     """Add a fill of rows of items of 1, 2 or 4 bytes."""
     _context(ctx)  # may refuse
-    return _add(hGraph, dependencies, numDependencies, fill_from(memsetParams))
+    return add_node(hGraph, dependencies, numDependencies, fill_from(memsetParams))
 
 
 def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
@@ -137,7 +140,7 @@ def cuGraphAddHostNode(
     nodeParams: cuda.CUDA_HOST_NODE_PARAMS,
 ) -> cuda.CUgraphNode:
     """Add the call of a host function, a C function pointer."""
-    return _add(hGraph, dependencies, numDependencies, function_from(nodeParams))
+    return add_node(hGraph, dependencies, numDependencies, function_from(nodeParams))
 
 
 def function_from(structure: cuda.CUDA_HOST_NODE_PARAMS) -> StructuredOperation:
@@ -156,7 +159,7 @@ def cuGraphAddChildGraphNode(
     """Add the execution of a copy of a graph."""
     if childGraph is hGraph:
         raise Refusal("INVALID_VALUE", "a graph cannot contain itself")
-    return _add(hGraph, dependencies, numDependencies, child_graph(childGraph))
+    return add_node(hGraph, dependencies, numDependencies, child_graph(childGraph))
 
 
 @call()
@@ -165,7 +168,7 @@ def cuGraphAddEmptyNode(
 ) -> cuda.CUgraphNode:
     """Add a node without work, which orders others."""
     operation = Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
-    return _add(hGraph, dependencies, numDependencies, operation)
+    return add_node(hGraph, dependencies, numDependencies, operation)
 
 
 @call()
@@ -173,7 +176,7 @@ def cuGraphAddEventRecordNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, event: EventHandle
 ) -> cuda.CUgraphNode:
     """Add the record of an event."""
-    return _add(hGraph, dependencies, numDependencies, record_operation(event))
+    return add_node(hGraph, dependencies, numDependencies, record_operation(event))
 
 
 @call()
@@ -181,7 +184,7 @@ def cuGraphAddEventWaitNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, event: EventHandle
 ) -> cuda.CUgraphNode:
     """Add a wait for an event."""
-    return _add(hGraph, dependencies, numDependencies, wait_operation(event))
+    return add_node(hGraph, dependencies, numDependencies, wait_operation(event))
 
 
 @call()

@@ -17,6 +17,7 @@ from cudarun.emulator.api.handles import (
     NodeHandle,
     StreamHandle,
 )
+from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import ExecutableGraph, Graph, Node, instantiate
 from cudarun.emulator.host.process import process
@@ -204,6 +205,13 @@ def _instantiate(graph: Graph, flags: int, allowed: int = _FLAGS & ~_UPLOAD) -> 
 def cuGraphLaunch(hGraphExec: ExecutableGraphHandle, hStream: StreamHandle) -> None:
     """Execute an executable graph in a stream, which must not be capturing."""
     hStream.check_not_capturing()
+    for address in hGraphExec.left_allocated():
+        process.finish(hStream)
+        found = process.allocations.find(address)
+        if found is not None and found.pool is not None:
+            if not hGraphExec.flags & _AUTO_FREE:
+                raise Refusal("INVALID_VALUE", f"the graph's allocation {address:#x} is not freed")
+            process.allocations.release(address, AllocationKind.DEVICE)
     process.submit(hStream, *hGraphExec.operations())
 
 

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
-from cuda.bindings.driver import CUdeviceptr
+from functools import partial
+
+from cuda.bindings.driver import CUdeviceptr, CUgraphNodeType
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.allocations import DEVICE_KINDS, AllocationKind, DriverAllocation
 from cudarun.emulator.host.captures import CaptureRule
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.devices import EmulatedDevice
+from cudarun.emulator.host.graphs import MemoryOperation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import Wait, process
@@ -56,11 +61,9 @@ def cuMemAlloc(bytesize: int) -> CUdeviceptr:
 @call()
 def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     """Allocate memory from the device's current pool, in a stream; null for 0 bytes."""
-    stream = stream_of_allocation(hStream)
-    if bytesize == 0:
-        return CUdeviceptr(0)
+    stream = process.stream(hStream)
     pool = process.pools_of(stream.context.device.ordinal).current
-    return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=pool).address)
+    return CUdeviceptr(allocated_in_order(stream, bytesize, pool) if bytesize else 0)
 
 
 @call(during_capture=CaptureRule.UNSAFE)
@@ -95,12 +98,15 @@ def cuMemFree(dptr: Handle) -> None:
 @call()
 def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     """Free device memory, in the order of a stream; null is allowed."""
-    stream = process.stream(hStream)
+    stream, address = process.stream(hStream), handle_value(dptr)
     if stream.branch is not None:
-        raise Refusal("INVALID_VALUE", "the memory was not allocated in the capture")
+        nodes = [node.operation for node in stream.branch.capture.graph.nodes]
+        if not any(isinstance(each, MemoryOperation) and each.address == address for each in nodes):
+            raise Refusal("INVALID_VALUE", "the memory was not allocated in the capture")
+        stream.branch.add(freeing(address))
+        return
     process.captures.check_unsafe()
     process.finish(stream)
-    address = handle_value(dptr)
     if not address:
         return
     buffer = process.allocations.find(address)
@@ -109,20 +115,42 @@ def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     process.allocations.release(address, AllocationKind.DEVICE)
 
 
-def stream_of_allocation(handle: Handle) -> Stream:
-    """Return the stream in whose order memory is allocated.
+def allocated_in_order(stream: Stream, size: int, pool: Pool) -> int:
+    """Return the address of memory from a pool; in a capture that of a node that allocates it."""
+    if stream.branch is None:
+        process.captures.check_unsafe()
+        return allocated(size, AllocationKind.DEVICE, pool=pool).address
+    operation = allocation_in_graph(size, pool.device, stream.context)
+    stream.branch.add(operation)
+    return operation.address
 
-    Raises:
-        Refusal: It is capturing (nodes that allocate memory are not implemented), or another
-            capture does not permit the call.
+
+def allocation_in_graph(size: int, device: EmulatedDevice, context: Context) -> MemoryOperation:
+    """Return the work of a node that allocates device memory.
+
+    Copies and fills of the memory are checked when they are captured: until the first launch, it
+    is allocated without a pool.
     """
-    stream = process.stream(handle)
-    if stream.branch is not None:
-        stream.branch.capture.invalidate()
-        words = "the emulated device does not capture allocations (cuMemAllocAsync)"
-        raise Refusal("NOT_SUPPORTED", words)
-    process.captures.check_unsafe()
-    return stream
+    if size == 0:
+        raise Refusal("INVALID_VALUE", "the size is 0")
+    memory, pool = device.memory, process.pools_of(device.ordinal).graphs
+    address, kind = memory.allocate(size, label="a node of a graph"), AllocationKind.DEVICE
+    until_launch = process.allocations.add(DriverAllocation(address, size, kind, context, memory))
+
+    def allocate() -> None:
+        if process.allocations.find(address) is until_launch:
+            process.allocations.release(address, kind)
+        memory.allocate(size, label="a node of a graph", defined=False, at=address)
+        pool.take(size)
+        process.allocations.add(DriverAllocation(address, size, kind, context, memory, 0, pool))
+
+    return MemoryOperation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC, allocate, address)
+
+
+def freeing(address: int) -> MemoryOperation:
+    """Return the work of a node that frees memory which a node allocated."""
+    work = partial(process.allocations.release, address, AllocationKind.DEVICE)
+    return MemoryOperation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE, work, address)
 
 
 @call(during_capture=CaptureRule.UNSAFE)

@@ -10,8 +10,7 @@ from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import DeviceHandle, PoolHandle
-from cudarun.emulator.api.memory import allocated, stream_of_allocation
-from cudarun.emulator.host.allocations import AllocationKind
+from cudarun.emulator.api.memory import allocated_in_order
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import DevicePools, Pool
 from cudarun.emulator.host.process import process
@@ -133,8 +132,6 @@ def cuMemPoolTrimTo(pool: PoolHandle, minBytesToKeep: int) -> None:
 @call()
 def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> cuda.CUdeviceptr:
     """Allocate device memory from a pool, in the order of a stream; null for 0 bytes."""
-    stream_of_allocation(hStream)
     chosen = process.handles.get(handle_value(pool), Pool, "INVALID_VALUE")
-    if bytesize == 0:
-        return cuda.CUdeviceptr(0)
-    return cuda.CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=chosen).address)
+    stream = process.stream(hStream)
+    return cuda.CUdeviceptr(allocated_in_order(stream, bytesize, chosen) if bytesize else 0)

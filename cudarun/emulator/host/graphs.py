@@ -78,6 +78,13 @@ class ChildGraph(Operation):
     graph: Graph
 
 
+@dataclass(eq=False)
+class MemoryOperation(Operation):
+    """The allocation of memory, or its end, as a node; the address is the same at each launch."""
+
+    address: int
+
+
 def child_graph(graph: Graph) -> ChildGraph:
     """Return the operation that executes a copy of a graph."""
     kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH
@@ -279,6 +286,16 @@ class ExecutableGraph:
         pairs = list(_matched(self.graph, graph))
         for own, other in pairs:
             own.operation = other.operation
+
+    def left_allocated(self) -> set[int]:
+        """Return the addresses of the memory that it allocates and does not free."""
+        addresses: dict[CUgraphNodeType, set[int]] = {}
+        for operation in self.operations():
+            if isinstance(operation, MemoryOperation):
+                addresses.setdefault(operation.kind, set()).add(operation.address)
+        types = CUgraphNodeType
+        allocated = addresses.get(types.CU_GRAPH_NODE_TYPE_MEM_ALLOC, set())
+        return allocated - addresses.get(types.CU_GRAPH_NODE_TYPE_MEM_FREE, set())
 
     def destroy(self, handles: HandleTable) -> None:
         """Make the handle invalid."""

@@ -91,8 +91,10 @@ class DevicePools:
     Attributes:
         default: The pool that the device begins with.
         current: The pool that ``cuMemAllocAsync`` allocates from.
+        graphs: The memory that nodes of graphs allocate.
     """
 
     def __init__(self, device: EmulatedDevice, handles: HandleTable) -> None:
         self.default = self.current = Pool(device, is_default=True)
         self.default.handle = handles.add(self.default)
+        self.graphs = Pool(device)

@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any
 
 from cuda.bindings import runtime as cudart
+from cuda.bindings.driver import CUDA_MEM_ALLOC_NODE_PARAMS
 
 from cudarun.emulator.api.calls import generated
 from cudarun.emulator.host.addresses import address_of
@@ -58,6 +59,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "location": location,
     "box": box,
     "fill": fill,
+    "allocation": lambda node: CUDA_MEM_ALLOC_NODE_PARAMS(_ptr=node.getPtr()),  # the same layout
     "host_function": host_function,
     "pool": pool_properties,
     "resource": resource,

@@ -53,6 +53,12 @@ cudaGraphAddMemsetNode(graph, pDependencies, numDependencies: int, pMemsetParams
         -> cudaGraphNode_t
         = cuGraphAddMemsetNode(graph, pDependencies, numDependencies, pMemsetParams, current)
     Add a fill of rows of items of 1, 2 or 4 bytes.
+cudaGraphAddMemAllocNode(graph, pDependencies, numDependencies: int, nodeParams: allocation)
+        -> cudaGraphNode_t
+    Add the allocation of device memory, and write its address into the structure.
+cudaGraphAddMemFreeNode(graph, pDependencies, numDependencies: int, dptr: address)
+        -> cudaGraphNode_t
+    Add the end of an allocation that a node made.
 cudaGraphAddHostNode(graph, pDependencies, numDependencies: int, pNodeParams: host_function)
         -> cudaGraphNode_t
     Add the call of a C function on the host.

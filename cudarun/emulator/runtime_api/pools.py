@@ -32,6 +32,12 @@ cudaDeviceGetDefaultMemPool(device: device) -> cudaMemPool_t
     Return the default pool of a device.
 cudaDeviceGetMemPool(device: device) -> cudaMemPool_t
     Return the pool that ``cudaMallocAsync`` allocates from.
+cudaDeviceGraphMemTrim(device: device)
+    Release unused memory of graphs; no effect here: none is reserved.
+cudaDeviceGetGraphMemAttribute(device: device, attr: enum) -> value
+    Return the number of bytes that graphs have allocated, or its high-water mark.
+cudaDeviceSetGraphMemAttribute(device: device, attr: enum, value)
+    Reset a high-water mark.
 cudaDeviceSetMemPool(device: device, memPool)
     Set the pool of a device that ``cudaMallocAsync`` allocates from.
 """,

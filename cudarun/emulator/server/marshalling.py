@@ -54,6 +54,7 @@ _MOST_DIMENSIONS, _MOST_DEVICES = 7, 64
 _COUNTS = re.compile(r"(?:n|pN)um(?:Nodes|RootNodes|Edges|Dependencies|DependentNodes)")
 _OPTION_VALUES = ("optionValues", "jitOptionsValues")  # those of `CUjit_option *`
 _OPTION_COUNTS = ("numOptions", "numJitOptions")
+_SWITCHES = (1, 2, 3)  # attributes of memory pools that are an int
 _OLD_TYPES = re.compile(r"CUdeviceptr_v1|CUDA_(MEMCPY|ARRAY)\w*_v1(_st)?")  # of 32 bits
 # Calls with one result that the program need not take.
 _OPTIONAL = ("cuCtxPopCurrent",)
@@ -94,18 +95,25 @@ def handler(
     def perform(slots: Slots) -> tuple[int, Outputs]:
         if needs_place and not slots[outputs[0].slot]:
             raise Refusal("INVALID_VALUE")
-        result, *values = function(*[each(slots) for each in inputs])
+        arguments = [each(slots) for each in inputs]
+        result, *values = function(*arguments)
         if result:
             return int(result), ()
         if len(values) == len(outputs) + 1 > 2:
             del values[-2]  # data of edges, before their number: of newer bindings
         elif len(values) == len(outputs) - 1:
             values.insert(-1, None)
-        return 0, [
+        written = [
             (slots[each.slot], _written(each, value, fields))
             for each, value in zip(outputs, values, strict=False)
             if value is not None and slots[each.slot]
         ]
+        for each, value in zip(taken, arguments, strict=True):  # structures that the call changed
+            if each.stars and each.kind == "struct" and hasattr(value, "getPtr"):
+                data = encoded(value, each.size)
+                if data != host_read(slots[each.slot], each.size):
+                    written.append((slots[each.slot], data))
+        return 0, written
 
     return perform
 
@@ -176,6 +184,12 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
             _structure(bindings, each.type, host_read(slots[slot] + size * at, size))
             for at in range(min(slots[count], _MOST_DEVICES))
         ]
+    if each.name == "value" and call.documented.endswith(("MemPoolSetAttribute", "MemAttribute")):
+        [kind] = (other.slot for other in call.parameters if other.name == "attr")
+        is_pool = "Pool" in call.documented
+        return lambda slots: _number(
+            slots[slot], "=i" if is_pool and slots[kind] & 0xFFFF_FFFF in _SWITCHES else "=Q"
+        )
     if each.kind == "struct":
         return lambda slots: (
             _structure(bindings, each.type, host_read(slots[slot], size)) if slots[slot] else None
@@ -234,6 +248,8 @@ def _written(each: CallParameter, value: Any, fields: Sequence[tuple[int, int, i
     """Return what a call writes for a parameter: of a text the address."""
     if each.type == "char" and each.stars == 2:
         return encoded(placed(value + b"\0"), 8)
+    if each.type == "void" and each.stars == 1:  # an attribute
+        return encoded(value, 8 if isinstance(value, cuda.cuuint64_t) else 4)
     return encoded(value, each.pointee, fields)
 
 

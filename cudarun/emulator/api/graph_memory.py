@@ -1,0 +1,73 @@
+"""Nodes of graphs that allocate and free memory: driver API, section 6.23."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from cuda.bindings.driver import (
+    CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUgraphMem_attribute,
+    CUgraphNode,
+    CUmemPool_attribute,
+    cuuint64_t,
+)
+
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.graph_nodes import Nodes, add_node
+from cudarun.emulator.api.handles import DeviceHandle, GraphHandle
+from cudarun.emulator.api.memory import allocation_in_graph, freeing
+from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+
+
+@call()
+def cuGraphAddMemAllocNode(
+    hGraph: GraphHandle,
+    dependencies: Nodes,
+    numDependencies: int,
+    nodeParams: CUDA_MEM_ALLOC_NODE_PARAMS,
+) -> CUgraphNode:
+    """Add the allocation of device memory, and write its address into the structure."""
+    device = process.device(nodeParams.poolProps.location.id)
+    operation = allocation_in_graph(nodeParams.bytesize, device, process.current())
+    nodeParams.dptr = operation.address
+    return add_node(hGraph, dependencies, numDependencies, operation)
+
+
+@call()
+def cuGraphAddMemFreeNode(
+    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, dptr: Handle
+) -> CUgraphNode:
+    """Add the end of an allocation that a node made."""
+    return add_node(hGraph, dependencies, numDependencies, freeing(handle_value(dptr)))
+
+
+@call()
+def cuDeviceGraphMemTrim(device: DeviceHandle) -> None:
+    """Release unused memory of graphs; no effect here: none is reserved."""
+
+
+@call()
+def cuDeviceGetGraphMemAttribute(
+    device: DeviceHandle, attr: CUgraphMem_attribute
+) -> cuuint64_t | int:
+    """Return the number of bytes that graphs have allocated, or its high-water mark."""
+    return process.pools_of(device.ordinal).graphs.get(_attribute(attr))
+
+
+@call()
+def cuDeviceSetGraphMemAttribute(
+    device: DeviceHandle, attr: CUgraphMem_attribute, value: int
+) -> None:
+    """Reset a high-water mark."""
+    process.pools_of(device.ordinal).graphs.set(_attribute(attr), int(value))
+
+
+def _attribute(attr: CUgraphMem_attribute) -> CUmemPool_attribute:
+    """Return the attribute of a pool that means the same."""
+    try:
+        name = CUgraphMem_attribute(int(attr)).name.removeprefix("CU_GRAPH_MEM_ATTR_")
+    except ValueError:
+        raise Refusal("INVALID_VALUE", f"unknown attribute {int(attr)}") from None
+    found: CUmemPool_attribute = getattr(CUmemPool_attribute, f"CU_MEMPOOL_ATTR_{name}")
+    return found

@@ -46,6 +46,7 @@ from cudarun.emulator.runtime_api.conversions import (
 )
 from cudarun.emulator.runtime_api.descriptors import resource, texture, view
 
+_AllocationNode: Callable[..., Any] = CUDA_MEM_ALLOC_NODE_PARAMS
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "int": int,
     "int = 0": int,
@@ -59,7 +60,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "location": location,
     "box": box,
     "fill": fill,
-    "allocation": lambda node: CUDA_MEM_ALLOC_NODE_PARAMS(_ptr=node.getPtr()),  # the same layout
+    "allocation": lambda node: _AllocationNode(_ptr=node.getPtr()),  # of the same layout
     "host_function": host_function,
     "pool": pool_properties,
     "resource": resource,

@@ -52,7 +52,11 @@ MAY_IMPORT = {
     "model": {"diagnostics", "images.parameters", "ptx.errors"},
     "diagnostics": {"images"},
     "images": {"ptx"},
-    "emulator": {"images.parameters", "images.fatbin", "images.kinds", "programs", "ptx"},
+    "emulator": {
+        *("images.fatbin", "images.kinds", "images.parameters", "images.versions"),
+        "programs",
+        "ptx",
+    },
     "programs": set(),
     "arguments": {"model.checks", "model.launch", "images.parameters"},
     "ptx": set(),

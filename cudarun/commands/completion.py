@@ -85,7 +85,12 @@ def devices(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comp
     from cudarun.session.driver.visibility import count
 
     gpus = [str(index) for index in range(count() or 0)]
-    return _listed([*gpus, *(["all"] if gpus else []), "cpu", "cpu:all"], incomplete)
+    emulated = ["cpu", "cpu:all"]
+    if incomplete.rpartition(",")[2].startswith("cpu@"):
+        from cudarun.base.profiles import profiles
+
+        emulated = [f"cpu@{name}" for name in profiles()]
+    return _listed([*gpus, *(["all"] if gpus else []), *emulated], incomplete)
 
 
 def image_or_case(

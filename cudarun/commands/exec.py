@@ -24,7 +24,7 @@ from cudarun.session.exec.request import ExecRequest
 @device_option(
     default="cpu",
     show_default=True,
-    help="Device of the program: cpu, the emulated one.",
+    help="Device of the program: cpu, the emulated one, or cpu@GPU, such as cpu@a100.",
 )
 @stack(*options_of(ExecRequest, detect=DETECTION, timeout={"type": seconds}).values())
 @output_options
@@ -45,12 +45,14 @@ def command(program: tuple[str, ...], **values: Any) -> int:
         raise RequestError("missing PROGRAM", hint="example: cudarun exec -- ./saxpy")
     if program[0].endswith(".cu") and program[1:2] == ("--",):
         program = (program[0], *program[2:])
-    if any(str(each) != "cpu" for each in values["devices"]):
+    device = values["devices"][0]
+    if len(values["devices"]) > 1 or (device.driver, device.value) != ("cpu", "0"):
         raise RequestError("exec uses the emulated device cpu", option="--device")
     request = filled(
         ExecRequest,
         {**values, "timeout": values["timeout"] or None},
         command=program,
+        profile=device.profile,
         keeps_stdout=values["as_json"],
     )
     renderer = chosen_renderer()

@@ -11,7 +11,6 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.calls import query
 from cudarun.emulator.api.handles import DeviceHandle
 from cudarun.emulator.host.addresses import c_string, padded_name
-from cudarun.emulator.host.devices import CAPABILITY, NAME
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_member
 from cudarun.emulator.host.runtime_errors import host_error
@@ -67,7 +66,7 @@ def cuDeviceGetCount() -> int:
 @query()
 def cuDeviceGetName(length: int, dev: DeviceHandle) -> bytes:
     """Return the device's name in ``length`` bytes: NUL-terminated, then spaces."""
-    return padded_name(NAME, length)
+    return padded_name(dev.name, length)
 
 
 @query()
@@ -93,7 +92,8 @@ def cuDeviceGetAttribute(attrib: cuda.CUdevice_attribute, dev: DeviceHandle) -> 
 @query()
 def cuDeviceComputeCapability(dev: DeviceHandle) -> tuple[int, int]:
     """Return the major and the minor compute capability."""
-    return CAPABILITY
+    major, minor = divmod(dev.profile.architecture, 10)
+    return major, minor
 
 
 @query()

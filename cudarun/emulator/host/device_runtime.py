@@ -9,7 +9,7 @@ from dataclasses import replace
 from cuda.bindings.driver import CUlimit
 
 from cudarun.emulator.host.contexts import Context
-from cudarun.emulator.host.devices import CAPABILITY, attribute_value
+from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.occupancy import blocks_per_multiprocessor, registers_per_thread
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -26,8 +26,6 @@ _ALL_ONES = (1 << 64) - 1
 _MOST_THREADS = 1024
 _SHARED_MEMORY_LIMIT = 7  # of a block, at most; it is none of CUlimit's
 _ATTRIBUTES = struct.Struct("<QQQiiii")  # the first members of cudaFuncAttributes
-_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
-_VERSION = 10 * CAPABILITY[0] + CAPABILITY[1]
 
 
 class ContextServices:
@@ -71,7 +69,7 @@ class ContextServices:
     def limit(self, number: int) -> tuple[int, int]:
         """Return a limit of the context; all ones with an error."""
         if number == _SHARED_MEMORY_LIMIT:
-            return 0, _MOST_SHARED
+            return 0, current_profile().shared_optin
         try:
             return 0, self._context.limits.get(number)  # type: ignore[arg-type]
         except Refusal:
@@ -83,14 +81,15 @@ class ContextServices:
 
     def function_attributes(self, kernel: KernelCode) -> bytes:
         """Return ``cudaFuncAttributes`` up to ``binaryVersion``."""
+        version = current_profile().architecture
         return _ATTRIBUTES.pack(
             kernel.static_shared,
             kernel.const_bytes,
             kernel.local_bytes,
             kernel.max_threads,
             registers_per_thread(kernel),
-            _VERSION,
-            _VERSION,
+            version,
+            version,
         )
 
     def occupancy(self, kernel: KernelCode, threads: int, dynamic_shared: int) -> tuple[int, int]:

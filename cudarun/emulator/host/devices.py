@@ -1,7 +1,8 @@
 """The emulated devices: their names, attributes and memory.
 
-Attributes are those of compute capability 9.0; the attribute of a feature that is not implemented
-is 0, so that a program that queries it before use does the right thing.
+All devices of a process have one profile, whose limits they report and enforce; by default that of
+an H200. The attribute of a feature that is not implemented is 0, so that a program that queries it
+before use does the right thing.
 """
 
 from __future__ import annotations
@@ -10,9 +11,19 @@ import hashlib
 import os
 import resource
 from collections.abc import Iterator
+from functools import cache
 
 from cuda.bindings.driver import CUdevice_attribute
 
+from cudarun.base.profiles import (
+    DEFAULT,
+    PROFILE_VARIABLE,
+    REGISTERS,
+    SHARED_WITHOUT_OPTIN,
+    WARP,
+    Profile,
+    profiles,
+)
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.launch import DeviceTraits
 from cudarun.emulator.memory import Memory
@@ -20,8 +31,9 @@ from cudarun.emulator.memory import Memory
 COUNT_VARIABLE = "CUDARUN_CPU_DEVICES"
 _MOST_DIGITS = 100  # int() refuses thousands
 MOST_DEVICES = 31  # each has 2 TiB of addresses below the host's own
-CAPABILITY = (9, 0)
-NAME = "cudarun emulated device"
+
+_NAME = "cudarun emulated device"
+_WITH_CLUSTERS = 90
 
 _ADDRESSES = 1 << 41
 HOST_ADDRESSES = (MOST_DEVICES + 1) * _ADDRESSES  # no device has addresses from here on
@@ -54,7 +66,7 @@ _FEATURES = """
 GPU_OVERLAP CAN_MAP_HOST_MEMORY CONCURRENT_KERNELS UNIFIED_ADDRESSING STREAM_PRIORITIES_SUPPORTED
 GLOBAL_L1_CACHE_SUPPORTED LOCAL_L1_CACHE_SUPPORTED MANAGED_MEMORY CONCURRENT_MANAGED_ACCESS
 COMPUTE_PREEMPTION_SUPPORTED CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM HOST_REGISTER_SUPPORTED
-COOPERATIVE_LAUNCH CLUSTER_LAUNCH TENSOR_MAP_ACCESS_SUPPORTED CAN_TEX2D_GATHER
+COOPERATIVE_LAUNCH   CAN_TEX2D_GATHER
 MEMORY_POOLS_SUPPORTED VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED MEM_SYNC_DOMAIN_COUNT
 """
 """The attributes that are 1."""
@@ -76,31 +88,19 @@ _ATTRIBUTES = {
     "MAX_GRID_DIM_X": (1 << 31) - 1,
     "MAX_GRID_DIM_Y": 65535,
     "MAX_GRID_DIM_Z": 65535,
-    "MAX_SHARED_MEMORY_PER_BLOCK": 48 << 10,
-    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 227 << 10,
-    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": 228 << 10,
-    "RESERVED_SHARED_MEMORY_PER_BLOCK": 1 << 10,
+    "MAX_SHARED_MEMORY_PER_BLOCK": SHARED_WITHOUT_OPTIN,
     "TOTAL_CONSTANT_MEMORY": 64 << 10,
-    "WARP_SIZE": 32,
-    "MAX_REGISTERS_PER_BLOCK": 65536,
-    "MAX_REGISTERS_PER_MULTIPROCESSOR": 65536,
-    "MAX_THREADS_PER_MULTIPROCESSOR": DeviceTraits().threads_per_multiprocessor,
-    "MAX_BLOCKS_PER_MULTIPROCESSOR": 32,
-    "MULTIPROCESSOR_COUNT": DeviceTraits().multiprocessors,
-    "COMPUTE_CAPABILITY_MAJOR": CAPABILITY[0],
-    "COMPUTE_CAPABILITY_MINOR": CAPABILITY[1],
+    "WARP_SIZE": WARP,
+    "MAX_REGISTERS_PER_BLOCK": REGISTERS,
+    "MAX_REGISTERS_PER_MULTIPROCESSOR": REGISTERS,
     "MAX_PITCH": (1 << 31) - 1,
     "TEXTURE_ALIGNMENT": 512,
     "TEXTURE_PITCH_ALIGNMENT": 32,
     "SURFACE_ALIGNMENT": 512,
-    "MAX_PERSISTING_L2_CACHE_SIZE": 39321600,
-    "MAX_ACCESS_POLICY_WINDOW_SIZE": 128 << 20,
-    "L2_CACHE_SIZE": 60 << 20,
     # performance figures are placeholders: small, but not 0, as programs divide by them
     "CLOCK_RATE": 1_000_000,
     "MEMORY_CLOCK_RATE": 1_000_000,
     "GLOBAL_MEMORY_BUS_WIDTH": 64,
-    "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 2,
     "ASYNC_ENGINE_COUNT": 1,
     **dict(_extents()),
     **dict.fromkeys(_FEATURES.split(), 1),
@@ -111,21 +111,62 @@ def _number(name: str) -> int:
     return int(getattr(CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"))
 
 
-_VALUES = {_number(name): value for name, value in _ATTRIBUTES.items()}
+@cache
+def _profile_attributes(profile: Profile) -> dict[str, int]:
+    major, minor = divmod(profile.architecture, 10)
+    return {
+        "COMPUTE_CAPABILITY_MAJOR": major,
+        "COMPUTE_CAPABILITY_MINOR": minor,
+        "MULTIPROCESSOR_COUNT": profile.multiprocessors,
+        "MAX_THREADS_PER_MULTIPROCESSOR": profile.threads,
+        "MAX_BLOCKS_PER_MULTIPROCESSOR": profile.blocks,
+        "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": profile.shared,
+        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": profile.shared_optin,
+        "RESERVED_SHARED_MEMORY_PER_BLOCK": profile.shared_reserved,
+        "L2_CACHE_SIZE": profile.l2_cache,
+        "MAX_PERSISTING_L2_CACHE_SIZE": profile.persisting_l2,
+        "MAX_ACCESS_POLICY_WINDOW_SIZE": (128 << 20) * bool(profile.persisting_l2),
+        "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": profile.double_ratio,
+        "CLUSTER_LAUNCH": int(profile.cluster > 0),
+        "TENSOR_MAP_ACCESS_SUPPORTED": int(profile.architecture >= _WITH_CLUSTERS),
+    }
+
+
+@cache
+def _values(profile: Profile) -> dict[int, int]:
+    named = _ATTRIBUTES | _profile_attributes(profile)
+    return {_number(name): value for name, value in named.items()}
+
+
+def current_profile() -> Profile:
+    """Return the profile of this process's devices, which ``CUDARUN_CPU_PROFILE`` names.
+
+    Raises:
+        Refusal: There is no such profile.
+    """
+    name = os.environ.get(PROFILE_VARIABLE) or DEFAULT
+    profile = profiles().get(name)
+    if profile is None:
+        raise Refusal(
+            "NO_DEVICE", f"{PROFILE_VARIABLE}={name}: expected one of {', '.join(profiles())}"
+        )
+    return profile
 
 
 class EmulatedDevice:
     """One emulated device.
 
     Attributes:
+        profile: The GPU that it emulates.
         busy: A kernel is running on it, launched by any thread; guarded by the process's lock.
         launch_notes: By kernel, why a GPU may refuse its last launch; empty if it does not.
     """
 
     def __init__(self, ordinal: int, capacity: int) -> None:
         self.ordinal = ordinal
-        self.memory = Memory(_ADDRESSES * (ordinal + 1), capacity)
-        self.traits = DeviceTraits(ordinal=ordinal)
+        self.profile = current_profile()
+        self.memory = Memory(_ADDRESSES * (ordinal + 1), min(capacity, self.profile.memory))
+        self.traits = DeviceTraits(ordinal, self.profile.multiprocessors, self.profile.threads)
         self.busy = False
         self.launch_notes: dict[str, str] = {}
         self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that PCs rarely use
@@ -138,7 +179,13 @@ class EmulatedDevice:
     @property
     def uuid(self) -> bytes:
         """The UUID, 16 bytes that are the same in every process."""
-        return hashlib.sha256(f"{NAME} {self.ordinal}".encode()).digest()[:16]
+        return hashlib.sha256(f"{self.name} {self.ordinal}".encode()).digest()[:16]
+
+    @property
+    def name(self) -> str:
+        """The name that the driver reports; with the product's if a profile was requested."""
+        requested = os.environ.get(PROFILE_VARIABLE)
+        return f"cudarun emulated {self.profile.product}" if requested else _NAME
 
     def attribute(self, attribute: CUdevice_attribute) -> int:
         """Return the value of a ``CUdevice_attribute``.
@@ -149,7 +196,7 @@ class EmulatedDevice:
         number = int(attribute)
         if not 1 <= number <= _NEWEST_ATTRIBUTE:
             raise Refusal("INVALID_VALUE", f"{number} is not a CUdevice_attribute")
-        return self._pci_attributes.get(number, _VALUES.get(number, 0))
+        return self._pci_attributes.get(number, _values(self.profile).get(number, 0))
 
     @property
     def _pci_attributes(self) -> dict[int, int]:
@@ -162,7 +209,7 @@ class EmulatedDevice:
 
 
 def attribute_value(name: str) -> int:
-    """Return the value that every emulated device has for the attribute ``name``."""
+    """Return the value that emulated devices of all profiles have for the attribute ``name``."""
     return _ATTRIBUTES[name]
 
 

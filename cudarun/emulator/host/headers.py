@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 
-from cudarun.emulator.host.devices import CAPABILITY
+from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.images.versions import Architecture, parse_target
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.parser import LazyModule, lazy_module
@@ -14,7 +16,6 @@ from cudarun.ptx.parser import LazyModule, lazy_module
 Version = tuple[int, int]
 
 PTX_VARIABLE = "CUDARUN_CPU_PTX"
-OWN_TARGET = 10 * CAPABILITY[0] + CAPABILITY[1]
 
 _NEWEST_PTX = (9, 5)  # the newest that is published
 _LAST_MINOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8}
@@ -78,14 +79,14 @@ def parse_supported(text: str, newest: Version) -> LazyModule:
     lazy = lazy_module(text)
     module = lazy.module
     _check_targets(module, text)
-    if architecture(module) > OWN_TARGET:
-        raise WholeTextError(
-            "SM version specified by .target is higher than default SM version assumed"
-        )
+    own = current_profile().architecture
+    refusal = refusal_of_target(target_of(module), own)
+    if refusal:
+        raise WholeTextError(refusal)
     if module.address_size == 32:
         raise WholeTextError(
             " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on "
-            f"sm_{OWN_TARGET} or higher architectures."
+            f"sm_{own} or higher architectures."
         )
     return lazy
 
@@ -111,10 +112,21 @@ def _check_targets(module: tree.Module, text: str) -> None:
         raise PtxError([PtxDiagnostic(position, what, "fatal")])
 
 
-def architecture(module: tree.Module) -> int:
-    """Return the number in the first ``.target`` of a module: ``90`` for ``sm_90a``."""
-    matches = filter(None, map(_TARGET.fullmatch, module.targets))
-    return int(next(matches)[1].rstrip("af"))
+def target_of(module: tree.Module) -> Architecture:
+    """Return the first architecture in the ``.target`` of a module."""
+    found = next(filter(None, map(parse_target, module.targets)))
+    return replace(found, is_virtual=True)
+
+
+def refusal_of_target(target: Architecture, device: int) -> str:
+    """Return ptxas's refusal to compile PTX of a target for a device; empty if it does."""
+    if target.number > device:
+        return "SM version specified by .target is higher than default SM version assumed"
+    if target.runs_on(device):
+        return ""
+    other = "future" if target.suffix == "a" else "different SM-family"
+    name = f"sm_{target.number}{target.suffix}"
+    return f"Program with .target '{name}' cannot be compiled to {other} architecture"
 
 
 def _position(text: str, offset: int) -> tree.Position:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cudarun.base.errors import ImageRefused
 from cudarun.emulator.host.addresses import HostPointer, address_of, host_read, host_text
-from cudarun.emulator.host.devices import CAPABILITY
+from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.images.kinds import ELF_MAGIC, FATBIN_MAGIC
 
@@ -74,9 +74,9 @@ def _ptx_of_fatbin(image: bytes) -> bytes:
     """Return the PTX for the newest architecture that is not newer than this device."""
     from cudarun.images.fatbin import best_entry, read_entries  # most images are PTX
 
-    major, minor = CAPABILITY
+    architecture = current_profile().architecture
     try:
-        best = best_entry(10 * major + minor, read_entries(image, ""), machine_code=False)
+        best = best_entry(architecture, read_entries(image, ""), machine_code=False)
         if best is not None:
             return best.content("")
     except ImageRefused as error:
@@ -84,5 +84,5 @@ def _ptx_of_fatbin(image: bytes) -> bytes:
         raise NotLoadable("NO_BINARY_FOR_GPU", words) from None
     raise NotLoadable(
         "NO_BINARY_FOR_GPU",
-        f"the fatbin contains no PTX for compute capability {major}.{minor} or older",
+        f"the fatbin contains no PTX for compute capability {architecture / 10} or older",
     )

@@ -17,17 +17,17 @@ from cuda.bindings.driver import CUjit_option
 
 from cudarun.base.bindings import newer_jit_options
 from cudarun.base.process import without_collection
+from cudarun.base.profiles import Profile
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import address_of, host_write
-from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.devices import attribute_value, current_profile
 from cudarun.emulator.host.headers import (
-    OWN_TARGET,
     UnsupportedVersion,
     Version,
     WholeTextError,
-    architecture,
     newest_ptx,
     parse_supported,
+    target_of,
 )
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
@@ -74,9 +74,6 @@ _WITHOUT_EFFECT = {
     CUjit_option.CU_JIT_MIN_CTA_PER_SM: "the emulated device does not allocate registers",
 }
 _HIGHEST_OPTIMIZATION = 4
-# For the device's own architecture, as in a driver, ptxas accepts static arrays up to the opt-in
-# maximum; with nvcc's -arch=sm_90 up to 48 KiB.
-_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 _MOST_CONSTANTS = attribute_value("TOTAL_CONSTANT_MEMORY")
 _MOST_PARAMETERS, _FEWER_PARAMETERS = 32764, 4352  # bytes; PTX ISA, .param space
 _WITH_MORE_PARAMETERS = (8, 1)
@@ -134,7 +131,7 @@ class DriverJitOptions:
     def for_another_device(self) -> bool:
         """True if the code is for another architecture (``CU_JIT_TARGET``)."""
         target = self._values.get(CUjit_option.CU_JIT_TARGET)
-        own = f"CU_TARGET_COMPUTE_{OWN_TARGET}"
+        own = f"CU_TARGET_COMPUTE_{current_profile().architecture}"
         name = getattr(target, "name", f"CU_TARGET_COMPUTE_{target}")
         return target is not None and name not in (own, f"{own}A")
 
@@ -146,7 +143,7 @@ class DriverJitOptions:
     def check_of_link(self) -> None:
         """Raise `Refusal` if the result would have to be machine code."""
         if self.for_another_device:
-            why = f"the emulated device links only for itself, sm_{OWN_TARGET}"
+            why = f"the emulated device links only for itself, sm_{current_profile().architecture}"
             self._refuse(CUjit_option.CU_JIT_TARGET, why)
 
     def check_of_one_input(self) -> None:
@@ -251,13 +248,13 @@ def compile_image(
     with options.logging_errors():
         text = ptx_text(image)
         if on_demand and len(text) > SHORT and not options.verbose:
-            compiled = _compiled(text, newest_ptx(), on_demand=True)
+            compiled = _compiled(text, newest_ptx(), current_profile(), on_demand=True)
         else:
             compiled = compile_text(text)
     if options.for_another_device:  # as on a GPU: it compiles but does not load
         raise Refusal(
             "INVALID_SOURCE",
-            f"the code was compiled for another architecture than sm_{OWN_TARGET}",
+            f"the code was compiled for another architecture than {current_profile().target}",
         )
     if options.verbose:
         options.append("info", information(compiled.program))
@@ -266,11 +263,13 @@ def compile_image(
 
 def compile_text(text: str) -> CompiledModule:
     """Parse and compile one PTX text. Raises `PtxError`."""
-    return _compiled(text, newest_ptx())
+    return _compiled(text, newest_ptx(), current_profile())
 
 
 @functools.lru_cache(maxsize=16)
-def _compiled(text: str, newest: Version, *, on_demand: bool = False) -> CompiledModule:
+def _compiled(
+    text: str, newest: Version, profile: Profile, *, on_demand: bool = False
+) -> CompiledModule:
     from cudarun.emulator.decode.module import ModuleDecoder  # the instruction tables
 
     with without_collection(freeze=True):
@@ -286,17 +285,17 @@ def _compiled(text: str, newest: Version, *, on_demand: bool = False) -> Compile
             decoder.whole_program()
     _check_constants(decoder)
     for kernel in decoder.program.kernels.values():
-        _check_spaces(kernel, module)
+        _check_spaces(kernel, module, profile)
 
     def compile_kernel(name: str) -> KernelCode:
         with without_collection(freeze=True):
             kernel = decoder.kernel(name)
         _check_constants(decoder)
-        _check_spaces(kernel, module)
+        _check_spaces(kernel, module, profile)
         return kernel
 
     names = dict.fromkeys(f.name for f in module.functions if f.is_entry and f.body is not None)
-    target = architecture(module)
+    target = target_of(module).number
     return CompiledModule(decoder.program, target, externs, tuple(names), text, compile_kernel)
 
 
@@ -306,10 +305,10 @@ def _check_constants(decoder: ModuleDecoder) -> None:
         raise SpaceOverflow("File", what, decoder.const_bytes, _MOST_CONSTANTS)
 
 
-def _check_spaces(kernel: KernelCode, module: tree.Module) -> None:
+def _check_spaces(kernel: KernelCode, module: tree.Module, profile: Profile) -> None:
     user = f"Entry function '{kernel.name}'"
-    if kernel.static_shared > _MOST_SHARED:
-        raise SpaceOverflow(user, "shared data", kernel.static_shared, _MOST_SHARED)
+    if kernel.static_shared > profile.static_shared:
+        raise SpaceOverflow(user, "shared data", kernel.static_shared, profile.static_shared)
     most = _MOST_PARAMETERS if module.version >= _WITH_MORE_PARAMETERS else _FEWER_PARAMETERS
     if kernel.parameter_bytes > most:
         raise SpaceOverflow(user, "parameter space", kernel.parameter_bytes, most)
@@ -350,7 +349,7 @@ def information(program: ModuleCode) -> str:
         used[variable.space] += variable.size
     constants = f", {used['const']} bytes cmem[3]" if used["const"] else ""
     lines = [f"ptxas info    : {used['global']} bytes gmem{constants}"]
-    target = f"sm_{OWN_TARGET}a"  # the architecture itself, as drivers compile
+    target = current_profile().target
     for kernel in program.kernels.values():
         lines += [
             f"ptxas info    : Compiling entry function '{kernel.name}' for '{target}'",

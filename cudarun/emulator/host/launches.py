@@ -39,7 +39,6 @@ _MOST_THREADS = attribute_value("MAX_THREADS_PER_BLOCK")
 _BLOCK = tuple(attribute_value(f"MAX_BLOCK_DIM_{axis}") for axis in "XYZ")
 _GRID = tuple(attribute_value(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
 _PORTABLE_CLUSTER = 8
-_LARGEST_CLUSTER = 16
 
 # Launch attributes that affect neither results nor order.
 _WITHOUT_EFFECT = """
@@ -344,7 +343,10 @@ def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> N
     free = function.attributes.get(
         cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     )
-    most = _LARGEST_CLUSTER if free else _PORTABLE_CLUSTER
+    largest = function.module.context.device.profile.cluster
+    if not largest:
+        raise Refusal("NOT_SUPPORTED", "clusters require compute capability 9.0 or later")
+    most = largest if free else min(largest, _PORTABLE_CLUSTER)
     if not 1 <= prod(cluster) <= most:
         raise Refusal(
             "INVALID_CLUSTER_SIZE",

@@ -14,7 +14,7 @@ from cuda.bindings.driver import CUfunction_attribute as Attribute
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.contexts import Context, ContextObject
-from cudarun.emulator.host.devices import CAPABILITY, attribute_value
+from cudarun.emulator.host.devices import attribute_value, current_profile
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import HostMemory
 from cudarun.emulator.host.jit import CompiledModule, DriverJitOptions
@@ -25,7 +25,6 @@ from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
 _MOST_THREADS = attribute_value("MAX_THREADS_PER_BLOCK")
-_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 _NEWEST_ATTRIBUTE = int(Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
 _CLUSTER = (
     Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
@@ -68,7 +67,7 @@ class FunctionAttributes:
             Attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: code.local_bytes,
             Attribute.CU_FUNC_ATTRIBUTE_NUM_REGS: registers_per_thread(code),
             Attribute.CU_FUNC_ATTRIBUTE_PTX_VERSION: architecture,
-            Attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION: 10 * CAPABILITY[0] + CAPABILITY[1],
+            Attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION: current_profile().architecture,
             Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: max(
                 _DEFAULT_SHARED - code.static_shared, 0
             ),
@@ -96,7 +95,7 @@ class FunctionAttributes:
         if attribute not in _SETTABLE:
             raise Refusal("INVALID_VALUE", f"{attribute.name} cannot be set")
         if attribute == Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-            most = _MOST_SHARED - self._static_shared
+            most = current_profile().shared_optin - self._static_shared
             if not 0 <= value <= most:
                 raise Refusal(
                     "INVALID_VALUE",

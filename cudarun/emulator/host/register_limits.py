@@ -13,8 +13,7 @@ import re
 
 from cudarun.base.bindings import is_missing_library
 from cudarun.base.cache import ResultCache, cache_folder, digest_of
-from cudarun.emulator.host.headers import OWN_TARGET
-from cudarun.emulator.host.occupancy import most_registers
+from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.program import KernelCode
 from cudarun.ptx.parser import SHORT
@@ -33,12 +32,14 @@ def register_note(text: str, kernel: KernelCode, threads: int) -> str:
     Raises:
         Refusal: The registers do not fit.
     """
-    limit = most_registers(threads)
+    limit = current_profile().most_registers(threads)
     if kernel.registers <= limit:
         return ""
     available = f"{limit} registers per thread are available to blocks of {threads} threads"
     most = min(limit + limit // 2, _MOST)
-    log = _compiler_log(text, most) if len(text) <= SHORT else "the PTX is too long to compile it"
+    log = "the PTX is too long to compile it"
+    if len(text) <= SHORT:
+        log = _compiler_log(text, most, current_profile().target)
     counts = re.search(
         rf"Compiling entry function '{re.escape(kernel.name)}' for .*?"
         r"(?P<spilled>\d+) bytes spill stores.*?Used (?P<used>\d+) registers",
@@ -60,7 +61,7 @@ def register_note(text: str, kernel: KernelCode, threads: int) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _compiler_log(text: str, most: int) -> str:
+def _compiler_log(text: str, most: int, target: str) -> str:
     """Return what nvJitLink states about the kernels of a text, or why it cannot."""
     from cuda.bindings import nvjitlink  # few launches need it
 
@@ -71,13 +72,13 @@ def _compiler_log(text: str, most: int) -> str:
             raise
         return "nvJitLink is not installed"
     cache = ResultCache(cache_folder("registers"))
-    key = digest_of(each.encode() for each in (str(version), str(most), text))
+    key = digest_of(each.encode() for each in (str(version), str(most), target, text))
     known = cache.load(key)
     if known is not None:
         return known["log"].decode()
     limit = f"-maxrregcount={most}"
     # Of code that nvJitLink finds in its cache, it states no spills.
-    options = [f"-arch=sm_{OWN_TARGET}a", limit, "-verbose", "-no-cache"]
+    options = [f"-arch={target}", limit, "-verbose", "-no-cache"]
     handle = nvjitlink.create(len(options), options)
     try:
         data = text.encode("latin-1") + b"\0"

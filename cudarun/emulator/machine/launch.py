@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from cudarun.base.profiles import DEFAULT, profiles
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
 from cudarun.emulator.faults import DeviceFault
@@ -50,6 +51,7 @@ _RECURSIVE_BATCH = 1 << 11
 _SHARED_UNIT = 128  # bytes in which shared memory is allocated
 _LARGEST_ID = (1 << 64) - 1
 
+_DEFAULT = profiles()[DEFAULT]
 # Where the reserved shared memory of a block is on an H200 with the driver of CUDA 13.0.
 _RESERVED_SHARED = {"%reserved_smem_offset_end": 288, "%reserved_smem_offset_cap": RESERVED_SHARED}
 
@@ -101,8 +103,8 @@ class DeviceTraits:
     """The properties of the device that a kernel can query."""
 
     ordinal: int = 0
-    multiprocessors: int = 132
-    threads_per_multiprocessor: int = 2048
+    multiprocessors: int = _DEFAULT.multiprocessors
+    threads_per_multiprocessor: int = _DEFAULT.threads
 
 
 class Launch:

@@ -50,12 +50,14 @@ class ScriptWorker:
     """A worker that starts to initialize the driver immediately, for one script.
 
     Raises:
-        RequestError: The devices are of two drivers, which one process cannot serve.
+        RequestError: One process cannot serve all the devices.
     """
 
     def __init__(self, pool: WorkerPool, target: Target, images: Mapping[str, Image]) -> None:
-        if len({selector.driver for selector in target.devices}) > 1:
-            raise RequestError("a script runs in one process and cannot use GPUs and cpu together")
+        if len({selector.process for selector in target.devices}) > 1:
+            raise RequestError(
+                "a script runs in one process, which serves GPUs, or emulated devices of one kind"
+            )
         self._pool = pool
         self._timeout = target.timeout
         start = partial(_script_runner, target.devices, images, target.trace)

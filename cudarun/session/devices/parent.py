@@ -27,7 +27,7 @@ def list_devices(
     Raises:
         NoDevice: No driver, no device, or not the requested one.
     """
-    groups = [tuple(group) for _, group in groupby(target.devices, lambda s: s.driver)]
+    groups = [tuple(group) for _, group in groupby(target.devices, lambda s: s.process)]
     with WorkerPool() as pool:
         workers = [
             DeviceWorkers(

@@ -112,7 +112,7 @@ class Target:
         show_default=True,
         show_envvar=True,
         help="Comma-separated devices: 0 · 0,2 · all · GPU UUID or a prefix of it · PCI bus ID · "
-        "cpu · cpu:1 · cpu:all.",
+        "cpu · cpu:1 · cpu:all · cpu@a100, emulated with that GPU's limits.",
     )
     context: ContextOptions = fields_of_group(ContextOptions)
     together: bool = _target(

@@ -51,9 +51,9 @@ def resolve(
         known = enumerate(shown.indices)
         return [Device(str(index), index, driver.cuDeviceGet(nth)) for nth, index in known]
     found = [index for selector in selectors for index in _indices(driver, selector, count)]
-    name = driver_of(selectors)
+    name, profile = driver_of(selectors), selectors[0].profile
     return [
-        Device(str(Selector(name, "index", str(index))), index, driver.cuDeviceGet(index))
+        Device(str(Selector(name, "index", str(index), profile)), index, driver.cuDeviceGet(index))
         for index in dict.fromkeys(found)
     ]
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from cudarun.base.bindings import import_driver_types
 from cudarun.base.errors import RequestError
+from cudarun.base.profiles import PROFILE_VARIABLE
 from cudarun.base.records import dataclass, derived
 from cudarun.session.driver.log import LogCalls, libcuda_logs
-from cudarun.session.driver.selection import DriverName
+from cudarun.session.driver.selection import DriverName, process_profile
 
 if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     import numpy as np
@@ -157,8 +158,12 @@ def has_detectors(name: DriverName) -> bool:
     return name == "cpu"
 
 
-def choose_driver(name: DriverName) -> DriverChoice:
+def choose_driver(name: DriverName, profile: str = "") -> DriverChoice:
     """Import the driver API of the given name (30–60 ms).
+
+    Args:
+        name: The driver.
+        profile: The GPU that this process emulates from now on; empty for the environment's.
 
     Raises:
         RequestError: A variable of the environment has a value that it cannot have.
@@ -178,6 +183,9 @@ def choose_driver(name: DriverName) -> DriverChoice:
                 f"{COUNT_VARIABLE}={count}: expected a number from 1 to {MOST_DEVICES}",
                 hint=f"{COUNT_VARIABLE}=2 creates two emulated devices",
             )
+        if profile:
+            os.environ[PROFILE_VARIABLE] = profile
+        process_profile(profile)
         invalid = Engines.invalid_variable()
         if invalid is not None:
             variable, expected = invalid

@@ -1,38 +1,54 @@
 """The parser of ``-d/--device``, which runs before any driver call.
 
 ``0`` · ``0,2`` · ``all`` · a GPU UUID or its start · a PCI bus id · ``cpu`` · ``cpu:1`` ·
-``cpu:all``
+``cpu:all`` · ``cpu@rtx5090`` · ``cpu@sm_86:1``
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.base.profiles import Profile
 
 DriverName = Literal["cuda", "cpu"]
 
 ALL = "all"
 _PCI = re.compile(r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?", re.IGNORECASE)
 _UUID = re.compile(r"(?:GPU-|MIG-)?[0-9a-f][0-9a-f-]+", re.IGNORECASE)
-_FORMS = "an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'"
+_CPU = re.compile(r"cpu(?:@(?P<profile>[^:]*))?(?::(?P<ordinal>all|\d+))?", re.ASCII)
+_FORMS = "an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N', 'cpu:all' or 'cpu@GPU'"
 
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """An item of the list: all devices of a driver, or the one that ``by`` and ``value`` name."""
+    """An item of the list: all devices of a driver, or the one that ``by`` and ``value`` name.
+
+    Attributes:
+        profile: The GPU that ``cpu`` emulates; empty for that of the environment, or an H200.
+    """
 
     driver: DriverName
     by: Literal["index", "uuid", "pci", "all"]
     value: str
+    profile: str = ""
+
+    @property
+    def process(self) -> tuple[DriverName, str]:
+        """The driver and its profile, which all devices of one process have in common."""
+        return self.driver, self.profile
 
     def __str__(self) -> str:
         if self.driver == "cuda":
             return self.value
-        return "cpu" if self.value == "0" else f"cpu:{self.value}"
+        name = f"cpu@{self.profile}" if self.profile else "cpu"
+        return name if self.value == "0" else f"{name}:{self.value}"
 
 
 def parse_devices(text: str) -> tuple[Selector, ...]:
@@ -51,19 +67,55 @@ def by_index(selectors: Sequence[Selector]) -> tuple[int, ...] | None:
     return tuple(dict.fromkeys(int(selector.value) for selector in selectors))
 
 
+def profile_of(name: str, option: str) -> Profile:
+    """Return the profile of a GPU or an architecture.
+
+    Args:
+        name: Its name, in any case.
+        option: The option that names it, for the error.
+
+    Raises:
+        RequestError: There is none; the hint lists those that there are.
+    """
+    from cudarun.base.profiles import profiles  # only for `cpu@`
+
+    known = profiles()
+    found = known.get(name.lower())
+    if found is None:
+        from cudarun.arguments.scanner import did_you_mean  # only for an error
+
+        near = did_you_mean(name.lower(), known)
+        raise RequestError(
+            f"'{name}' is not a GPU that is known here{f'; {near}' if near else ''}",
+            hint=f"GPUs: {', '.join(known)}",
+            option=option,
+        )
+    return found
+
+
+def process_profile(requested: str) -> Profile:
+    """Return the profile of a process: the requested one, the environment's, or the default one.
+
+    Raises:
+        RequestError: The environment names one that is unknown.
+    """
+    from cudarun.base.profiles import DEFAULT, PROFILE_VARIABLE  # only for `cpu`
+
+    name = requested or os.environ.get(PROFILE_VARIABLE) or DEFAULT
+    return profile_of(name, PROFILE_VARIABLE)
+
+
 def _selector(item: str) -> Selector:
     if item == ALL:
         return Selector("cuda", "all", ALL)
     if item.isdecimal():
         return Selector("cuda", "index", str(int(item)))
-    if item == "cpu":
-        return Selector("cpu", "index", "0")
-    if item.startswith("cpu:"):
-        ordinal = item.removeprefix("cpu:")
+    if emulated := _CPU.fullmatch(item):
+        profile, ordinal = emulated["profile"], emulated["ordinal"] or "0"
+        name = "" if profile is None else profile_of(profile, "--device").name
         if ordinal == ALL:
-            return Selector("cpu", "all", ALL)
-        if ordinal.isdecimal():
-            return Selector("cpu", "index", str(int(ordinal)))
+            return Selector("cpu", "all", ALL, name)
+        return Selector("cpu", "index", str(int(ordinal)), name)
     if _PCI.fullmatch(item):
         return Selector("cuda", "pci", item)
     if _UUID.fullmatch(item):

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cudarun.base.cache import ResultCache, cache_folder, digest_of
@@ -15,19 +15,24 @@ from cudarun.session.compile.nvcc import NVCC_INSTALLATION
 from cudarun.session.compile.toolkit import find_program
 from cudarun.session.workers.program import run_compiler
 
-_ARCHITECTURE = "arch=compute_90,code=compute_90"
-_OPTIONS = ("-cudart", "shared", "-lineinfo", "-std=c++17", "-gencode", _ARCHITECTURE)
+_OPTIONS = ("-cudart", "shared", "-lineinfo", "-std=c++17", "-gencode")
 _ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH", "CPLUS_INCLUDE_PATH")
 _DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
 
 
-def compile_program(source: str, folder: Path) -> str:
+def compile_program(source: str, folder: Path, architecture: int) -> str:
     """Return the path of the program that a file of CUDA source is, in a folder.
+
+    Args:
+        source: The file.
+        folder: The folder.
+        architecture: That of the device, 90 for compute_90.
 
     Raises:
         RequestError: The file cannot be read, nvcc is not installed, or it fails.
     """
     path = Path(source)
+    options = (*_OPTIONS, f"arch=compute_{architecture},code=compute_{architecture}")
     compiler = find_program("nvcc")
     if compiler is None:
         raise RequestError("nvcc is not installed", hint=NVCC_INSTALLATION, option="PROGRAM")
@@ -36,7 +41,7 @@ def compile_program(source: str, folder: Path) -> str:
     except OSError as error:
         raise RequestError(f"{source}: {error.strerror}") from None
     status = os.stat(os.path.realpath(compiler))
-    facts = [compiler, str(status.st_mtime_ns), os.path.abspath(source), *_OPTIONS]
+    facts = [compiler, str(status.st_mtime_ns), os.path.abspath(source), *options]
     facts += [os.environ.get(name, "") for name in _ENVIRONMENT]
     key = digest_of([text, *map(os.fsencode, facts)])
     cache = ResultCache(cache_folder("exec"))
@@ -44,7 +49,7 @@ def compile_program(source: str, folder: Path) -> str:
     program.parent.mkdir()
     found = cache.load(key)
     if found is None or not _are_unchanged(json.loads(found["dependencies"])):
-        dependencies = _compile(compiler, source, program, folder / "libcuda.so.1")
+        dependencies = _compile(compiler, options, source, program, folder / "libcuda.so.1")
         digests = json.dumps({each: _digest(each) for each in dependencies}).encode()
         found = {"program": program.read_bytes(), "dependencies": digests}
         cache.store(key, found)
@@ -53,10 +58,12 @@ def compile_program(source: str, folder: Path) -> str:
     return os.fspath(program)
 
 
-def _compile(compiler: str, source: str, program: Path, driver: Path) -> Iterable[str]:
+def _compile(
+    compiler: str, options: Sequence[str], source: str, program: Path, driver: Path
+) -> Iterable[str]:
     """Compile, with the library of the driver API; return the files that the source includes."""
     listed = program.with_suffix(".d")
-    command = [compiler, *_OPTIONS, "-MD", "-MF", str(listed), "-o", str(program), source]
+    command = [compiler, *options, "-MD", "-MF", str(listed), "-o", str(program), source]
     command += ["-Xlinker", f"--as-needed,{driver}"]
     status, log = run_compiler(command)
     if status:

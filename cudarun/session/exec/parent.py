@@ -18,11 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cudarun.base.profiles import PROFILE_VARIABLE
 from cudarun.images.demangler import base_name, demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
 from cudarun.programs.report import USED, read_report
 from cudarun.session.driver import drivers
+from cudarun.session.driver.selection import process_profile
 from cudarun.session.exec.libraries import ASSEMBLER, build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
 from cudarun.session.exec.symbols import function_at
@@ -54,6 +56,7 @@ def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
     Raises:
         RequestError: The libraries cannot be built, or the program cannot be started.
     """
+    profile = process_profile(request.profile)
     with temporary_folder() as name:
         folder = Path(name)
         audit = build_cuda_libraries(folder)
@@ -61,7 +64,7 @@ def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
             # Imported here: most programs are compiled already.
             from cudarun.session.exec.compiler import compile_program
 
-            program = compile_program(request.command[0], folder)
+            program = compile_program(request.command[0], folder, profile.architecture)
             request = replace(request, command=(program, *request.command[1:]))
         start = time.monotonic()
         with _servers(request, folder) as servers:
@@ -149,7 +152,10 @@ def _servers(request: ExecRequest, folder: Path) -> Iterator[Servers]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(os.fspath(path))
         listener.listen(1024)
-        with SupervisedProgram(command, stdin=listener.fileno()) as program:
+        environment = {PROFILE_VARIABLE: request.profile} if request.profile else {}
+        with SupervisedProgram(
+            command, stdin=listener.fileno(), environment=environment
+        ) as program:
             yield Servers(path, listener, program)
 
 

@@ -14,10 +14,12 @@ class ExecRequest:
 
     Attributes:
         command: The program and its arguments.
+        profile: The GPU that the device emulates; empty for that of the environment.
         keeps_stdout: Whether stdout is a document, so that the program's goes to stderr.
     """
 
     command: tuple[str, ...]
+    profile: str
     detect: tuple[str, ...] = field_of(Detection, "detect")
     stats: bool = field_of(Detection, "stats")
     engine: str | None = field_of(ProgramOptions, "engine")

@@ -51,7 +51,7 @@ class DeviceWorkers:
             work will need.
 
     Raises:
-        RequestError: ``--together`` with devices of two drivers, which one process cannot serve.
+        RequestError: ``--together`` with devices that one process cannot serve.
         NoDevice: ``all`` was requested and there is no device.
     """
 
@@ -62,9 +62,9 @@ class DeviceWorkers:
         prefetch: Callable[[], object] | None = None,
         display: ProgressDisplay | None = None,
     ) -> None:
-        if target.together and len({selector.driver for selector in target.devices}) > 1:
+        if target.together and len({selector.process for selector in target.devices}) > 1:
             raise RequestError(
-                "GPUs and the emulated device use different drivers", option="--together"
+                "one process serves GPUs, or emulated devices of one kind", option="--together"
             )
         self._pool = pool
         self._target = target
@@ -192,7 +192,7 @@ def one_by_one(pool: WorkerPool, target: Target, *, guess: bool = False) -> list
             if not indices:
                 spec = session_spec((selector,), target)
                 indices = pool.call(spec, _indices, target.timeout).unwrap()
-            groups += [(Selector(selector.driver, "index", str(index)),) for index in indices]
+            groups += [(replace(selector, by="index", value=str(index)),) for index in indices]
         else:
             groups.append((selector,))
     return list(dict.fromkeys(groups))

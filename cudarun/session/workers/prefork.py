@@ -105,7 +105,8 @@ def _import(devices: str, prefetch: Callable[[], object]) -> None:
     from cudarun.session.driver.drivers import choose_driver
     from cudarun.session.driver.selection import parse_devices
 
-    choose_driver(parse_devices(devices)[0].driver)
+    first = parse_devices(devices)[0]
+    choose_driver(first.driver, first.profile)
     prefetch()
 
 

@@ -85,7 +85,7 @@ class Session:
         if name == "cuda" and not target.trace:  # a trace shows the time of cuInit
             plain = target.context.kind == "primary" and not target.context.flags
             preinitialize(context=plain and shown is not None and len(shown.indices) == 1)
-        self.driver = Driver(choose_driver(name), trace=target.trace)
+        self.driver = Driver(choose_driver(name, selectors[0].profile), trace=target.trace)
         prefetched = Background(prefetch or (lambda: None)).result
         if name != "cuda":  # whose cuInit imports nothing
             prefetched()

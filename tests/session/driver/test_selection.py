@@ -41,8 +41,34 @@ def test_anything_else_is_refused_by_name(text: str) -> None:
     assert "a GPU UUID" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("text", ["0", "cpu", "cpu:3", "GPU-12ab"])
+@pytest.mark.parametrize(
+    ("text", "label", "profile"),
+    [
+        ("cpu@rtx5090", "cpu@rtx5090", "rtx5090"),
+        ("cpu@A100:0", "cpu@a100", "a100"),
+        ("cpu@sm_86:2", "cpu@sm_86:2", "sm_86"),
+        ("cpu@t4:all", "cpu@t4:all", "t4"),
+    ],
+)
+def test_profiles(text: str, label: str, profile: str) -> None:
+    [selector] = parse_devices(text)
+    assert (str(selector), selector.driver, selector.profile) == (label, "cpu", profile)
+
+
+@pytest.mark.parametrize(
+    ("text", "similar"),
+    [("cpu@rtx5009", "did you mean rtx5090"), ("cpu@h300", "did you mean h200"), ("cpu@", "here")],
+)
+def test_an_unknown_profile_is_refused_with_those_that_there_are(text: str, similar: str) -> None:
+    with pytest.raises(RequestError, match="is not a GPU that is known here") as caught:
+        parse_devices(text)
+    assert similar in str(caught.value)
+    assert "gb10, sm_75" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("text", ["0", "cpu", "cpu:3", "cpu@l4:1", "GPU-12ab"])
 def test_a_selector_prints_as_it_is_written(text: str) -> None:
     [selector] = parse_devices(text)
     assert str(selector) == text
-    assert parse_devices(str(selector)) == (Selector(selector.driver, selector.by, selector.value),)
+    same = Selector(selector.driver, selector.by, selector.value, selector.profile)
+    assert parse_devices(str(selector)) == (same,)

@@ -23,7 +23,7 @@ def test_imports_follow_one_another(monkeypatch: pytest.MonkeyPatch, name: str) 
     initialized = threading.Event()
     choose = session.choose_driver
 
-    def chosen(_: str) -> Any:
+    def chosen(*_: str) -> Any:
         events.append("driver")
         return choose("cpu")
 

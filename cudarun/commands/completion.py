@@ -87,10 +87,19 @@ def devices(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comp
     gpus = [str(index) for index in range(count() or 0)]
     emulated = ["cpu", "cpu:all"]
     if incomplete.rpartition(",")[2].startswith("cpu@"):
-        from cudarun.base.profiles import profiles
-
-        emulated = [f"cpu@{name}" for name in profiles()]
+        emulated = [f"cpu@{name}" for name in _profiles()]
     return _listed([*gpus, *(["all"] if gpus else []), *emulated], incomplete)
+
+
+def gpus(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the GPUs of a list by the names of their profiles."""
+    return _listed(_profiles(), incomplete)
+
+
+def _profiles() -> Iterable[str]:
+    from cudarun.base.profiles import profiles
+
+    return profiles()
 
 
 def image_or_case(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +23,7 @@ from cudarun.commands.inputs import open_inputs
 from cudarun.commands.numbers import UINT_MAX, extent, size
 from cudarun.commands.options import (
     compile_options,
+    gpus,
     jit,
     jit_options,
     progress_display,
@@ -37,6 +39,9 @@ from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest, OfflineScope
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.pool import worker_pool
+
+if TYPE_CHECKING:
+    from cudarun.base.profiles import Profile
 
 _OPTIONS = options_of(
     LoadRequest,
@@ -60,12 +65,22 @@ _OPTIONS = options_of(
     help="With --offline: inspect only code for this target, such as sm_90 or compute_90. A .cu is "
     "compiled for it.",
 )
+@option(
+    "--for",
+    "gpus",
+    type=gpus,
+    default="",
+    shell_complete=completion.gpus,
+    metavar="GPUS",
+    help="Without a device, report whether these GPUs load each kernel, and launch it with --block "
+    "and --smem: comma-separated, such as rtx5090,b200,sm_86.",
+)
 @_OPTIONS["block"]
 @_OPTIONS["smem"]
 @jit_options
 @compile_options
 @target_options(default="0")
-def command(quiet: bool, offline: bool, **values: Any) -> int:
+def command(quiet: bool, offline: bool, gpus: tuple[Profile, ...], **values: Any) -> int:
     """Load IMAGEs with all their kernels on each device, and show their contents.
 
     The driver loads lazily and can accept a file with invalid code. This command forces every
@@ -76,12 +91,13 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
     cudarun load samples/saxpy.ptx samples/managed.ptx -d cpu --block 256
     cudarun load --offline samples/saxpy.ptx
     cudarun load --offline libnccl.so.2 --arch sm_90 -v
+    cudarun load samples/matmul.ptx --for rtx5090,t4 --block 32,32 --smem 64Ki
     """
     renderer = chosen_renderer()
     where = target(values, capture=True)
-    if offline:
+    if offline or gpus:
         with reading(where):
-            return _offline(values, renderer, where, quiet=quiet)
+            return _offline(values, gpus, renderer, where, quiet=quiet)
     if arch := values.pop("arch"):
         values["compiler_options"] += (f"--gpu-architecture={arch}",)
 
@@ -98,21 +114,26 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
     return finish(report, renderer)
 
 
-def _offline(values: Values, renderer: Renderer, where: Target, *, quiet: bool) -> int:
-    _refuse_offline()
+def _offline(
+    values: Values, gpus: tuple[Profile, ...], renderer: Renderer, where: Target, *, quiet: bool
+) -> int:
+    _refuse_offline("--for" if gpus else "--offline", ("block", "smem") if gpus else ())
     from cudarun.session.load.offline import load_offline
 
     images = open_inputs(values["images"], values)
     details = where.verbose or renderer.owns_stdout
-    scope = OfflineScope(values["kernel"], values["arch"], details, where.timeout)
+    scope = OfflineScope(
+        *(values["kernel"], values["arch"], details, where.timeout),
+        *(gpus, values["block"], values["smem"]),
+    )
     return finish(load_offline(images, scope, progress_display(where, quiet=quiet)), renderer)
 
 
-def _refuse_offline() -> None:
-    """Refuse options for the driver with ``--offline``."""
+def _refuse_offline(option: str, permitted: Collection[str]) -> None:
+    """Refuse options for the driver with ``--offline`` or ``--for``."""
     for each in given_on_line(click.get_current_context()):
-        if isinstance(each, Option) and each.of_device:
-            raise conflict(each.opts[-1], "--offline", "--offline uses no device")
+        if isinstance(each, Option) and each.of_device and each.name not in permitted:
+            raise conflict(each.opts[-1], option, f"{option} uses no device")
 
 
 def _request(values: Values, *, verbose: bool) -> LoadRequest:

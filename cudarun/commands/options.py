@@ -19,12 +19,13 @@ from cudarun.commands.numbers import seconds, size
 from cudarun.report.progress import status_line
 from cudarun.report.terminal import pass_on, shows_controls
 from cudarun.session.driver.contexts import FLAGS, LIMITS, ContextOptions, Target
-from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.selection import parse_devices, profile_of
 from cudarun.session.image.image import CompileOptions
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.deadline import time_limit
 
 if TYPE_CHECKING:
+    from cudarun.base.profiles import Profile
     from cudarun.images.versions import Architecture
     from cudarun.session.workers.progress import ProgressDisplay
 
@@ -57,6 +58,12 @@ def architecture(text: str) -> Architecture:
     if target is None:
         raise click.BadParameter(f"'{text}' is not an architecture, such as sm_90 or sm_90a")
     return target
+
+
+def gpus(text: str) -> tuple[Profile, ...]:
+    """``b200,rtx5090``: GPUs of the table of profiles, each once."""
+    names = dict.fromkeys(name.strip() for name in text.split(",") if text)
+    return tuple(profile_of(name, "--for") for name in names)
 
 
 device_option = partial(option, "-d", "--device", "devices", type=parse_devices, metavar="DEVICE")

@@ -10,7 +10,7 @@ from cudarun.diagnostics.refusals import (
     targets_text,
     version_text,
 )
-from cudarun.images.versions import Version, cuda_of_ptx, newest_ptx, parse_target
+from cudarun.images.versions import TEGRA, Version, cuda_of_ptx, newest_ptx, parse_target
 
 PTX_TOO_OLD = rule_of(
     r"PTX \.version (\d+\.\d+) does not support \.target (\w+)",
@@ -148,8 +148,10 @@ def no_code_for_gpu(case: RefusalFacts) -> Explanation | None:
         ptx = "it contains no PTX"
         if oldest <= architecture:
             wanted += f", or embed PTX: -gencode arch=compute_{oldest},code=compute_{oldest}"
+    numbers = {architecture, *(target.number for target in contents.targets)}
+    own = "architecture, as on every Tegra" if numbers & TEGRA else "major version"
     return Explanation(
         f"The {contents.kind.value} has code for {targets_text(contents.targets)}, not for "
-        f"{target_text(case.target)}: SASS runs only on its own major version, and {ptx}.",
+        f"{target_text(case.target)}: SASS runs only on its own {own}, and {ptx}.",
         f"build it with {wanted}",
     )

@@ -96,9 +96,9 @@ def _layout(function: Function, base: int) -> tuple[Parameter, ...]:
     parameters = []
     end = base
     for index, declared in enumerate(function.parameters):
-        alignment = _alignment(declared)
+        alignment = alignment_of(declared)
         offset = -(-end // alignment) * alignment
-        size = _size(declared)
+        size = size_of(declared)
         own_name = None if declared.name == f"{function.name}_param_{index}" else declared.name
         parameters.append(Parameter(index, offset - base, size, alignment, types[index], own_name))
         end = offset + size
@@ -133,8 +133,8 @@ def _variable(variable: Variable) -> VariableFacts:
     return VariableFacts(
         name=variable.name,
         space=variable.space,
-        size=_size(variable),
-        alignment=_alignment(variable),
+        size=size_of(variable),
+        alignment=alignment_of(variable),
         managed="managed" in variable.attributes,
         type=None if is_bytes else _type_text(variable),
         is_zero=not any(bits) if variable.space == "const" else None,
@@ -142,11 +142,12 @@ def _variable(variable: Variable) -> VariableFacts:
     )
 
 
-def _alignment(variable: Variable) -> int:
+def alignment_of(variable: Variable) -> int:
+    """Return the alignment in bytes."""
     return variable.alignment or TYPE_BYTES[variable.type] * variable.vector
 
 
-def _size(variable: Variable) -> int:
+def size_of(variable: Variable) -> int:
     """Return the size in bytes; an array without an extent has that of its initializer."""
     extents = [each for each in variable.dimensions if each is not None]
     if variable.dimensions[:1] == (None,):

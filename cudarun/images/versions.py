@@ -17,6 +17,8 @@ _PTX_OF_CUDA: dict[Version, Version] = {
     (12, 4): (8, 4), (12, 5): (8, 5), (12, 6): (8, 5), (12, 7): (8, 6), (12, 8): (8, 7),
     (12, 9): (8, 8),
 }  # fmt: skip
+TEGRA = frozenset({53, 62, 72, 87})
+"""Architectures of Tegra, whose machine code and that of other GPUs are not compatible."""
 _CUDA_13 = 13
 _PTX_9 = 9
 
@@ -63,13 +65,16 @@ class Architecture:
     def runs_on(self, device: int) -> bool:
         """Return whether a GPU of compute capability ``device / 10`` can run it (CUDA guide, 5.1).
 
-        Machine code runs on GPUs of its own major version that are not older; PTX on all that are
-        not older; with suffix ``a`` either on its own architecture, with ``f`` on its family.
+        Machine code runs on GPUs of its own major version that are not older, except that Tegra
+        runs only its own; PTX on all that are not older; with suffix ``a`` either on its own
+        architecture, with ``f`` on its family.
         """
         if self.suffix == "a":
             return device == self.number
         if self.is_virtual and not self.suffix:
             return device >= self.number
+        if not self.is_virtual and {device, self.number} & TEGRA:
+            return device == self.number
         return device // 10 == self.number // 10 and device >= self.number
 
 

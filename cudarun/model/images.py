@@ -13,6 +13,7 @@ from cudarun.model.devices import DeviceInfo
 
 Extent = tuple[int, int, int]
 Verdict = Literal["loaded", "refused", "failed", "killed", "crashed"]
+Forecast = Literal["launches", "exceeds-limits", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +299,34 @@ class PartReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Prediction:
+    """A kernel on a GPU of ``--for``, by the table of the GPU's facts.
+
+    Attributes:
+        gpu: The GPU, as requested: rtx5090, or sm_86 for the limits of an architecture.
+        architecture: Its architecture, 120 for sm_120.
+        kernel: The mangled name of the kernel; null if its source does not compile.
+        demangled: Its name in C++ spelling.
+        code: The target of the code that the driver takes: sm_80, or compute_80 for PTX that it
+            compiles; null if there is none.
+        verdict: launches; exceeds-limits, where the code loads and a launch with ``--block`` and
+            ``--smem`` fails; or refused, where the driver does not load the code.
+        occupancy: The occupancy with ``--block`` or the required block; that of PTX does not
+            count registers.
+        error: Why it does not load or launch.
+    """
+
+    gpu: str
+    architecture: int
+    kernel: str | None
+    demangled: str | None
+    code: str | None
+    verdict: Forecast
+    occupancy: Occupancy | None = None
+    error: CudarunError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FileReport:
     """A file, read without a driver.
 
@@ -318,6 +347,7 @@ class FileReport:
         parts: The images inside it.
         is_summary: Whether kernels and variables were left out.
         diagnostics: Notes on its debug information.
+        predictions: Its kernels on the GPUs of ``--for``.
         error: Why it cannot be read.
     """
 
@@ -337,7 +367,13 @@ class FileReport:
     parts: tuple[PartReport, ...] = ()
     is_summary: bool = field(default=False, metadata=LEFT_OUT)
     diagnostics: tuple[Diagnostic, ...] = ()
+    predictions: tuple[Prediction, ...] = ()
     error: CudarunError | None = None
+
+    @property
+    def worst(self) -> CudarunError | None:
+        """The worst error: why it cannot be read, or does not load or launch on a GPU."""
+        return worst((self.error, *(each.error for each in self.predictions)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +391,7 @@ class OfflineReport:
     @property
     def error(self) -> CudarunError | None:
         """The worst error of all."""
-        return worst(file.error for file in self.files)
+        return worst(file.worst for file in self.files)
 
     @property
     def exit_code(self) -> ExitCode:

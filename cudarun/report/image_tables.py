@@ -16,6 +16,7 @@ from cudarun.model.images import (
     LoadReport,
     LoadResult,
     OfflineReport,
+    Prediction,
 )
 from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.errors import show_diagnostic, show_error
@@ -47,10 +48,33 @@ def show_offline(report: OfflineReport, out: Console, style: TableStyle) -> None
         for diagnostic in file.diagnostics:
             show_diagnostic(diagnostic)
         print_line(out, (file.image, "bold"), f"  {_describe(file)}")
-        if not style.quiet:
+        if file.predictions:
+            _show_predictions(file.predictions, out)
+        elif not style.quiet:
             show_file(file, out)
             if file.is_summary:
                 out.print("kernels: -v, or -k KERNEL")
+
+
+def _show_predictions(predictions: Sequence[Prediction], out: Console) -> None:
+    """Print a row for each kernel on each GPU; the reasons of refusals below the table."""
+    rows = FittingTable("GPU", "arch", "code", "kernel", "verdict", "blocks/SM")
+    for each in predictions:
+        rows.add_row(
+            each.gpu,
+            f"sm_{each.architecture}",
+            each.code or "none",
+            each.demangled or "",
+            Text(each.verdict.replace("-", " "), _GOOD if each.error is None else _BAD),
+            "" if each.occupancy is None else str(each.occupancy.blocks),
+        )
+    out.print(rows)
+    out.file.flush()
+    shown: set[tuple[str, str]] = set()  # a refusal of a file concerns all its kernels
+    for each in predictions:
+        if each.error is not None and (each.gpu, each.error.what) not in shown:
+            shown.add((each.gpu, each.error.what))
+            show_error(each.error)
 
 
 def show_link(report: LinkReport, out: Console, style: TableStyle) -> None:

@@ -63,8 +63,14 @@ def read_file(
     kind = identify(image.data)
     try:
         if kind in CONTAINERS:
-            return _container(image, kind, scope, display)
-        return _single(image, kind, scope)
+            found = _container(image, kind, scope, display)
+        else:
+            found = _single(image, kind, scope)
+        if scope.gpus:
+            from cudarun.session.load.prediction import predict  # only for `--for`
+
+            found = replace(found, predictions=predict(image, scope))
+        return found
     except RequestError as error:
         refused: CudarunError = error
     except ImageRefused as error:

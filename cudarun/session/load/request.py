@@ -8,6 +8,7 @@ from cudarun.base.options import INT_MAX, option_field
 from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:  # the commands' help does not need images
+    from cudarun.base.profiles import Profile
     from cudarun.images.versions import Architecture
     from cudarun.session.image.image import Image
     from cudarun.session.load.fatbins import UsedFatbin
@@ -82,12 +83,18 @@ class OfflineScope:
         target: Only code for this architecture: ``sm_90``, ``compute_90``.
         details: Read every kernel of a container. Otherwise they are only counted.
         timeout: The time limit of compiling CUDA source in seconds.
+        gpus: The GPUs to predict for.
+        block: The block of the predicted launches.
+        shared_bytes: Their dynamic shared memory per block.
     """
 
     kernel: str | None = None
     target: str | None = None
     details: bool = True
     timeout: float | None = None
+    gpus: tuple[Profile, ...] = ()
+    block: Extent | None = None
+    shared_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

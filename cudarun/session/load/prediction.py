@@ -1,0 +1,256 @@
+"""Whether GPUs of other kinds load and launch the kernels of a file, by the table of their facts.
+
+It is what their drivers decide by headers and limits: the architectures of the code, shared memory,
+threads, registers and clusters. Code that no ``.target`` permits is found by a load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING
+
+from cudarun.base.errors import CudarunError, DeviceFailed, ImageRefused
+from cudarun.base.profiles import Profile
+from cudarun.base.records import dataclass
+from cudarun.diagnostics.explanations import explain
+from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
+from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.images.fatbin import Entry, best_entry
+from cudarun.images.kinds import CONTAINERS, ImageKind, identify
+from cudarun.images.ptx_shared import static_shared
+from cudarun.images.reader import file_parts, read_image
+from cudarun.images.summary import FileSummary, summarize
+from cudarun.images.versions import parse_target
+from cudarun.model.images import Extent, Forecast, Occupancy, Prediction
+from cudarun.session.image.kernels import require_kernels
+from cudarun.session.load.part_reader import FileParts
+
+if TYPE_CHECKING:
+    from cudarun.session.image.image import Image
+    from cudarun.session.load.request import OfflineScope
+
+_VERDICTS: dict[type, Forecast] = {
+    type(None): "launches",
+    DeviceFailed: "exceeds-limits",
+    ImageRefused: "refused",
+}
+_MOST_THREADS = 1024
+_MOST_DEEP = 64  # the largest block.z
+_NO_CODE = "CUDA_ERROR_NO_BINARY_FOR_GPU"
+_NEWER = "SM version specified by .target is higher than default SM version assumed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """The code of one target that a driver takes as a whole.
+
+    Attributes:
+        summary: What the file, or the fatbin, has; for explanations.
+        target: The target; ``None`` if there is none for the GPU.
+        kernels: The kernels, with their static shared memory.
+    """
+
+    summary: FileSummary
+    target: str | None
+    kernels: tuple[KernelFacts, ...]
+
+
+def predict(image: Image, scope: OfflineScope) -> tuple[Prediction, ...]:
+    """Return a prediction for each GPU of the scope and each kernel.
+
+    Raises:
+        ImageRefused: The file cannot be read.
+        RequestError: It does not contain the kernel.
+    """
+    kind = identify(image.data)
+    if kind is ImageKind.CUDA_SOURCE:
+        return tuple(each for gpu in scope.gpus for each in _of_source(image, gpu, scope))
+    codes = _Container(image) if kind in CONTAINERS else _Single(image)
+    return tuple(each for gpu in scope.gpus for each in _of_codes(image, codes.of(gpu), gpu, scope))
+
+
+class _Single:
+    """The code of a PTX text or a cubin."""
+
+    def __init__(self, image: Image) -> None:
+        self._summary = summarize(image.data, image.origin)
+        self._kernels = _kernels(image)
+
+    def of(self, gpu: Profile) -> Iterator[_Code]:
+        """Yield the code, whose target is ``None`` if the GPU does not run it."""
+        fitting = [each for each in self._summary.targets if each.runs_on(gpu.architecture)]
+        yield _Code(self._summary, str(fitting[0]) if fitting else None, self._kernels)
+
+
+class _Container:
+    """The code in a file with fatbins; that of a target is read once."""
+
+    def __init__(self, image: Image) -> None:
+        parts = FileParts(image.data, image.origin, file_parts(image.data, image.origin))
+        self._fatbins: dict[int, list[Entry]] = {}
+        for part in parts.parts:
+            self._fatbins.setdefault(part.fatbin, []).append(part)
+        self._parts = parts
+        self._read: dict[int, tuple[KernelFacts, ...]] = {}
+
+    def of(self, gpu: Profile) -> Iterator[_Code]:
+        """Yield the code of each fatbin with kernels."""
+        chosen = [
+            (entries, best_entry(gpu.architecture, entries)) for entries in self._fatbins.values()
+        ]
+        # Of a fatbin without code for the GPU, that of the newest target names the kernels.
+        self._fetch(best or entries[-1] for entries, best in chosen)
+        for entries, best in chosen:
+            kernels = self._read[(best or entries[-1]).number]
+            if kernels:
+                targets = filter(None, (parse_target(each.target) for each in entries))
+                summary = FileSummary(ImageKind.FATBIN, tuple(targets))
+                yield _Code(summary, best.target if best else None, kernels)
+
+    def _fetch(self, entries: Iterable[Entry]) -> None:
+        missing = [each.number - 1 for each in entries if each.number not in self._read]
+        for index, part in self._parts.contents(missing).items():
+            if isinstance(part, CudarunError):
+                raise part
+            entry = self._parts.parts[index]
+            facts = part.facts.kernels if part.facts else ()
+            if entry.kind is ImageKind.PTX and facts:
+                facts = _with_shared(facts, static_shared(entry.content(self._parts.origin)))
+            self._read[entry.number] = facts
+
+
+def _kernels(image: Image) -> tuple[KernelFacts, ...]:
+    facts: ImageFacts = read_image(image.data, image.origin, image.limit)
+    if facts.kind is ImageKind.PTX:
+        return _with_shared(facts.kernels, static_shared(bytes(image.data)))
+    return facts.kernels
+
+
+def _with_shared(
+    kernels: tuple[KernelFacts, ...], shared: Mapping[str, int]
+) -> tuple[KernelFacts, ...]:
+    return tuple(replace(each, shared_bytes=shared[each.name]) for each in kernels)
+
+
+def _of_source(image: Image, gpu: Profile, scope: OfflineScope) -> Iterator[Prediction]:
+    """Compile CUDA source for a GPU."""
+    from cudarun.images.versions import Architecture
+    from cudarun.session.compile.parent import compile_for_facts  # few files are source
+
+    try:
+        compiled = compile_for_facts(image, scope.timeout, Architecture(True, gpu.architecture))
+    except ImageRefused as error:
+        yield Prediction(gpu.name, gpu.architecture, None, None, None, "refused", error=error)
+        return
+    yield from _of_codes(image, _Single(compiled).of(gpu), gpu, scope)
+
+
+def _of_codes(
+    image: Image, codes: Iterable[_Code], gpu: Profile, scope: OfflineScope
+) -> Iterator[Prediction]:
+    found = [*codes]
+    chosen: set[str] | None = None
+    if scope.kernel is not None:
+        names = sorted({kernel.name for code in found for kernel in code.kernels})
+        chosen = {*require_kernels(names, scope.kernel, image.origin)}
+    for code in found:
+        for kernel in code.kernels:
+            if chosen is None or kernel.name in chosen:
+                error = _refusal(code, gpu) or _launch_error(kernel, gpu, scope)
+                if error is not None:
+                    error.at(file=image.origin, kernel=kernel.demangled, device=gpu.name)
+                yield _prediction(kernel, code, gpu, scope, error)
+
+
+def _prediction(
+    kernel: KernelFacts, code: _Code, gpu: Profile, scope: OfflineScope, error: CudarunError | None
+) -> Prediction:
+    block = scope.block or kernel.required_block
+    occupancy = None
+    if error is None and block is not None:
+        shared = (kernel.shared_bytes or 0) + scope.shared_bytes
+        blocks = gpu.resident_blocks(prod(block), kernel.registers or 0, shared)
+        threads = blocks * prod(block)
+        occupancy = Occupancy(block, blocks, threads, threads / gpu.threads)
+    return Prediction(
+        gpu.name,
+        gpu.architecture,
+        kernel.name,
+        kernel.demangled,
+        code.target,
+        _VERDICTS[type(error)],
+        occupancy,
+        error,
+    )
+
+
+def _refusal(code: _Code, gpu: Profile) -> ImageRefused | None:
+    """Return the refusal of a GPU's driver to load code; ``None`` if it loads it."""
+    log = ""
+    if code.target is None:
+        is_newer = all(each.number > gpu.architecture for each in code.summary.targets)
+        log = _NEWER if code.summary.kind is ImageKind.PTX and is_newer else ""
+    elif code.target.startswith("compute"):
+        for kernel in code.kernels:
+            used, most = kernel.shared_bytes or 0, gpu.static_shared
+            if used > most:
+                sizes = f"{used:#x} bytes, {most:#x} max"
+                log = f"Entry function '{kernel.name}' uses too much shared data ({sizes})"
+    if code.target is not None and not log:
+        return None
+    target = LoadTarget(gpu.product, gpu.architecture)
+    found = explain(RefusalFacts(target, code.summary, cuda_error=_NO_CODE, log=log))
+    if found is None:
+        return ImageRefused("the file has no code that it runs")
+    return ImageRefused(found.reason.rstrip("."), hint=found.remedy)
+
+
+def _launch_error(kernel: KernelFacts, gpu: Profile, scope: OfflineScope) -> DeviceFailed | None:
+    problems = [*exceeded_limits(kernel, gpu, scope.block, scope.shared_bytes)]
+    return DeviceFailed("; ".join(problems)) if problems else None
+
+
+def exceeded_limits(
+    kernel: KernelFacts,
+    gpu: Profile,
+    block: Extent | None,
+    shared_bytes: int,
+    cluster: Extent | None = None,
+) -> Iterator[str]:
+    """Yield the limits of a kernel and of a GPU that a launch exceeds.
+
+    Args:
+        kernel: The kernel.
+        gpu: The GPU.
+        block: The block; ``None`` for any, or the required one.
+        shared_bytes: Dynamic shared memory of a block.
+        cluster: The cluster; ``None`` for the required one.
+    """
+    block, cluster = block or kernel.required_block, cluster or kernel.required_cluster
+    static = kernel.shared_bytes or 0
+    if static + shared_bytes > gpu.shared_optin:
+        used = f"{static} static + {shared_bytes} dynamic bytes of shared memory"
+        yield f"{used}, {_limit(gpu.shared_optin)}"
+    if block is not None:
+        threads = prod(block)
+        if kernel.required_block not in (None, block):
+            yield f"block {block}, the kernel requires {kernel.required_block}"
+        most = min(kernel.max_threads or _MOST_THREADS, _MOST_THREADS)
+        if threads > most:
+            yield f"{threads} threads per block, {_limit(most)}"
+        if block[2] > _MOST_DEEP:
+            yield f"{block[2]} threads of a block in z, {_limit(_MOST_DEEP)}"
+        registers = gpu.most_registers(threads)
+        if (kernel.registers or 0) > registers:
+            yield f"{kernel.registers} registers per thread, {_limit(registers)} for such blocks"
+    blocks = prod(cluster or (1,))
+    if cluster is not None and blocks > gpu.cluster:
+        yield f"clusters of {blocks} blocks, " + (
+            _limit(gpu.cluster) if gpu.cluster else "which require compute capability 9.0"
+        )
+
+
+def _limit(number: int) -> str:
+    return f"the limit is {number}"

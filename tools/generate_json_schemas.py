@@ -30,7 +30,7 @@ from cudarun.model.devices import DeviceInfo, DevicesReport, DoctorReport
 from cudarun.model.errors import DescribedError
 from cudarun.model.exec import ExecReport
 from cudarun.model.fleet import FleetReport, NodeReport
-from cudarun.model.images import LinkReport, LoadReport, OfflineReport
+from cudarun.model.images import LinkReport, LoadReport, OfflineReport, Prediction
 from cudarun.model.launch import Figure, KernelEngine, LaunchPlan, LaunchReport
 from cudarun.model.managed import ManagedReport
 from cudarun.model.record import LaunchListing, RecordReport
@@ -120,7 +120,7 @@ _IMPORTED = {
     each.__name__: each
     for each in (
         *(DetectorReport, DeviceInfo, Diagnostic, FaultPlace, KernelEngine, LaunchFinding),
-        *(LaunchStatistics, SanitizerReport),
+        *(LaunchStatistics, Prediction, SanitizerReport),
     )
 }
 _TYPES = {**_IMPORTED, "ErrorKind": ErrorKind, "Figure": Figure, "Number": _Number}

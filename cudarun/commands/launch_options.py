@@ -13,6 +13,7 @@ import click
 from cudarun.base.options import OptionGroup, OptionScope, option_fields
 from cudarun.commands import completion
 from cudarun.commands.declaration import F, option, options_of, value_name
+from cudarun.commands.image_options import gpus
 from cudarun.commands.numbers import whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
@@ -87,6 +88,7 @@ _OF_STEP: dict[str, dict[str, Any]] = {
     "shows": {"shell_complete": completion.label_of_value(*SHOW_KINDS)},
     "saves": {"shell_complete": completion.label_of_value()},
     "swaps": {"shell_complete": completion.labels},
+    "gpus": {"type": gpus, "default": "", "shell_complete": completion.gpus},
 }
 DETECTION: dict[str, Any] = {
     "type": _detectors,
@@ -104,7 +106,7 @@ _OF_PROGRAM: dict[str, dict[str, Any]] = {
 _ORDER = """
 kernel threads grid block smem cooperative cluster pdl carveout func_cache priority
 allow_type_mismatch buffers settings passing checks expects check_strength seeds stateless schedule
-schedules python expect_timeout lets reference baseline baseline_threads baseline_grid
+schedules python expect_timeout lets gpus reference baseline baseline_threads baseline_grid
 baseline_block baseline_smem rtol atol equal_nan
 prints shows saves force seed detect prove stats repeat warmup input_sets hot nbytes flops profile
 times swaps graph

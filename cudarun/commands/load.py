@@ -36,7 +36,7 @@ from cudarun.images.kinds import ImageKind, identify
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.contexts import Target
 from cudarun.session.load.parent import load, prefetch
-from cudarun.session.load.request import LoadRequest, OfflineScope
+from cudarun.session.load.request import LaunchShape, LoadRequest, OfflineScope
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.pool import worker_pool
 
@@ -124,7 +124,7 @@ def _offline(
     details = where.verbose or renderer.owns_stdout
     scope = OfflineScope(
         *(values["kernel"], values["arch"], details, where.timeout),
-        *(gpus, values["block"], values["smem"]),
+        *(gpus, LaunchShape(values["block"], values["smem"])),
     )
     return finish(load_offline(images, scope, progress_display(where, quiet=quiet)), renderer)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SanitizerReport,
     )
     from cudarun.model.devices import DeviceInfo
+    from cudarun.model.images import Prediction
 
 Counts: TypeAlias = tuple[int, ...]
 Columns: TypeAlias = tuple[tuple[float, float] | None, ...]
@@ -276,6 +277,7 @@ class LaunchResult(KernelLaunch):
         baseline: The comparison with ``--baseline``; ``None`` without.
         engines: The engines of an emulated device, by kernel, also of kernels that kernels
             launched; empty for a GPU.
+        predictions: The launches on the GPUs of ``--for``.
     """
 
     device: DeviceInfo = field(metadata=FIRST)
@@ -300,6 +302,7 @@ class LaunchResult(KernelLaunch):
     copies: tuple[BufferCopy, ...] = field(default=(), metadata=LEFT_OUT)
     baseline: BaselineResult | None = None
     engines: tuple[KernelEngine, ...] = ()
+    predictions: tuple[Prediction, ...] = ()
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:

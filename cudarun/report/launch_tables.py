@@ -119,6 +119,9 @@ def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
         print_line(out, _headline(result), _on(result), f"  {result.milliseconds:.3f} ms")
     if not style.quiet:
         show_engines(result, out, verbose=style.verbose)
+        for each in result.predictions:
+            if each.error is None:
+                print_line(out, f"{each.demangled} launches on {each.gpu}, by its limits")
     if style.verbose and not result.steps:
         out.print(_layout(result.parameters))
         _show_memory(result.memory, out)

@@ -33,6 +33,14 @@ def compile_for_facts(
     return replace(image, facts=image.read_facts())
 
 
+def compile_here(
+    source: Image, timeout: float | None = None, target: Architecture | None = None
+) -> Image:
+    """Do the same in this process, a worker, whose task has the time limit."""
+    image = _compile(source, target, None)
+    return replace(image, facts=image.read_facts())
+
+
 def _compile(source: Image, target: Architecture | None, _: None) -> Image:
     from cudarun.images.versions import Architecture
     from cudarun.session.compile.source import compile_source, with_debug_information

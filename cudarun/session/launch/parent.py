@@ -174,9 +174,14 @@ class LaunchJob(KernelJob["LaunchResult"]):
     def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
         from cudarun.session.launch.verified_runs import run_verified
 
-        return run_verified(
+        result = run_verified(
             self.session, libraries, self.program, device, self._reference, self._baseline
         )
+        if not any(step.gpus for step in self.program.steps):
+            return result
+        from cudarun.session.launch.predictions import with_predictions  # only for `--for`
+
+        return with_predictions(result, self.program)
 
 
 class ReferenceJob(KernelJob["ReferenceBuffers"]):

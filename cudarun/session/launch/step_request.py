@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
     from cudarun.arguments.expressions.syntax import Expression
     from cudarun.arguments.scalars import CompiledConstant
     from cudarun.arguments.values import Argument
+    from cudarun.base.profiles import Profile
     from cudarun.session.image.image import Image
 
 ShowKind: TypeAlias = Literal["hist", "image", "plot"]
@@ -283,6 +284,16 @@ class LaunchStep:
         is_keyword=False,
         help="Write a buffer to PATH (.npy, .bin, .csv, .png); {device} in PATH is replaced by "
         "the device; repeatable.",
+    )
+    gpus: tuple[Profile, ...] = _check(
+        "--for",
+        "gpus",
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.WORDS,
+        metavar="GPUS",
+        is_keyword=False,
+        help="Also check that these GPUs load the image and launch the kernel, by their limits: "
+        "comma-separated, such as rtx5090,b200,sm_86.",
     )
     times: int = _program(
         "--times",

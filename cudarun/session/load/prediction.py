@@ -6,7 +6,7 @@ threads, registers and clusters. Code that no ``.target`` permits is found by a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -22,14 +22,14 @@ from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.ptx_shared import static_shared
 from cudarun.images.reader import file_parts, read_image
 from cudarun.images.summary import FileSummary, summarize
-from cudarun.images.versions import parse_target
-from cudarun.model.images import Extent, Forecast, Occupancy, Prediction
+from cudarun.images.versions import Architecture, parse_target
+from cudarun.model.images import Forecast, Occupancy, Prediction
 from cudarun.session.image.kernels import require_kernels
 from cudarun.session.load.part_reader import FileParts
 
 if TYPE_CHECKING:
     from cudarun.session.image.image import Image
-    from cudarun.session.load.request import OfflineScope
+    from cudarun.session.load.request import LaunchShape, OfflineScope
 
 _VERDICTS: dict[type, Forecast] = {
     type(None): "launches",
@@ -57,8 +57,15 @@ class _Code:
     kernels: tuple[KernelFacts, ...]
 
 
-def predict(image: Image, scope: OfflineScope) -> tuple[Prediction, ...]:
+def predict(
+    image: Image, scope: OfflineScope, compiler: Callable[..., Image] | None = None
+) -> tuple[Prediction, ...]:
     """Return a prediction for each GPU of the scope and each kernel.
+
+    Args:
+        image: The file.
+        scope: The GPUs, the kernel and the launch.
+        compiler: Compiles CUDA source: `compile_for_facts`, or in a worker `compile_here`.
 
     Raises:
         ImageRefused: The file cannot be read.
@@ -66,7 +73,10 @@ def predict(image: Image, scope: OfflineScope) -> tuple[Prediction, ...]:
     """
     kind = identify(image.data)
     if kind is ImageKind.CUDA_SOURCE:
-        return tuple(each for gpu in scope.gpus for each in _of_source(image, gpu, scope))
+        from cudarun.session.compile.parent import compile_for_facts  # few files are source
+
+        compiles = compiler or compile_for_facts
+        return tuple(each for gpu in scope.gpus for each in _of_source(image, gpu, scope, compiles))
     codes = _Container(image) if kind in CONTAINERS else _Single(image)
     return tuple(each for gpu in scope.gpus for each in _of_codes(image, codes.of(gpu), gpu, scope))
 
@@ -134,13 +144,12 @@ def _with_shared(
     return tuple(replace(each, shared_bytes=shared[each.name]) for each in kernels)
 
 
-def _of_source(image: Image, gpu: Profile, scope: OfflineScope) -> Iterator[Prediction]:
+def _of_source(
+    image: Image, gpu: Profile, scope: OfflineScope, compiles: Callable[..., Image]
+) -> Iterator[Prediction]:
     """Compile CUDA source for a GPU."""
-    from cudarun.images.versions import Architecture
-    from cudarun.session.compile.parent import compile_for_facts  # few files are source
-
     try:
-        compiled = compile_for_facts(image, scope.timeout, Architecture(True, gpu.architecture))
+        compiled = compiles(image, scope.timeout, Architecture(True, gpu.architecture))
     except ImageRefused as error:
         yield Prediction(gpu.name, gpu.architecture, None, None, None, "refused", error=error)
         return
@@ -158,7 +167,7 @@ def _of_codes(
     for code in found:
         for kernel in code.kernels:
             if chosen is None or kernel.name in chosen:
-                error = _refusal(code, gpu) or _launch_error(kernel, gpu, scope)
+                error = _refusal(code, gpu) or _launch_error(kernel, gpu, scope.shape)
                 if error is not None:
                     error.at(file=image.origin, kernel=kernel.demangled, device=gpu.name)
                 yield _prediction(kernel, code, gpu, scope, error)
@@ -167,10 +176,10 @@ def _of_codes(
 def _prediction(
     kernel: KernelFacts, code: _Code, gpu: Profile, scope: OfflineScope, error: CudarunError | None
 ) -> Prediction:
-    block = scope.block or kernel.required_block
+    block = scope.shape.block or kernel.required_block
     occupancy = None
     if error is None and block is not None:
-        shared = (kernel.shared_bytes or 0) + scope.shared_bytes
+        shared = (kernel.shared_bytes or 0) + scope.shape.shared_bytes
         blocks = gpu.resident_blocks(prod(block), kernel.registers or 0, shared)
         threads = blocks * prod(block)
         occupancy = Occupancy(block, blocks, threads, threads / gpu.threads)
@@ -207,31 +216,18 @@ def _refusal(code: _Code, gpu: Profile) -> ImageRefused | None:
     return ImageRefused(found.reason.rstrip("."), hint=found.remedy)
 
 
-def _launch_error(kernel: KernelFacts, gpu: Profile, scope: OfflineScope) -> DeviceFailed | None:
-    problems = [*exceeded_limits(kernel, gpu, scope.block, scope.shared_bytes)]
+def _launch_error(kernel: KernelFacts, gpu: Profile, shape: LaunchShape) -> DeviceFailed | None:
+    problems = [*_exceeded(kernel, gpu, shape)]
     return DeviceFailed("; ".join(problems)) if problems else None
 
 
-def exceeded_limits(
-    kernel: KernelFacts,
-    gpu: Profile,
-    block: Extent | None,
-    shared_bytes: int,
-    cluster: Extent | None = None,
-) -> Iterator[str]:
-    """Yield the limits of a kernel and of a GPU that a launch exceeds.
-
-    Args:
-        kernel: The kernel.
-        gpu: The GPU.
-        block: The block; ``None`` for any, or the required one.
-        shared_bytes: Dynamic shared memory of a block.
-        cluster: The cluster; ``None`` for the required one.
-    """
-    block, cluster = block or kernel.required_block, cluster or kernel.required_cluster
-    static = kernel.shared_bytes or 0
-    if static + shared_bytes > gpu.shared_optin:
-        used = f"{static} static + {shared_bytes} dynamic bytes of shared memory"
+def _exceeded(kernel: KernelFacts, gpu: Profile, shape: LaunchShape) -> Iterator[str]:
+    """Yield the limits of a kernel and of a GPU that a launch exceeds."""
+    block = shape.block or kernel.required_block
+    cluster = shape.cluster or kernel.required_cluster
+    static, dynamic = kernel.shared_bytes or 0, shape.shared_bytes
+    if static + dynamic > gpu.shared_optin:
+        used = f"{static} static + {dynamic} dynamic bytes of shared memory"
         yield f"{used}, {_limit(gpu.shared_optin)}"
     if block is not None:
         threads = prod(block)
@@ -245,6 +241,11 @@ def exceeded_limits(
         registers = gpu.most_registers(threads)
         if (kernel.registers or 0) > registers:
             yield f"{kernel.registers} registers per thread, {_limit(registers)} for such blocks"
+        blocks = gpu.resident_blocks(threads, kernel.registers or 0, static + dynamic)
+        resident = blocks * gpu.multiprocessors
+        if shape.resident > resident > 0:
+            where = f"{blocks} on each of {gpu.multiprocessors} multiprocessors"
+            yield f"{shape.resident} resident blocks, {_limit(resident)} ({where})"
     blocks = prod(cluster or (1,))
     if cluster is not None and blocks > gpu.cluster:
         yield f"clusters of {blocks} blocks, " + (

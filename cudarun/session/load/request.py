@@ -75,6 +75,23 @@ class JitOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchShape:
+    """The properties of a launch that a GPU limits.
+
+    Attributes:
+        block: The block; ``None`` for the required one, or for no launch in particular.
+        shared_bytes: Dynamic shared memory of a block.
+        cluster: The cluster; ``None`` for the required one.
+        resident: Blocks that have to be resident: those of a cooperative grid.
+    """
+
+    block: Extent | None = None
+    shared_bytes: int = 0
+    cluster: Extent | None = None
+    resident: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class OfflineScope:
     """The part of a file to read without a driver.
 
@@ -84,8 +101,7 @@ class OfflineScope:
         details: Read every kernel of a container. Otherwise they are only counted.
         timeout: The time limit of compiling CUDA source in seconds.
         gpus: The GPUs to predict for.
-        block: The block of the predicted launches.
-        shared_bytes: Their dynamic shared memory per block.
+        shape: The launches to predict.
     """
 
     kernel: str | None = None
@@ -93,8 +109,7 @@ class OfflineScope:
     details: bool = True
     timeout: float | None = None
     gpus: tuple[Profile, ...] = ()
-    block: Extent | None = None
-    shared_bytes: int = 0
+    shape: LaunchShape = LaunchShape()
 
 
 @dataclass(frozen=True, slots=True)

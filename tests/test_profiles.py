@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.base.profiles import profiles
+from tools.generate_profile_docs import DOCUMENT, text
 
 _RECORDED = json.loads(Path(__file__).parent.joinpath("golden/occupancy.json").read_text())
 _ARCHITECTURES = [name for name in profiles() if name.startswith("sm_")]
@@ -59,3 +60,8 @@ def test_an_architecture_has_the_limits_of_its_gpus() -> None:
     for gpu in profiles().values():
         architecture = profiles()[f"sm_{gpu.architecture}"]
         assert (gpu.shared, gpu.blocks) == (architecture.shared, architecture.blocks)
+
+
+def test_the_documented_tables_are_current() -> None:
+    document = DOCUMENT.read_text()
+    assert document == text(document), "run python -m tools.generate_profile_docs"

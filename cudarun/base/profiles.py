@@ -2,8 +2,8 @@
 
 Sources: limits of architectures are from the CUDA programming guide ("Technical Specifications per
 Compute Capability") and ``cuda_occupancy.h`` of CUDA 13.0; facts of GPUs from NVIDIA's data sheets
-and from published outputs of deviceQuery. docs/reference/profiles.md has them. Only the H200 and
-the H100 were measured.
+and from published outputs of deviceQuery. docs/reference/profiles.md shows them. Only those of
+the H200 were measured.
 """
 
 from __future__ import annotations
@@ -105,6 +105,9 @@ class Profile:
     cluster: int
     persisting_l2: int
     double_ratio: int
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def target(self) -> str:

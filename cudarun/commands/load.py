@@ -129,7 +129,7 @@ def _offline(
     return finish(load_offline(images, scope, progress_display(where, quiet=quiet)), renderer)
 
 
-def _refuse_offline(option: str, permitted: Collection[str]) -> None:
+def _refuse_offline(option: str = "--offline", permitted: Collection[str] = ()) -> None:
     """Refuse options for the driver with ``--offline`` or ``--for``."""
     for each in given_on_line(click.get_current_context()):
         if isinstance(each, Option) and each.of_device and each.name not in permitted:

@@ -58,7 +58,7 @@ def show_offline(report: OfflineReport, out: Console, style: TableStyle) -> None
 
 def _show_predictions(predictions: Sequence[Prediction], out: Console) -> None:
     """Print a row for each kernel on each GPU; the reasons of refusals below the table."""
-    rows = FittingTable("GPU", "arch", "code", "kernel", "verdict", "blocks/SM")
+    rows = FittingTable("GPU", "arch", "code", "kernel", "result", "blocks/SM")
     for each in predictions:
         rows.add_row(
             each.gpu,

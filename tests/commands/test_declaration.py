@@ -43,6 +43,7 @@ BY_METAVAR = {
     "LIST": "cpu",
     "EXE": "python3",
     "ARCH": "sm_90",
+    "GPUS": "l4",
     "NAME=KIND": "x=hist",
     "A,B": "x,y",
     "NAME=PATH": "x=x.npy",
@@ -129,6 +130,7 @@ def test_options_of_a_device_are_those_that_tell_the_driver_something() -> None:
         *(
             "--offline",
             "--arch",
+            "--for",
             "--kernel",
             "--compiler",
             "--include",
@@ -284,5 +286,5 @@ def test_every_key_of_a_case_is_a_keyword_of_the_python_api() -> None:
     """Those for what a program does with the arrays are not."""
     keys = {*map(keyword_of, IN_CASES)}
     parameters = {"device", "timeout", "kernel"}
-    terminal = {"print", "show", "save", "force"}
+    terminal = {"print", "show", "save", "force", "for"}
     assert keys - LaunchKeywords.__optional_keys__ == parameters | terminal

@@ -32,7 +32,8 @@ _HEAD = """\
 Written by `python -m tools.generate_ptx_support` from the instruction tables in
 `cudarun/emulator/isa`: change those, not this file.
 
-The device `cpu` has architecture sm_90, and with a [profile](profiles.md) that of another GPU. It accepts every `.version` up to 9.5 and implements PTX
+The device `cpu` has architecture sm_90, and with a [profile](profiles.md) that of another GPU. It
+accepts every `.version` up to 9.5 and implements PTX
 9.0, with `ld.volatile.local` and `st.volatile.local` of PTX 9.1. This page lists every instruction
 of PTX ISA 9.0 by the manual's sections, with the supported forms in the manual's notation. Parts in
 braces are optional. A dotted word is either literal or one of the words listed below the line.

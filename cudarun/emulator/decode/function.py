@@ -25,7 +25,7 @@ from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of, variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.rules import check_declaration, check_samplers
+from cudarun.emulator.decode.rules import check_count, check_declaration, check_samplers
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -267,6 +267,8 @@ class FunctionDecoder:
                 raise OperandMismatch(kind.wrong)
             if kind.fetches:
                 check_samplers(instruction, self.names.module)
+            if instruction.opcode == "mbarrier":
+                check_count(instruction, self.names.module)
             guard = self._guard(instruction, scope, site)
             if instruction.opcode == "bra":
                 self._close_region()

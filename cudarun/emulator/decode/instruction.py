@@ -22,6 +22,7 @@ from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import illegal, missing
 from cudarun.emulator.isa.move import copy, copy_all
+from cudarun.emulator.isa.requirements import is_newer
 from cudarun.emulator.isa.table import Candidate, candidates
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
 from cudarun.emulator.words import Words
@@ -40,7 +41,7 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         OperandMismatch: The instruction is not PTX, or the operands do not match the form.
     """
     found = candidates(instruction.opcode, instruction.modifiers)
-    if not found:
+    if not found or is_newer(instruction.opcode, instruction.modifiers):
         wrong = illegal(instruction.opcode, instruction.modifiers)
         if wrong is not None:
             raise OperandMismatch(wrong)

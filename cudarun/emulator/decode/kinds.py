@@ -6,10 +6,9 @@ from functools import lru_cache
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.decode.control import CONTROL, Lowering
-from cudarun.emulator.isa.requirements import requirements
+from cudarun.emulator.isa.requirements import requirements, unpermitted
 from cudarun.ptx import tree
 
-_ACCELERATED = ("setmaxnreg", "tensormap.replace")  # of sm_90a and those after it, not of sm_90
 _MOST_DIGITS = 9  # of a target that can exist
 
 
@@ -67,13 +66,11 @@ def _wrong(opcode: str, modifiers: tuple[str, ...], module: tree.Module) -> str 
             "from PTX ISA version 6.4"
         )
     name = ".".join((opcode, *modifiers))
-    for limited in _ACCELERATED:
-        is_limited = f"{name}.".startswith(f"{limited}.")
-        if is_limited and not any(target.endswith("a") for target in targets):
-            return f"Instruction '{limited}' not supported on .target '{targets[0]}'"
-    if opcode == "wgmma" and "sm_90a" not in targets:
-        action = ".".join(("wgmma", *modifiers[:1]))
-        return f"Instruction '{action}' not supported on .target '{targets[0]}'"
+    for target in (each for each in targets if each.startswith("sm_")):
+        words = unpermitted(target, opcode, modifiers)
+        if words is not None:
+            what = name if words else ".".join((opcode, *modifiers[:1]))
+            return f"Instruction '{what}' not supported on .target '{target}'"
     architecture, least = requirements(opcode, modifiers)
     if any(_architecture(target) < architecture for target in targets):
         return f"Feature '{name}' requires .target sm_{architecture} or higher"

@@ -21,6 +21,8 @@ from cudarun.ptx import tree
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma"})
 _WIDEST_VECTOR = 128
+_WITH_COUNT = 3  # operands: the state, the object and the count
+_COUNTING = 90  # the first architecture that counts in one instruction
 _ALIGNMENTS = frozenset(1 << bit for bit in range(32))
 
 # --- declarations --------------------------------------------------------------------------------
@@ -103,6 +105,24 @@ def check_samplers(instruction: tree.Instruction, module: tree.Module) -> None:
                 raise OperandMismatch(f"{what}: .samplerref or .u64 register expected")
             if separate and not independent:
                 raise Unimplemented(f"{opcode} with a separate sampler in unified mode")
+
+
+def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
+    """Check that a barrier object that is notified with a count may have one.
+
+    Raises:
+        OperandMismatch: The target is too old.
+    """
+    with_count = len(instruction.operands) == _WITH_COUNT
+    if (
+        instruction.modifiers[:1] == ("arrive",)
+        and with_count
+        and "noComplete" not in (instruction.modifiers)
+    ):
+        architectures = (each.removeprefix("sm_").rstrip("af") for each in module.targets)
+        if any(each.isdecimal() and int(each) < _COUNTING for each in architectures):
+            what = "mbarrier.arrive with count argument and without '.noComplete' modifier"
+            raise OperandMismatch(f"Feature '{what}' requires .target sm_90 or higher")
 
 
 def check_operands(instruction: tree.Instruction) -> None:

@@ -11,6 +11,7 @@ from functools import cache
 
 from cudarun.emulator.isa import table
 from cudarun.emulator.isa.modifiers import misplaced
+from cudarun.emulator.isa.requirements import is_newer
 
 VERSION = (9, 0)
 """The version of the manual."""
@@ -128,6 +129,8 @@ def missing(opcode: str, words: tuple[str, ...]) -> tuple[str, str]:
 
 def illegal(opcode: str, words: tuple[str, ...]) -> str | None:
     """Return ptxas's error for an instruction that no form matches, unless PTX defines it."""
+    if is_newer(opcode, words):
+        return None
     if opcode not in opcodes():
         return f"Not a name of any known instruction: '{opcode}'"
     for word in words:

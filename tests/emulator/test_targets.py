@@ -1,0 +1,59 @@
+"""Which targets permit an instruction, as recorded from ptxas 13.0 by ``tools.record_targets``."""
+
+from __future__ import annotations
+
+import json
+import lzma
+
+import pytest
+
+from cudarun.emulator.decode.module import compile_module
+from cudarun.ptx.errors import PtxError
+from cudarun.ptx.parser import parse
+from tests.golden.isa.kernel import HEAD
+from tools.record_targets import NEWER, NEWER_HEAD, RECORD, TARGETS, VERSION, batches
+
+_RECORDED = json.loads(lzma.decompress(RECORD.read_bytes()))
+_LINES = {name: line for batch in batches() for name, line in batch.items()}
+_SHARE = 16  # of all forms, on each target; the forms of the targets differ
+
+
+def complaints(lines: dict[str, str], target: str, head: str) -> dict[str, str]:
+    """Return the first complaint of the emulated device about each line, by its name."""
+    head = head.format(version=VERSION, target=target).rstrip("\n")
+    text = "\n".join((head, *lines.values(), "ret;", "}", ""))
+    names, first = [*lines], head.count("\n") + 2
+    found: dict[str, str] = {}
+    try:
+        compile_module(parse(text))
+    except PtxError as error:
+        for each in error.diagnostics:
+            found.setdefault(names[each.position.line - first], each.message)
+    return found
+
+
+def test_the_record_has_every_form() -> None:
+    assert sorted(_LINES) == _RECORDED["forms"], "run python -m tools.record_targets"
+    assert list(TARGETS) == _RECORDED["targets"]
+    assert list(_RECORDED["newer"]) == NEWER
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_forms(target: str) -> None:
+    place = TARGETS.index(target) % _SHARE
+    chosen = {name: _LINES[name] for name in [*_LINES][place::_SHARE]}
+    refused = {name for name in chosen if target in _RECORDED["refused"].get(name, ())}
+    assert complaints(chosen, target, HEAD).keys() == refused
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_later_instructions_are_refused_by_name(target: str) -> None:
+    """With ptxas's reason if the target does not permit them, else as not implemented."""
+    found = complaints({each: each for each in NEWER}, target, NEWER_HEAD)
+    assert found.keys() == {*NEWER}
+    for each, targets in _RECORDED["newer"].items():
+        reason = found[each]
+        is_missing = "is not implemented by the emulated device" in reason
+        assert is_missing == (target in targets), f"{each}: {reason}"
+        if not is_missing:
+            assert f"on .target '{target}'" in reason or "requires .target sm_" in reason

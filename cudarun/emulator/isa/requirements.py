@@ -3,7 +3,7 @@
 ``required_versions.txt`` was recorded from ptxas 13.0 for every form in the tables, PTX 9.1 from
 ptxas 13.5. The opcode is followed by the architecture, the version of PTX and the words that
 require them: ``bf16`` for one word, ``rn+tf32`` for two in combination, nothing for the whole
-instruction, ``2*bf16`` for a word that occurs twice. A row without an opcode belongs to the one
+instruction, ``f32.bf16`` for one that follows another. A row without an opcode belongs to the one
 above. Everything else is available in PTX 6.0 and on sm_50. In place of the architecture, some have
 the targets of specific features: ``90a``, and ``10f`` for those of the family of major version 10,
 which are sm_100a, sm_100f, sm_103a and so on.
@@ -15,6 +15,7 @@ The driver of an H200 enforces every row: the chapter ``accepted-ptx`` of ``tool
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from cudarun.base.records import dataclass
@@ -93,5 +94,5 @@ def _matching(opcode: str, modifiers: tuple[str, ...]) -> list[_Row]:
     rows = _SINCE.get(opcode)
     if rows is None:
         return []
-    given = {*modifiers, *(f"2*{word}" for word in modifiers if modifiers.count(word) > 1)}
+    given = {*modifiers, *map(".".join, pairwise(modifiers))}
     return [row for row in rows if row.words <= given]

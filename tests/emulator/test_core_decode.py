@@ -36,7 +36,7 @@ def complaint(line: str) -> str:
     ("line", "message"),
     [
         ("sust.b.1d.b32 [s, {%r0}], %r1;", "this form of 'sust' is not implemented"),
-        ("tcgen05.shift.cta_group::1.down [%r0];", "'tcgen05.shift.cta_group::1.down' is not impl"),
+        ("tcgen05.shift.cta_group::1.down [%r0];", "'tcgen05.shift' not supported on .target"),
         ("wgmma.fence.sync.aligned;", "Instruction 'wgmma.fence' not supported on .target 'sm_90'"),
         ("add.rn.ftz.f64 %g, %g, %g;", "'add.rn.ftz.f64' is not a form of instruction 'add'"),
         ("add.u32.foo %r0, %r1, %r2;", "Unknown modifier '.foo'"),

@@ -13,9 +13,8 @@ import click
 from cudarun.base.options import OptionGroup, OptionScope, option_fields
 from cudarun.commands import completion
 from cudarun.commands.declaration import F, option, options_of, value_name
-from cudarun.commands.image_options import gpus
 from cudarun.commands.numbers import whole
-from cudarun.commands.options import stack
+from cudarun.commands.options import gpus, stack
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
 from cudarun.session.launch.request import ProgramOptions
 from cudarun.session.launch.step_request import SHOW_KINDS, GeometryRequest, LaunchStep

@@ -97,7 +97,7 @@ class _Dispatcher:
         """Act on the first message of a connection.
 
         Raises:
-            OSError: It cannot be received, or no server can be started.
+            OSError: It cannot be received, the process has ended, or no server can be started.
             struct.error: It is none.
         """
         kind, image = _HELLO.unpack(end.recv(_HELLO.size, socket.MSG_DONTWAIT))
@@ -110,13 +110,20 @@ class _Dispatcher:
                     server.send(_MESSAGES[kind])
         elif kind not in _MESSAGES and user == os.geteuid():
             if (pid, image) not in self._servers and not self._is_ending:
-                self._servers[pid, image] = self._start(pid, end)
+                process = os.pidfd_open(pid)  # fails if it has ended, and its parent knows
+                try:
+                    self._servers[pid, image] = self._start(pid, process, end)
+                finally:
+                    os.close(process)
             if (pid, image) in self._servers:
                 _, server = self._servers[pid, image]
                 socket.send_fds(server, [_HELLO.pack(kind, image)], [end.fileno()])
 
-    def _start(self, pid: int, end: socket.socket) -> tuple[int, socket.socket]:
+    def _start(self, pid: int, process: int, end: socket.socket) -> tuple[int, socket.socket]:
         """Start the server of a process; return it, and the socket that it gets connections from.
+
+        Args:
+            process: A descriptor of the process.
 
         Raises:
             OSError: No process can be started.
@@ -135,7 +142,7 @@ class _Dispatcher:
         try:
             for each in (ours, end, self._listener, *self._silent, *self._ends()):
                 each.close()
-            ProcessServer(pid, self._options).serve(theirs)
+            ProcessServer(pid, self._options).serve(theirs, process)
             status = 0
         except Exception:  # a defect
             traceback.print_exc()

@@ -97,7 +97,6 @@ class ProcessServer:
     """
 
     def __init__(self, pid: int, options: Options) -> None:
-        self._pid = pid
         self._options = options
         self._report = ProcessReport(pid)
         self._lock = threading.Lock()
@@ -129,13 +128,13 @@ class ProcessServer:
 
     # --- until the process ends ------------------------------------------------------------------
 
-    def serve(self, control: socket.socket) -> None:
+    def serve(self, control: socket.socket, ended: int) -> None:
         """Serve until the process has ended and its work is done, or the parent says stop.
 
         Args:
             control: It gets the connections of the process and the messages of the parent.
+            ended: A descriptor that is readable when the process has ended.
         """
-        ended = os.pidfd_open(self._pid)
         message, ready = _CONNECTION, [control.fileno()]
         while message == _CONNECTION and ended not in ready:
             ready = select.select([control.fileno(), ended], [], [])[0]
@@ -206,7 +205,8 @@ class ProcessServer:
 
     def _greet(self, end: socket.socket) -> None:
         answer = struct.pack("=3Q", os.getpid(), BASE, self._memory.size)
-        socket.send_fds(end, [answer], [self._memory.file])
+        with suppress(ConnectionError):  # the program has ended
+            socket.send_fds(end, [answer], [self._memory.file])
 
     def _accept_callbacks(self, end: socket.socket) -> None:
         self._greet(end)

@@ -29,6 +29,14 @@ MANY = (
     + ONE.replace("\n", "\n        ", 1)
     + ("        os._exit(0)\n    os.wait()\n")
 )
+GONE = """
+for _ in range(3):
+    if not os.fork():
+        connect(0, 7)
+        os._exit(0)
+    os.wait()
+os._exit(5)
+"""
 IGNORED = """
 with connect(0, 7) as end:
     end.recv(64)
@@ -64,6 +72,12 @@ def test_processes_that_have_ended_keep_no_descriptors() -> None:
     ran = run(MANY, limit="32")
     assert ran.stdout == "24\n" * 40
     assert "Traceback" not in ran.stderr
+
+
+def test_a_process_that_ends_while_it_connects_is_no_defect() -> None:
+    ran = run(GONE)
+    assert ran.returncode == 5
+    assert not ran.stderr
 
 
 def _damaged_elf(path: Path) -> None:

@@ -190,3 +190,12 @@ def test_streams_have_numbers_of_their_own():
     first, second = (value(driver.cuStreamCreate(0)) for _ in range(2))
     numbers = {value(driver.cuStreamGetId(stream)) for stream in (first, second, 0)}
     assert len(numbers) == 3
+
+
+@pytest.mark.parametrize("call", [driver.cuMemGetMemPool, driver.cuMemGetDefaultMemPool])
+def test_pools_of_other_memory_are_not_those_of_the_device(call):
+    location, kinds = driver.CUmemLocation(), driver.CUmemAllocationType
+    location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    found = value(call(location, kinds.CU_MEM_ALLOCATION_TYPE_PINNED))
+    assert int(found) == int(value(driver.cuDeviceGetDefaultMemPool(0)))
+    assert name(call(location, kinds.CU_MEM_ALLOCATION_TYPE_MANAGED)) == "NOT_SUPPORTED"

@@ -40,19 +40,20 @@ def cuDeviceSetMemPool(dev: DeviceHandle, pool: PoolHandle) -> None:
 
 
 @call()
-def cuMemGetDefaultMemPool(location: cuda.CUmemLocation, type: int) -> cuda.CUmemoryPool:  # noqa: A002
+def cuMemGetDefaultMemPool(location: cuda.CUmemLocation, typename: int) -> cuda.CUmemoryPool:
     """Return the default pool of a device."""
-    return cuda.CUmemoryPool(_pools_at(location).default.handle)
+    return cuda.CUmemoryPool(_pools_at(location, typename).default.handle)
 
 
 @call()
-def cuMemGetMemPool(location: cuda.CUmemLocation, type: int) -> cuda.CUmemoryPool:  # noqa: A002
+def cuMemGetMemPool(location: cuda.CUmemLocation, typename: int) -> cuda.CUmemoryPool:
     """Return the pool of a device that ``cuMemAllocAsync`` allocates from."""
-    return cuda.CUmemoryPool(_pools_at(location).current.handle)
+    return cuda.CUmemoryPool(_pools_at(location, typename).current.handle)
 
 
-def _pools_at(location: cuda.CUmemLocation) -> DevicePools:
-    if location.type != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+def _pools_at(location: cuda.CUmemLocation, kind: int) -> DevicePools:
+    is_of_device = location.type == cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    if not is_of_device or kind != cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
         raise Refusal("NOT_SUPPORTED", "the emulated device has memory pools of devices only")
     return process.pools_of(location.id)
 

@@ -53,7 +53,7 @@ class Allocation:
         live: False once it has been freed.
         unwritten: 1 for every uninitialized byte, 0 for the others; ``None`` if they are not
             tracked.
-        unchanged: 1 for every byte that the interpreter has not written since `track_writes`.
+        unchanged: 1 for every byte that the interpreter has not written since a `snapshot`.
     """
 
     base: int
@@ -292,13 +292,12 @@ class Memory:
         return [each.bytes for each in self._live]
 
     def snapshot(self, *, tracks: bool = False) -> Callable[..., None]:
-        """Return a function that restores all allocations and their contents, if it is to.
+        """Return a function that restores the contents of allocations that are left, if it is to.
 
         Args:
-            tracks: Restore only what the interpreter writes from now on: meanwhile, others can
-                write and allocate.
+            tracks: Restore only what the interpreter writes from now on: others can write meanwhile.
         """
-        live, freed, top = [*self._live], [*self._freed], self._top
+        live, top = [*self._live], self._top
         contents = [
             (each, each.bytes.copy(), None if each.unwritten is None else each.unwritten.copy())
             for each in live
@@ -312,7 +311,9 @@ class Memory:
                 with self._lock:
                     if not self._live or self._live[-1].end <= top:  # else the host allocated more
                         self._arena[top - self.base : max(self._top, top) - self.base] = 0
-                        self._top, self._freed = top, deque(freed, maxlen=_FREED_REMEMBERED)
+                        self._top = top
+                        kept = (each for each in self._freed if each.base < top)
+                        self._freed = deque(kept, maxlen=_FREED_REMEMBERED)
             for each, data, unwritten in contents:
                 if restores and each.live:
                     bytes_ = slice(None) if each.unchanged is None else each.unchanged == 0
@@ -387,17 +388,18 @@ class DeviceHeap:
         self._used -= size
         return self.memory.free(address)
 
-    def snapshot(self, *, tracks: bool) -> Callable[..., None]:
-        """Return a function that restores which blocks are allocated; see `Memory.snapshot`."""
+    def snapshot(self) -> Callable[..., None]:
+        """Return a function that restores which blocks are allocated, if it is to."""
         blocks, used = dict(self._blocks), self._used
-        allocations = [self.memory.find(address) for address in blocks]
+        allocations = {address: self.memory.find(address) for address in blocks}
 
         def end(*, restores: bool = True) -> None:
             if not restores:
                 return
-            for address in self._blocks.keys() - blocks:
-                self.memory.free(address)
-            for allocation in allocations:
+            for address in self._blocks:
+                if self.memory.find(address) is not allocations.get(address):
+                    self.memory.free(address)  # allocated since then, perhaps at an old address
+            for allocation in allocations.values():
                 if allocation is not None and not allocation.live:
                     self.memory.revive(allocation)
             self._blocks, self._used = dict(blocks), used
@@ -414,9 +416,7 @@ def snapshot(
     memories: Sequence[Memory], heap: DeviceHeap | None, *, tracks: bool = False
 ) -> Callable[..., None]:
     """Return a function that restores memories and a heap, if it is to: see `Memory.snapshot`."""
-    parts = (
-        [] if heap is None else [heap.snapshot(tracks=tracks)]
-    )  # whose blocks are restored first
+    parts = [] if heap is None else [heap.snapshot()]  # first: contents follow
     parts += [memory.snapshot(tracks=tracks) for memory in memories]
 
     def end(*, restores: bool = True) -> None:

@@ -179,3 +179,26 @@ def test_a_repeated_launch_has_the_same_addresses(memory: Memory) -> None:
     first = heap.allocate(64)
     restore()
     assert heap.allocate(64) == first
+
+
+def test_blocks_are_restored_where_others_had_their_addresses(memory: Memory) -> None:
+    heap = DeviceHeap(memory, 1000)
+    before = snapshot([memory], heap)
+    block = heap.allocate(64)
+    memory.bytes_at(block, 64)[:] = 1
+    after = snapshot([memory], heap)
+    before()
+    assert heap.allocate(64) == block
+    after()
+    assert memory.used == 64
+    assert memory.bytes_at(block, 1)[0] == 1
+    assert heap.free(block)
+    assert memory.find(block) is None
+
+
+def test_what_the_host_frees_meanwhile_is_known_as_freed(memory: Memory) -> None:
+    ended = memory.allocate(16)
+    restore = snapshot([memory], None)
+    memory.free(ended)
+    restore()
+    assert memory.find_freed(ended) is not None

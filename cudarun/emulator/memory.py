@@ -295,7 +295,7 @@ class Memory:
         """Return a function that restores the contents of allocations that are left, if it is to.
 
         Args:
-            tracks: Restore only what the interpreter writes from now on: others can write meanwhile.
+            tracks: Restore only what the interpreter writes: others can write meanwhile.
         """
         live, top = [*self._live], self._top
         contents = [

@@ -182,6 +182,11 @@ def profiles() -> dict[str, Profile]:
     return gpus | architectures
 
 
+def profile_named(name: str) -> Profile | None:
+    """Return the profile with a name, in any case; ``None`` if there is none."""
+    return profiles().get(name.lower())
+
+
 def _round_up(value: int, multiple: int) -> int:
     return -(-value // multiple) * multiple
 

@@ -118,6 +118,8 @@ def _offline(
     values: Values, gpus: tuple[Profile, ...], renderer: Renderer, where: Target, *, quiet: bool
 ) -> int:
     _refuse_offline("--for" if gpus else "--offline", ("block", "smem") if gpus else ())
+    if gpus and values["arch"]:
+        raise conflict("--arch", "--for", "it reads the code that each GPU takes")
     from cudarun.session.load.offline import load_offline
 
     images = open_inputs(values["images"], values)

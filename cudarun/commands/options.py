@@ -62,8 +62,8 @@ def architecture(text: str) -> Architecture:
 
 def gpus(text: str) -> tuple[Profile, ...]:
     """``b200,rtx5090``: GPUs of the table of profiles, each once."""
-    names = dict.fromkeys(name.strip() for name in text.split(",") if text)
-    return tuple(profile_of(name, "--for") for name in names)
+    names = (name.strip() for name in text.split(",") if text)
+    return tuple(dict.fromkeys(profile_of(name, "--for") for name in names))
 
 
 device_option = partial(option, "-d", "--device", "devices", type=parse_devices, metavar="DEVICE")

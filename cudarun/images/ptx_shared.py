@@ -1,4 +1,4 @@
-"""The static shared memory of the kernels in a PTX text, which only a compiler states."""
+"""The static shared memory and the undefined symbols of kernels in PTX, which a compiler states."""
 
 from __future__ import annotations
 
@@ -6,37 +6,49 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from cudarun.base.process import without_collection
+from cudarun.base.records import dataclass
 from cudarun.images.ptx_facts import alignment_of, ptx_text, size_of
+from cudarun.images.ptx_usage import names_in
 from cudarun.ptx import tree
 from cudarun.ptx.parser import lazy_module
 
 
-def static_shared(data: bytes) -> dict[str, int]:
-    """Return the bytes of static shared memory of a block, by kernel.
+@dataclass(frozen=True, slots=True)
+class _Body:
+    shared: tuple[tree.Variable, ...]
+    names: frozenset[str]
 
-    They are those of the variables that a kernel and the functions that it may call refer to.
+
+def static_use(data: bytes) -> dict[str, tuple[int, frozenset[str]]]:
+    """Return by kernel the bytes of static shared memory of a block, and all names that it uses.
+
+    They are those of the kernel and of the functions that it may call.
 
     Raises:
         PtxError: The text does not parse.
     """
     with without_collection():
         lazy = lazy_module(ptx_text(data))
-        own: dict[str, list[tree.Variable]] = {}
-        named: dict[str, set[str]] = {}
-        for declared in lazy.module.functions:
-            if declared.body is not None:
-                statements = tuple(lazy.read(declared).statements())
-                own[declared.name] = [*_shared(statements)]
-                named[declared.name] = set(_symbols(statements))
-    shared = {each.name: each for each in _shared(lazy.module.variables)}
+        bodies = {
+            declared.name: _body(tuple(lazy.read(declared).statements()))
+            for declared in lazy.module.functions
+            if declared.body is not None
+        }
     found = {}
     for kernel in (each.name for each in lazy.module.functions if each.is_entry):
-        if kernel in own:
-            reached = _reached(kernel, named)
-            names = set().union(*(named[each] for each in reached))
-            outside = [shared[name] for name in shared if name in names]
-            found[kernel] = _bytes([*outside, *chain.from_iterable(own[each] for each in reached)])
+        if kernel in bodies:
+            reached = [bodies[name] for name in _reached(kernel, bodies)]
+            names = frozenset().union(*(body.names for body in reached))
+            outside = (each for each in _shared(lazy.module.variables) if each.name in names)
+            own = chain.from_iterable(body.shared for body in reached)
+            found[kernel] = _bytes((*outside, *own)), names
     return found
+
+
+def _body(statements: Iterable[tree.Statement]) -> _Body:
+    instructions = (each for each in statements if isinstance(each, tree.Instruction))
+    names = chain.from_iterable(names_in(each.operands) for each in instructions)
+    return _Body(tuple(_shared(statements)), frozenset(names))
 
 
 def _shared(statements: Iterable[tree.Statement]) -> Iterator[tree.Variable]:
@@ -47,42 +59,20 @@ def _shared(statements: Iterable[tree.Statement]) -> Iterator[tree.Variable]:
                 yield each
 
 
-def _reached(kernel: str, named: dict[str, set[str]]) -> list[str]:
+def _reached(kernel: str, bodies: dict[str, _Body]) -> list[str]:
     """Return the kernel and the functions that it may call."""
     found = {kernel: None}
     waiting = [kernel]
     while waiting:
-        new = [each for each in named[waiting.pop()] if each in named and each not in found]
+        new = [each for each in bodies[waiting.pop()].names & bodies.keys() if each not in found]
         found |= dict.fromkeys(new)
         waiting += new
     return [*found]
 
 
-def _bytes(variables: list[tree.Variable]) -> int:
+def _bytes(variables: Iterable[tree.Variable]) -> int:
     end = 0
     for variable in variables:
         alignment = alignment_of(variable)
         end = -(-end // alignment) * alignment + size_of(variable)
     return end
-
-
-def _symbols(statements: tuple[tree.Statement, ...]) -> Iterator[str]:
-    """Yield the variables and functions that instructions name."""
-    for statement in statements:
-        if isinstance(statement, tree.Instruction):
-            for operand in statement.operands:
-                yield from _named(operand)
-
-
-def _named(operand: tree.Operand | None) -> Iterator[str]:
-    match operand:
-        case tree.SymbolReference(name):
-            yield name
-        case tree.Address(base):
-            yield from _named(base)
-        case tree.SymbolOffset(symbol):
-            yield symbol.name
-        case tree.Vector(elements):
-            yield from chain.from_iterable(map(_named, elements))
-        case tree.TupleAddress(address, rest):
-            yield from chain.from_iterable(map(_named, (address, *rest)))

@@ -210,7 +210,7 @@ class _Reader:
             self.usage.shared_arrays.append(TYPE_BYTES[variable.type] * variable.vector * count)
 
     def _read_names(self, it: Instruction) -> None:
-        for name in _names(it.operands):
+        for name in names_in(it.operands):
             if it.opcode == "bra" and name in self._labels:
                 self.usage.has_loop = True
             elif name in self._dynamic or (it.opcode == "call" and self._dynamic):
@@ -335,7 +335,7 @@ def _registers(operands: Iterable[Operand]) -> Iterator[str]:
                 yield from _registers((first, second))
 
 
-def _names(operands: Iterable[Operand]) -> Iterator[str]:
+def names_in(operands: Iterable[Operand]) -> Iterator[str]:
     """Yield the names of all registers and symbols, those in addresses included."""
     for operand in operands:
         match operand:
@@ -346,6 +346,6 @@ def _names(operands: Iterable[Operand]) -> Iterator[str]:
             case Address(base) if base is not None:
                 yield base.name
             case TupleAddress(address, rest):
-                yield from _names((address, *rest))
+                yield from names_in((address, *rest))
             case Vector(elements):
-                yield from _names(elements)
+                yield from names_in(elements)

@@ -223,10 +223,9 @@ def _show_loaders(loaders: Sequence[LoaderReport], out: Console) -> None:
 
 def _describe(file: FileReport) -> str:
     version = f" {file.ptx_version[0]}.{file.ptx_version[1]}" if file.ptx_version else ""
-    facts = [
-        f"{file.kind}{version if file.kind == 'PTX' else ''} for {', '.join(file.targets)}",
-        f"{file.size} bytes",
-    ]
+    targets = f" for {', '.join(file.targets)}" if file.targets else ""
+    kind = f"{file.kind}{version if file.kind == 'PTX' else ''}"
+    facts = [f"{kind}{targets}", f"{file.size} bytes"]
     if file.fatbins > 1:
         facts.append(f"{file.fatbins} fatbins")
     if file.is_relocatable:

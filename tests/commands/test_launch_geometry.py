@@ -325,7 +325,7 @@ def test_no_geometry_of_it(
         ),
         (
             (*CLUSTERS, "--grid", "64", "--cluster", "32"),
-            "blocks per cluster: 32 requested, the limit is 16 (8 on every device with clusters)",
+            "blocks per cluster: 32 requested, the limit is 8, and up to 16 on some devices",
         ),
         (
             ("launch", "samples/reverse.ptx", "-k", "reverse", "-d", "cpu", "--block", "1",

@@ -22,6 +22,7 @@ from cudarun.base.profiles import (
     SHARED_WITHOUT_OPTIN,
     WARP,
     Profile,
+    profile_named,
     profiles,
 )
 from cudarun.emulator.host.refusal import Refusal
@@ -145,7 +146,7 @@ def current_profile() -> Profile:
         Refusal: There is no such profile.
     """
     name = os.environ.get(PROFILE_VARIABLE) or DEFAULT
-    profile = profiles().get(name)
+    profile = profile_named(name)
     if profile is None:
         raise Refusal(
             "NO_DEVICE", f"{PROFILE_VARIABLE}={name}: expected one of {', '.join(profiles())}"

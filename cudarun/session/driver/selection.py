@@ -77,10 +77,9 @@ def profile_of(name: str, option: str) -> Profile:
     Raises:
         RequestError: There is none; the hint lists those that there are.
     """
-    from cudarun.base.profiles import profiles  # only for `cpu@`
+    from cudarun.base.profiles import profile_named, profiles  # only for `cpu@`
 
-    known = profiles()
-    found = known.get(name.lower())
+    known, found = profiles(), profile_named(name)
     if found is None:
         from cudarun.arguments.scanner import did_you_mean  # only for an error
 

@@ -253,8 +253,8 @@ class _Explanation:
         blocks = prod(cluster)
         if blocks > _PORTABLE_CLUSTER:
             yield (
-                f"blocks per cluster: {blocks} requested, the limit is {_LARGEST_CLUSTER} "
-                f"({_PORTABLE_CLUSTER} on every device with clusters)"
+                f"blocks per cluster: {blocks} requested, the limit is {_PORTABLE_CLUSTER}, and up "
+                f"to {_LARGEST_CLUSTER} on some devices"
             )
         grid = self.geometry.grid
         for axis, number, width in zip("xyz", grid, cluster, strict=True):

@@ -161,7 +161,7 @@ def _used(
         try:
             kernels = kernels_of(entry, origin)
             if kernels or _has_other_code(entry, origin):
-                return UsedFatbin(number, target, kernels, _is_relocatable(entries, origin))
+                return UsedFatbin(number, target, kernels, is_relocatable(entries, origin))
         except ImageRefused:
             return UsedFatbin(number, target)
     return None
@@ -175,7 +175,7 @@ def _has_other_code(entry: Entry, origin: str) -> bool:
     return bool(facts.variables or facts.is_relocatable)
 
 
-def _is_relocatable(entries: Iterable[Entry], origin: str) -> bool:
+def is_relocatable(entries: Iterable[Entry], origin: str) -> bool:
     """Return whether the first machine code of a fatbin has yet to be linked."""
     cubin = next((entry for entry in entries if entry.kind is ImageKind.CUBIN), None)
     if cubin is None:

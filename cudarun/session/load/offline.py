@@ -64,6 +64,8 @@ def read_file(
     try:
         if kind in CONTAINERS:
             found = _container(image, kind, scope, display)
+        elif kind is ImageKind.CUDA_SOURCE and scope.gpus:  # which compile it differently
+            found = FileReport(image.origin, kind.value, len(image.data))
         else:
             found = _single(image, kind, scope)
         if scope.gpus:

@@ -6,8 +6,9 @@ threads, registers and clusters. Code that no ``.target`` permits is found by a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,13 @@ from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.fatbin import Entry, best_entry
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
-from cudarun.images.ptx_shared import static_shared
+from cudarun.images.ptx_shared import static_use
 from cudarun.images.reader import file_parts, read_image
 from cudarun.images.summary import FileSummary, summarize
 from cudarun.images.versions import Architecture, parse_target
 from cudarun.model.images import Forecast, Occupancy, Prediction
 from cudarun.session.image.kernels import require_kernels
+from cudarun.session.load.fatbins import is_relocatable
 from cudarun.session.load.part_reader import FileParts
 
 if TYPE_CHECKING:
@@ -39,7 +41,11 @@ _VERDICTS: dict[type, Forecast] = {
 _MOST_THREADS = 1024
 _MOST_DEEP = 64  # the largest block.z
 _NO_CODE = "CUDA_ERROR_NO_BINARY_FOR_GPU"
+_NOT_LINKED = "CUDA_ERROR_NOT_FOUND"
 _NEWER = "SM version specified by .target is higher than default SM version assumed"
+
+
+_Used = tuple[tuple[KernelFacts, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,13 @@ class _Code:
         summary: What the file, or the fatbin, has; for explanations.
         target: The target; ``None`` if there is none for the GPU.
         kernels: The kernels, with their static shared memory.
+        externs: The undefined symbols that they use.
     """
 
     summary: FileSummary
     target: str | None
     kernels: tuple[KernelFacts, ...]
+    externs: tuple[str, ...]
 
 
 def predict(
@@ -86,12 +94,13 @@ class _Single:
 
     def __init__(self, image: Image) -> None:
         self._summary = summarize(image.data, image.origin)
-        self._kernels = _kernels(image)
+        facts = read_image(image.data, image.origin, image.limit)
+        self._used = _used(facts, lambda: bytes(image.data))
 
     def of(self, gpu: Profile) -> Iterator[_Code]:
         """Yield the code, whose target is ``None`` if the GPU does not run it."""
         fitting = [each for each in self._summary.targets if each.runs_on(gpu.architecture)]
-        yield _Code(self._summary, str(fitting[0]) if fitting else None, self._kernels)
+        yield _Code(self._summary, str(fitting[0]) if fitting else None, *self._used)
 
 
 class _Container:
@@ -103,21 +112,25 @@ class _Container:
         for part in parts.parts:
             self._fatbins.setdefault(part.fatbin, []).append(part)
         self._parts = parts
-        self._read: dict[int, tuple[KernelFacts, ...]] = {}
+        self._read: dict[int, _Used] = {}
+        self._can_be_linked = identify(image.data) is ImageKind.HOST_OBJECT
 
-    def of(self, gpu: Profile) -> Iterator[_Code]:
-        """Yield the code of each fatbin with kernels."""
+    def of(self, gpu: Profile) -> Iterable[_Code]:
+        """Return the code of each fatbin with kernels, but not the inputs of its linker."""
+        # Of a fatbin without code for the GPU, that of the newest target names the kernels.
         chosen = [
             (entries, best_entry(gpu.architecture, entries)) for entries in self._fatbins.values()
         ]
-        # Of a fatbin without code for the GPU, that of the newest target names the kernels.
         self._fetch(best or entries[-1] for entries, best in chosen)
+        inputs, linked = [], []
         for entries, best in chosen:
-            kernels = self._read[(best or entries[-1]).number]
+            kernels, externs = self._read[(best or entries[-1]).number]
             if kernels:
                 targets = filter(None, (parse_target(each.target) for each in entries))
                 summary = FileSummary(ImageKind.FATBIN, tuple(targets))
-                yield _Code(summary, best.target if best else None, kernels)
+                code = _Code(summary, best.target if best else None, kernels, externs)
+                (inputs if is_relocatable(entries, self._parts.origin) else linked).append(code)
+        return linked if self._can_be_linked and linked else [*inputs, *linked]
 
     def _fetch(self, entries: Iterable[Entry]) -> None:
         missing = [each.number - 1 for each in entries if each.number not in self._read]
@@ -125,23 +138,18 @@ class _Container:
             if isinstance(part, CudarunError):
                 raise part
             entry = self._parts.parts[index]
-            facts = part.facts.kernels if part.facts else ()
-            if entry.kind is ImageKind.PTX and facts:
-                facts = _with_shared(facts, static_shared(entry.content(self._parts.origin)))
-            self._read[entry.number] = facts
+            content = partial(entry.content, self._parts.origin)
+            self._read[entry.number] = _used(part.facts, content) if part.facts else ((), ())
 
 
-def _kernels(image: Image) -> tuple[KernelFacts, ...]:
-    facts: ImageFacts = read_image(image.data, image.origin, image.limit)
-    if facts.kind is ImageKind.PTX:
-        return _with_shared(facts.kernels, static_shared(bytes(image.data)))
-    return facts.kernels
-
-
-def _with_shared(
-    kernels: tuple[KernelFacts, ...], shared: Mapping[str, int]
-) -> tuple[KernelFacts, ...]:
-    return tuple(replace(each, shared_bytes=shared[each.name]) for each in kernels)
+def _used(facts: ImageFacts, content: Callable[[], bytes]) -> _Used:
+    """Return the kernels with their static shared memory, and the undefined symbols they use."""
+    if facts.kind is not ImageKind.PTX or not facts.kernels:
+        return facts.kernels, facts.externs
+    uses = static_use(content())
+    names = {name for _, used in uses.values() for name in used}
+    kernels = (replace(each, shared_bytes=uses[each.name][0]) for each in facts.kernels)
+    return tuple(kernels), tuple(each for each in facts.externs if each in names)
 
 
 def _of_source(
@@ -151,6 +159,7 @@ def _of_source(
     try:
         compiled = compiles(image, scope.timeout, Architecture(True, gpu.architecture))
     except ImageRefused as error:
+        error.at(device=gpu.name)
         yield Prediction(gpu.name, gpu.architecture, None, None, None, "refused", error=error)
         return
     yield from _of_codes(image, _Single(compiled).of(gpu), gpu, scope)
@@ -197,20 +206,22 @@ def _prediction(
 
 def _refusal(code: _Code, gpu: Profile) -> ImageRefused | None:
     """Return the refusal of a GPU's driver to load code; ``None`` if it loads it."""
-    log = ""
+    log, result, summary = "", _NO_CODE, code.summary
     if code.target is None:
         is_newer = all(each.number > gpu.architecture for each in code.summary.targets)
         log = _NEWER if code.summary.kind is ImageKind.PTX and is_newer else ""
+    elif code.externs:
+        result, summary = _NOT_LINKED, replace(summary, externs=code.externs)
     elif code.target.startswith("compute"):
         for kernel in code.kernels:
             used, most = kernel.shared_bytes or 0, gpu.static_shared
             if used > most:
                 sizes = f"{used:#x} bytes, {most:#x} max"
                 log = f"Entry function '{kernel.name}' uses too much shared data ({sizes})"
-    if code.target is not None and not log:
+    if code.target is not None and not log and result == _NO_CODE:
         return None
     target = LoadTarget(gpu.product, gpu.architecture)
-    found = explain(RefusalFacts(target, code.summary, cuda_error=_NO_CODE, log=log))
+    found = explain(RefusalFacts(target, summary, cuda_error=result, log=log))
     if found is None:
         return ImageRefused("the file has no code that it runs")
     return ImageRefused(found.reason.rstrip("."), hint=found.remedy)

@@ -113,7 +113,7 @@ class _Container:
             self._fatbins.setdefault(part.fatbin, []).append(part)
         self._parts = parts
         self._read: dict[int, _Used] = {}
-        self._can_be_linked = identify(image.data) is ImageKind.HOST_OBJECT
+        self._is_host_object = identify(image.data) is ImageKind.HOST_OBJECT
 
     def of(self, gpu: Profile) -> Iterable[_Code]:
         """Return the code of each fatbin with kernels, but not the inputs of its linker."""
@@ -122,7 +122,8 @@ class _Container:
             (entries, best_entry(gpu.architecture, entries)) for entries in self._fatbins.values()
         ]
         self._fetch(best or entries[-1] for entries, best in chosen)
-        inputs, linked = [], []
+        inputs: list[_Code] = []
+        linked: list[_Code] = []
         for entries, best in chosen:
             kernels, externs = self._read[(best or entries[-1]).number]
             if kernels:
@@ -130,7 +131,7 @@ class _Container:
                 summary = FileSummary(ImageKind.FATBIN, tuple(targets))
                 code = _Code(summary, best.target if best else None, kernels, externs)
                 (inputs if is_relocatable(entries, self._parts.origin) else linked).append(code)
-        return linked if self._can_be_linked and linked else [*inputs, *linked]
+        return linked if self._is_host_object and linked else [*inputs, *linked]
 
     def _fetch(self, entries: Iterable[Entry]) -> None:
         missing = [each.number - 1 for each in entries if each.number not in self._read]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import pytest
 
 from cudarun.base.profiles import profiles
+from cudarun.images.reader import fatbins_in
 from cudarun.images.versions import parse_target
 from cudarun.model.images import FileReport, Prediction
 from cudarun.session.image.image import Image
@@ -159,9 +161,26 @@ def test_code_that_is_not_linked() -> None:
     assert linked.verdict == "launches"
 
 
+def host_object(contents: bytes) -> bytes:
+    """Return an ELF file for x86-64 with consecutive fatbins."""
+    names = b"\0.nv_fatbin\0"
+    place = 64 + len(names)
+    sizes = (place + len(contents), 0, 64, 0, 0, 64, 3, 1)
+    header = struct.pack("<4sBBBB8xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 3, 62, 1, 0, 0, *sizes)
+    rows = (
+        (0,) * 10,
+        (0, 3, 0, 0, 64, len(names), 0, 0, 1, 0),
+        (1, 1, 0, 0, place, len(contents), 0, 0, 1, 0),
+    )
+    table = b"".join(struct.pack("<IIQQQQIIQQ", *row) for row in rows)
+    return header + names + contents + table
+
+
 def test_the_inputs_of_a_linked_file_are_not_loaded() -> None:
-    found = predict("a.out", golden("tiny.o") + golden("tiny_rdc.o"), "h200")
-    assert {each.verdict for each in found.values()} == {"launches"}
+    inputs, linked = (b"".join(fatbins_in(golden(name), name)) for name in ("tiny_rdc.o", "tiny.o"))
+    for contents in (inputs, linked, inputs + linked, linked + inputs):
+        found = report("a.out", host_object(contents), "a100 l4", None, {})
+        assert [each.verdict for each in found.predictions] == ["launches", "launches"]
 
 
 @pytest.mark.parametrize(

@@ -102,4 +102,6 @@ def test_devices_of_one_process_have_one_profile(run: Run) -> None:
     ran = run("launch", SAXPY, "-d", "cpu@a100,cpu@l4", "--together", *ARGUMENTS)
     assert ran.code == 2
     assert "--together: one process serves GPUs, or emulated devices of one kind" in ran.err
+    ran = run("managed", "samples/managed.ptx", "-d", "cpu@a100,cpu@l4")
+    assert (ran.code, "one process serves" in ran.err) == (2, True)
     assert run("devices", "-d", "cpu@a100,cpu@l4,cpu").code == 0

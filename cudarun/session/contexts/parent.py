@@ -16,6 +16,7 @@ from cudarun.base.records import derived
 from cudarun.model.contexts import ScriptReport, StepReport
 from cudarun.session.contexts.script import Script, Step
 from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import require_one_process
 from cudarun.session.image.image import Image
 from cudarun.session.workers.job import Devices
 from cudarun.session.workers.pool import WorkerPool
@@ -54,10 +55,7 @@ class ScriptWorker:
     """
 
     def __init__(self, pool: WorkerPool, target: Target, images: Mapping[str, Image]) -> None:
-        if len({selector.process for selector in target.devices}) > 1:
-            raise RequestError(
-                "a script runs in one process, which serves GPUs, or emulated devices of one kind"
-            )
+        require_one_process(target.devices)
         self._pool = pool
         self._timeout = target.timeout
         start = partial(_script_runner, target.devices, images, target.trace)

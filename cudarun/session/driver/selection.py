@@ -60,6 +60,18 @@ def parse_devices(text: str) -> tuple[Selector, ...]:
     return tuple(dict.fromkeys(_selector(item.strip()) for item in text.split(",")))
 
 
+def require_one_process(selectors: Sequence[Selector], option: str | None = None) -> None:
+    """Check that one process can serve all the devices.
+
+    Raises:
+        RequestError: It cannot; the option demands it.
+    """
+    if len({each.process for each in selectors}) > 1:
+        raise RequestError(
+            "one process serves GPUs, or emulated devices of one kind", option=option
+        )
+
+
 def by_index(selectors: Sequence[Selector]) -> tuple[int, ...] | None:
     """Return the GPUs' indices, each once; ``None`` if one is named otherwise."""
     if any(selector.driver != "cuda" or selector.by != "index" for selector in selectors):

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.base.errors import RequestError
 from cudarun.model.managed import ManagedReport
 from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import require_one_process
 from cudarun.session.managed.request import ManagedRequest
 from cudarun.session.workers.devices import session_spec
 from cudarun.session.workers.parent import WorkerProcess
@@ -26,10 +26,9 @@ def start_worker(pool: WorkerPool, target: Target) -> WorkerProcess[Session]:
     """Return the worker for all devices, which initializes the driver immediately.
 
     Raises:
-        RequestError: The devices belong to two drivers, which one process cannot serve.
+        RequestError: One process cannot serve all the devices.
     """
-    if len({selector.driver for selector in target.devices}) > 1:
-        raise RequestError("all devices share one process; GPUs and cpu cannot be combined")
+    require_one_process(target.devices)
     return pool.acquire(session_spec(target.devices, target, _prefetch))
 
 

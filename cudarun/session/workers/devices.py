@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.base.errors import AddressOccupied, InternalError, NoDevice, RequestError
+from cudarun.base.errors import AddressOccupied, InternalError, NoDevice
 from cudarun.session.driver.contexts import Target
-from cudarun.session.driver.selection import Selector
+from cudarun.session.driver.selection import Selector, require_one_process
 from cudarun.session.workers import prefork
 from cudarun.session.workers.job import (
     ADDRESS_ATTEMPTS,
@@ -62,10 +62,8 @@ class DeviceWorkers:
         prefetch: Callable[[], object] | None = None,
         display: ProgressDisplay | None = None,
     ) -> None:
-        if target.together and len({selector.process for selector in target.devices}) > 1:
-            raise RequestError(
-                "one process serves GPUs, or emulated devices of one kind", option="--together"
-            )
+        if target.together:
+            require_one_process(target.devices, "--together")
         self._pool = pool
         self._target = target
         self._display = display

@@ -238,7 +238,7 @@ def test_more_devices_than_were_chosen() -> None:
 
 
 def test_devices_of_two_drivers() -> None:
-    with pytest.raises(RequestError, match="cannot use GPUs and cpu together"):
+    with pytest.raises(RequestError, match="one process serves GPUs"):
         ran("create A", "0,cpu")
 
 

@@ -14,8 +14,9 @@ from cudarun.images.kinds import ImageKind
 from cudarun.images.parameters import Parameter, parameter_base
 from cudarun.images.versions import parse_target
 from cudarun.ptx.errors import PtxError
+from cudarun.ptx.layout import alignment_of, size_of
 from cudarun.ptx.parser import SHORT, lazy_module
-from cudarun.ptx.tree import TYPE_BYTES, Function, Integer, Module, SymbolValue, Variable
+from cudarun.ptx.tree import Function, Integer, Module, SymbolValue, Variable
 
 # String literals and the file names of assert(): variables without a name in the source.
 _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")
@@ -140,19 +141,6 @@ def _variable(variable: Variable) -> VariableFacts:
         is_zero=not any(bits) if variable.space == "const" else None,
         is_initialized=variable.initial is not None,
     )
-
-
-def alignment_of(variable: Variable) -> int:
-    """Return the alignment in bytes."""
-    return variable.alignment or TYPE_BYTES[variable.type] * variable.vector
-
-
-def size_of(variable: Variable) -> int:
-    """Return the size in bytes; an array without an extent has that of its initializer."""
-    extents = [each for each in variable.dimensions if each is not None]
-    if variable.dimensions[:1] == (None,):
-        extents.append(len(variable.initial or ()) // (prod(extents) * variable.vector))
-    return TYPE_BYTES[variable.type] * variable.vector * prod(extents)
 
 
 def _type_text(variable: Variable) -> str:

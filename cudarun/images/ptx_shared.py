@@ -7,9 +7,10 @@ from itertools import chain
 
 from cudarun.base.process import without_collection
 from cudarun.base.records import dataclass
-from cudarun.images.ptx_facts import alignment_of, ptx_text, size_of
+from cudarun.images.ptx_facts import ptx_text
 from cudarun.images.ptx_usage import names_in
 from cudarun.ptx import tree
+from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 from cudarun.ptx.parser import lazy_module
 
 
@@ -71,8 +72,7 @@ def _reached(kernel: str, bodies: dict[str, _Body]) -> list[str]:
 
 
 def _bytes(variables: Iterable[tree.Variable]) -> int:
-    end = 0
+    layout = VariableLayout()
     for variable in variables:
-        alignment = alignment_of(variable)
-        end = -(-end // alignment) * alignment + size_of(variable)
-    return end
+        layout.place(size_of(variable), alignment_of(variable))
+    return layout.size

@@ -23,7 +23,7 @@ from cudarun.emulator.decode.contraction import contract
 from cudarun.emulator.decode.control import ControlContext, branch, leave
 from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.kinds import InstructionKinds
-from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of, variable_code
+from cudarun.emulator.decode.layout import variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
 from cudarun.emulator.decode.rules import check_count, check_declaration, check_samplers
 from cudarun.emulator.decode.scope import (
@@ -47,6 +47,7 @@ from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.program import VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic
+from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 from cudarun.ptx.lexer import SourceLines
 
 _UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})

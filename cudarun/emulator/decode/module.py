@@ -10,7 +10,7 @@ from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.decode.function import DecodedFunction, FunctionDecoder, ModuleNames
 from cudarun.emulator.decode.kinds import InstructionKinds
-from cudarun.emulator.decode.layout import VariableLayout, variable_code
+from cudarun.emulator.decode.layout import variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
 from cudarun.emulator.decode.rules import check_declaration
 from cudarun.emulator.decode.scope import NameScope, SharedVariable, SymbolName, shared_variable
@@ -19,6 +19,7 @@ from cudarun.emulator.machine.spaces import CODE_WINDOW, RESERVED_SHARED
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
+from cudarun.ptx.layout import VariableLayout
 from cudarun.ptx.lexer import SourceLines
 
 _CODE_STEP = 16

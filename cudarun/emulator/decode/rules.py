@@ -113,12 +113,9 @@ def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
     Raises:
         OperandMismatch: The target is too old.
     """
-    with_count = len(instruction.operands) == _WITH_COUNT
-    if (
-        instruction.modifiers[:1] == ("arrive",)
-        and with_count
-        and "noComplete" not in (instruction.modifiers)
-    ):
+    is_counted = len(instruction.operands) == _WITH_COUNT
+    modifiers = instruction.modifiers
+    if is_counted and modifiers[:1] == ("arrive",) and "noComplete" not in modifiers:
         architectures = (each.removeprefix("sm_").rstrip("af") for each in module.targets)
         if any(each.isdecimal() and int(each) < _COUNTING for each in architectures):
             what = "mbarrier.arrive with count argument and without '.noComplete' modifier"

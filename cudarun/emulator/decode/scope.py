@@ -7,10 +7,10 @@ from dataclasses import field
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import RegisterSlot, Role
-from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
+from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 
 CARRY = "%CC.CF"
 STACK = "%stack"

@@ -69,9 +69,11 @@ def read_file(
         else:
             found = _single(image, kind, scope)
         if scope.gpus:
-            from cudarun.session.load.prediction import predict  # only for `--for`
+            # Imported here: only for `--for`.
+            from cudarun.session.compile.parent import compile_for_facts
+            from cudarun.session.load.prediction import predict
 
-            found = replace(found, predictions=predict(image, scope))
+            found = replace(found, predictions=predict(image, scope, compile_for_facts))
         return found
     except RequestError as error:
         refused: CudarunError = error

@@ -66,14 +66,14 @@ class _Code:
 
 
 def predict(
-    image: Image, scope: OfflineScope, compiler: Callable[..., Image] | None = None
+    image: Image, scope: OfflineScope, compiles: Callable[..., Image]
 ) -> tuple[Prediction, ...]:
     """Return a prediction for each GPU of the scope and each kernel.
 
     Args:
         image: The file.
         scope: The GPUs, the kernel and the launch.
-        compiler: Compiles CUDA source: `compile_for_facts`, or in a worker `compile_here`.
+        compiles: Compiles CUDA source: `compile_for_facts`, or in a worker `compile_here`.
 
     Raises:
         ImageRefused: The file cannot be read.
@@ -81,9 +81,6 @@ def predict(
     """
     kind = identify(image.data)
     if kind is ImageKind.CUDA_SOURCE:
-        from cudarun.session.compile.parent import compile_for_facts  # few files are source
-
-        compiles = compiler or compile_for_facts
         return tuple(each for gpu in scope.gpus for each in _of_source(image, gpu, scope, compiles))
     codes = _Container(image) if kind in CONTAINERS else _Single(image)
     return tuple(each for gpu in scope.gpus for each in _of_codes(image, codes.of(gpu), gpu, scope))
@@ -248,11 +245,10 @@ def _exceeded(kernel: KernelFacts, gpu: Profile, shape: LaunchShape) -> Iterator
         most = min(kernel.max_threads or _MOST_THREADS, _MOST_THREADS)
         if threads > most:
             yield f"{threads} threads per block, {_limit(most)}"
+        elif (kernel.registers or 0) > (registers := gpu.most_registers(threads)):
+            yield f"{kernel.registers} registers per thread, {_limit(registers)} for such blocks"
         if block[2] > _MOST_DEEP:
             yield f"{block[2]} threads of a block in z, {_limit(_MOST_DEEP)}"
-        registers = gpu.most_registers(threads)
-        if (kernel.registers or 0) > registers:
-            yield f"{kernel.registers} registers per thread, {_limit(registers)} for such blocks"
         blocks = gpu.resident_blocks(threads, kernel.registers or 0, static + dynamic)
         resident = blocks * gpu.multiprocessors
         if shape.resident > resident > 0:

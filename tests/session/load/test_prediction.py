@@ -123,6 +123,8 @@ def test_machine_code() -> None:
     error = found["b200 frame"].error
     assert error is not None
     assert "SASS runs only on its own major version" in error.what
+    found = predict("f.cubin", golden("facts.cubin"), "h100", "frame", block=(9000, 1, 1))
+    assert str(found["h100 frame"].error) == "9000 threads per block, the limit is 1024"
 
 
 def test_fatbins() -> None:

@@ -46,9 +46,9 @@ when it is loaded, with the message of ptxas. An unsupported one is *not impleme
 the kernels that can reach it: `cudarun load` lists them with the lines, and `cudarun launch` runs
 the others. The device does not silently skip or approximate an instruction.
 
-Results are bit-identical to those of hardware, and results of `.approx` instructions are within the
-error bound of the manual. [`tests/golden/`](../../tests/golden/README.md) describes the recordings
-from a GPU and the comparison of each form.
+The recorded results of all forms are bit-identical to those of an H200, approximations included
+([accuracy](../explanation/accuracy.md)). [`tests/golden/`](../../tests/golden/README.md) describes
+the recordings from a GPU and the comparison of each form.
 """
 
 

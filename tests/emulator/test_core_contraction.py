@@ -11,8 +11,9 @@ from ml_dtypes import bfloat16
 
 from cudarun.emulator.code import Lanewise
 from cudarun.emulator.decode.module import compile_module
+from cudarun.emulator.faults import DeviceFault
 from cudarun.ptx.parser import parse
-from tests.emulator.device import run_lanes
+from tests.emulator.device import Device, run_lanes
 from tests.emulator.reference import FORMATS
 
 COUNT = 64
@@ -212,3 +213,18 @@ def test_products_with_one_reader_are_fused_first(kind: str, expected: int) -> N
 )  # fmt: skip
 def test_modifiers_of_both(product: str, total: str, expected: int, kind: str) -> None:
     assert fused(f"mul{product} t, a, b; add{total} d, t, c;", kind) == expected
+
+
+@pytest.mark.parametrize("total", ["", "mul.f32 f, f, f; add.f32 f, f, g; st.shared.f32 [s], f;"])
+@pytest.mark.parametrize("guard", ["", "setp.lt.u32 p, r, 3; @p bra X;"])
+def test_a_load_without_readers_is_a_fault(guard: str, total: str) -> None:
+    """Unlike ptxas, contraction removes only what cannot have a fault."""
+    text = (
+        ".visible .entry test(.param .u64 to) { .reg .b64 a; .reg .b32 r, q; .reg .pred p;\n"
+        ".reg .f32 f, g; .shared .b32 s; mov.f32 f, 0f3F800000; mov.f32 g, f;\n"
+        f"ld.param.u64 a, [to]; mov.u32 r, %tid.x; {guard}\n"
+        f"ld.global.u32 q, [a+4096]; add.u32 q, q, 1; X: {total} ret; }}"
+    )
+    device = Device(text)
+    with pytest.raises(DeviceFault, match="illegal address in a 4-byte load"):
+        device.launch("test", (1,), (8,), device.buffer(np.zeros(4, "u4")))

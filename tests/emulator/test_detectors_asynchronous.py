@@ -339,6 +339,13 @@ def test_a_block_that_is_ahead(before: str, after: str, relaxed: str) -> None:
     assert [len(each.places) for each in races_] == ([2] if after else [])
 
 
+def test_threads_that_exit_together_after_different_arrivals() -> None:
+    first = "setp.ge.u32 %p3, %t, 16; @%p3 bra S; barrier.cluster.arrive; S:" + "{} exit;"
+    body = "@!%p1 bra L;" + first.format("st.global.u32 [%g], %t;") + "L: barrier.cluster.arrive;"
+    body += "barrier.cluster.wait; @%p2 bra E; ld.global.u32 %v1, [%g]; E:"
+    assert found(body, grid=2, cluster=(2, 1, 1)) == []
+
+
 def test_the_barrier_of_a_block_counts_after_a_relaxed_one() -> None:
     body = STORED + BARRIER + RELAXED + "ld.shared.u32 %v1, [%o];"
     assert found(body, grid=2, cluster=(2, 1, 1)) == []

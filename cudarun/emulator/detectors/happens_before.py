@@ -216,7 +216,9 @@ class HappensBefore:
         threads = self.batch.threads
         self._arrivals[lanes] += 1
         members = lane_sets.indices(lanes)
-        for _, positions in groups(threads.block_of[members]):
+        # Threads that exit together can have arrived at different barriers before.
+        arrivals = self._arrivals[members] * threads.room + threads.block_of[members]
+        for _, positions in groups(arrivals):
             here = members[positions]
             number = int(self.thread[here[0]]) // self.threads
             clock = VectorClock(np.array([BLOCK + number]), np.array([self._begun]))

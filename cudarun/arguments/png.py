@@ -62,9 +62,11 @@ def read_png(path: Path) -> npt.NDArray[Any]:
         transparent = image.info.get("transparency")
         if transparent is None:
             return gray
-        # Pillow expands the samples to 8 bits, but not the transparent one.
-        most = np.iinfo(gray.dtype).max
-        is_opaque = gray != transparent * (most // ((1 << _GRAY_BITS[form]) - 1))
+        # Pillow expands the samples to 8 bits; the transparent one only of one bit, and not always.
+        most, sample_most = np.iinfo(gray.dtype).max, (1 << _GRAY_BITS[form]) - 1
+        if form == "1":
+            transparent = min(transparent, 1)
+        is_opaque = gray != transparent * (most // sample_most)
         return np.stack((gray, is_opaque * gray.dtype.type(most)), axis=2)
 
 
@@ -86,7 +88,10 @@ def _opened(path: Path) -> Iterator[tuple[Image, str]]:
     try:
         with warnings.catch_warnings(), path.open("rb") as file:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            Image.open(file, formats=["PNG"]).verify()  # the checksums; reading ignores them
+            checked = Image.open(file, formats=["PNG"])
+            if not checked.tile:
+                raise _damaged(path, "it has no pixels")
+            checked.verify()  # the checksums; reading ignores them
             file.seek(0)
             with Image.open(file, formats=["PNG"]) as image:
                 form = str(image.tile[0][3])
@@ -97,7 +102,9 @@ def _opened(path: Path) -> Iterator[tuple[Image, str]]:
                         file=str(path),
                     )
                 yield image, form
-    except (ValueError, SyntaxError, EOFError, struct.error, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise RequestError(f"cannot read {path}: {error}", file=str(path)) from None
+    except (ValueError, SyntaxError, EOFError, struct.error) as error:
         raise _damaged(path, error) from None
     except UnidentifiedImageError:
         raise _damaged(path, "its header is not valid") from None

@@ -122,6 +122,10 @@ def test_palettes_and_transparent_colors(tmp_path: Path) -> None:
     assert read_png(path)[0].tolist() == [[0, 255], [17, 255], [34, 0], [51, 255]]
     path.write_bytes(encoded(index * 1000, 16, 0, [0], extra=chunk(b"tRNS", b"\x03\xe8")))
     assert read_png(path)[0].tolist() == [[0, 65535], [1000, 0], [2000, 65535], [3000, 65535]]
+    for transparent, alphas in ((0, [0, 255]), (1, [255, 0])):
+        key = chunk(b"tRNS", struct.pack(">H", transparent))
+        path.write_bytes(encoded(np.arange(2).reshape(1, 2, 1), 1, 0, [0], extra=key))
+        assert read_png(path)[0].tolist() == [[0, alphas[0]], [255, alphas[1]]]
 
 
 GOOD = encoded(np.arange(24).reshape(2, 4, 3), 8, 2, [4])
@@ -143,8 +147,8 @@ def changed(position: int, new: bytes, kind: bytes = b"IHDR") -> bytes:
         GOOD[:-40],
         GOOD[:70] + b"?" + GOOD[71:],
         changed(0, b"\0\0\0\0"),
-        changed(0, b"\x7f\xff\xff\xff\x7f\xff\xff\xff"),
         changed(0, b"\0\0\0\5"),
+        GOOD[: GOOD.index(b"IDAT") - 4] + chunk(b"IEND", b""),
         changed(8, b"\7"),
         changed(0, b"\0\0", b"IDAT"),
     ],
@@ -155,6 +159,13 @@ def test_damaged_images(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(RequestError) as error:
         read_png(path)
     assert f"cannot read {path}: the PNG image is damaged: " in str(error.value)
+
+
+def test_images_of_too_many_pixels(tmp_path: Path) -> None:
+    path = tmp_path / "x.png"
+    path.write_bytes(changed(0, b"\x7f\xff\xff\xff\x7f\xff\xff\xff"))
+    with pytest.raises(RequestError, match=r"cannot read .*x\.png: Image size .* exceeds limit"):
+        png_header(path)
 
 
 def contents(text: str, folder: Path) -> tuple[str, Any]:

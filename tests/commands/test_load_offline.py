@@ -146,6 +146,7 @@ def test_offline_every_file_gets_its_turn(run: Run, put: Any) -> None:
     bad, good = offline(run, cut, SAXPY, code=4)
     assert good["error"] is None
     assert bad["error"]["explanation"].startswith("The text ends in the middle of a statement")
+    assert "file" not in bad["error"]  # the message begins with it
     assert json.dumps(bad)
 
 

@@ -306,4 +306,5 @@ def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
     refused = diagnose(error, [image], LoadTarget("the offline reader", is_driver=False))
     if error.log:
         refused.what = "the text is not valid"
+        refused.context.pop("file", None)  # the message begins with it
     return refused.of(origin=image.origin if error.log else None)

@@ -326,4 +326,5 @@ def _suggested_option(error: click.NoSuchOption, args: Sequence[str]) -> str | N
     if not names and len(error.option_name) == 2 and error.ctx:  # other programs have it: -b
         options = [each.opts[-1] for each in error.ctx.command.params]
         names = [each for each in options if each.startswith(f"-{error.option_name}")]
+        return f"did you mean {' or '.join(map(repr, names[:3]))}?" if names else None
     return f"did you mean {names[0]!r}?" if names else None

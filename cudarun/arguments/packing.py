@@ -48,6 +48,7 @@ class BufferSpec:
 
     Attributes:
         name: The name in expressions.
+        type: The type of one element.
         shape: Elements along each dimension.
         initial: The contents before the launch; ``None`` leaves the caller's poison pattern.
         pointers: The offsets of addresses in these contents, which has zeros in their place.

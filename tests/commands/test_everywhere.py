@@ -176,6 +176,7 @@ def test_a_misspelt_command(run: Run, words: tuple[str, ...], meant: str) -> Non
         (("-d", "cpu", "devices"), "put options after the command: cudarun COMMAND [OPTIONS] …"),
         (("--json", "devices"), "put options after the command: cudarun COMMAND [OPTIONS] …"),
         (("load", "x.ptx", "-b", "9"), "did you mean '--block'?"),
+        (("launch", "x.ptx", "-t", "9"), "did you mean '--then' or '--threads' or '--times'?"),
         (("devices", "-z"), "see 'cudarun devices --help'"),
         (("devices", "--zzz"), "see 'cudarun devices --help'"),
     ],

@@ -1,4 +1,4 @@
-"""Whether GPUs of other kinds load and launch the kernels of a file, by the table of their facts.
+"""The prediction whether GPUs of other kinds load and launch the kernels of a file.
 
 It is what their drivers decide by headers and limits: the architectures of the code, shared memory,
 threads, registers and clusters. Code that no ``.target`` permits is found by a load.

@@ -26,7 +26,6 @@ _USE_AFTER_DESTROY = "the manual leaves the use of a destroyed event undefined"
 INTENDED: dict[str, dict[int, str]] = {
     "arrays": dict.fromkeys((16, 17), _UNSUPPORTED),  # sparse arrays and deferred mappings
     "events": dict.fromkeys((30, 31, 32), _USE_AFTER_DESTROY),
-    "captures": dict.fromkeys((43, 44, 45, 46), _UNSUPPORTED),  # allocation in a capture
     "reservations": {16: "the process has addresses with this alignment"},
     "creation": dict.fromkeys((19, 21), _UNSUPPORTED),  # memory of the host
     "maps": {2: "the GPU's driver reserves more addresses than were requested"},

@@ -102,7 +102,7 @@ def test_empty_stdin(run: Run) -> None:
         (
             ("-d", "gpu", *ARGUMENTS),
             "error: --device: 'gpu' is not a device\nhint: use an index, 'all', a GPU UUID, "
-            "a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'\n",
+            "a PCI bus id, 'cpu', 'cpu:N', 'cpu:all' or 'cpu@GPU'\n",
         ),
     ],
 )  # fmt: skip

@@ -51,7 +51,8 @@ from tests.commands.test_launch_spec import SAMPLES, SAXPY, case, spec
                                                   "not a list"),
         (f"[[launch]]{SAXPY}rtol = true", "cases.toml:6: rtol must be a string or a number"),
         (f"[[launch]]{SAXPY}device = 'gpu'", "cases.toml:6: --device: 'gpu' is not a device\n"
-         "hint: use an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'"),
+         "hint: use an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N', 'cpu:all' or "
+         "'cpu@GPU'"),
         (
             f"[[launch]]{SAXPY}requires = ['sm_90', 'gold']",
             "cases.toml:6: requires: 'gold' is not a device requirement\n"

@@ -66,7 +66,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     recorder = Recorder()
     traits = drivers.DriverTraits(guard_bytes=64, clock="events", has_cache=True)
     choice = drivers.DriverChoice(recorder, traits)
-    monkeypatch.setattr(session, "choose_driver", lambda name: choice)
+    monkeypatch.setattr(session, "choose_driver", lambda name, profile: choice)
     yield recorder
     process.reset()
 

@@ -30,9 +30,10 @@ from cudarun.model.devices import DeviceInfo, DevicesReport, DoctorReport
 from cudarun.model.errors import DescribedError
 from cudarun.model.exec import ExecReport
 from cudarun.model.fleet import FleetReport, NodeReport
-from cudarun.model.images import LinkReport, LoadReport, OfflineReport, Prediction
+from cudarun.model.images import LinkReport, LoadReport, OfflineReport
 from cudarun.model.launch import Figure, KernelEngine, LaunchPlan, LaunchReport
 from cudarun.model.managed import ManagedReport
+from cudarun.model.occupancy import Prediction
 from cudarun.model.record import LaunchListing, RecordReport
 from cudarun.model.spec import CandidateReport, CaseReport, SpecListing, SpecReport
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, SUSPECTED, EngineRun
+from cudarun.emulator.heap import snapshot
 from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.memory import snapshot
 
 if TYPE_CHECKING:
     from cudarun.emulator.compiled.engine import KernelCompilation

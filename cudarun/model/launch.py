@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         SanitizerReport,
     )
     from cudarun.model.devices import DeviceInfo
-    from cudarun.model.images import Prediction
+    from cudarun.model.occupancy import Prediction
 
 Counts: TypeAlias = tuple[int, ...]
 Columns: TypeAlias = tuple[tuple[float, float] | None, ...]
@@ -42,8 +42,7 @@ class Figure:
         maximum: The largest finite number.
         not_finite: The number of NaNs and infinities, which are left out.
         series: Of a histogram, the number of elements in each interval; of a plot, the smallest and
-            the largest number of each column, or ``None``; of an image, rows of red, green and
-            blue.
+            largest number of each column, or ``None``; of an image, rows of red, green and blue.
     """
 
     name: str

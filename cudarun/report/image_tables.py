@@ -16,8 +16,8 @@ from cudarun.model.images import (
     LoadReport,
     LoadResult,
     OfflineReport,
-    Prediction,
 )
+from cudarun.model.occupancy import Prediction
 from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text

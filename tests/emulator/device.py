@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.execution import execute
+from cudarun.emulator.heap import DeviceHeap
 from cudarun.emulator.machine.launch import DeviceTraits, LaunchConfig
 from cudarun.emulator.machine.observer import NO_OBSERVER, Observer
-from cudarun.emulator.memory import DeviceHeap, Memory
+from cudarun.emulator.memory import Memory
 from cudarun.emulator.program import ModuleCode
 from cudarun.ptx.parser import parse
 

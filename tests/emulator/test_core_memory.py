@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudarun.emulator.execution import execute
+from cudarun.emulator.heap import DeviceHeap, snapshot
 from cudarun.emulator.host.hostmemory import RegisteredMemory
-from cudarun.emulator.memory import DeviceHeap, InvalidAddress, Memory, OutOfMemory, snapshot
+from cudarun.emulator.memory import InvalidAddress, Memory, OutOfMemory
 from tests.emulator.device import Device
 
 BASE = 0x7F00_0000_0000

@@ -14,10 +14,10 @@ from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.observation import Suspicion, Unobservable
 from cudarun.emulator.engine_run import COMPILE, SUSPECTED, EngineRun
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.heap import snapshot
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.system import print_to_stderr
-from cudarun.emulator.memory import snapshot
 
 if TYPE_CHECKING:
     from cudarun.emulator.program import ModuleCode

@@ -21,7 +21,7 @@ from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.synchronization import Removal, Synchronization, synchronization_of
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.memory import snapshot
+from cudarun.emulator.heap import snapshot
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import FunctionCode

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from cuda.bindings.driver import CUctx_flags, CUfunc_cache, CUlimit
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.heap import DeviceHeap
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal, enum_member
-from cudarun.emulator.memory import DeviceHeap
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.textures.texels import Surface

@@ -24,6 +24,7 @@ from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
+    from cudarun.emulator.heap import DeviceHeap
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.textures.texels import Surface
     from cudarun.emulator.machine.textures.texture import Texture
     from cudarun.emulator.machine.threads import Threads
-    from cudarun.emulator.memory import DeviceHeap, Memory
+    from cudarun.emulator.memory import Memory
     from cudarun.emulator.program import KernelCode, ModuleCode
 
 

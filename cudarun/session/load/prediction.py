@@ -24,7 +24,7 @@ from cudarun.images.ptx_shared import static_use
 from cudarun.images.reader import file_parts, read_image
 from cudarun.images.summary import FileSummary, summarize
 from cudarun.images.versions import Architecture, parse_target
-from cudarun.model.images import Forecast, Occupancy, Prediction
+from cudarun.model.occupancy import Forecast, Occupancy, Prediction
 from cudarun.session.image.kernels import require_kernels
 from cudarun.session.load.fatbins import is_relocatable
 from cudarun.session.load.part_reader import FileParts

@@ -20,10 +20,10 @@ from cudarun.model.images import (
     KernelReport,
     LoaderReport,
     LoadResult,
-    Occupancy,
     RefusedKernel,
     VariableReport,
 )
+from cudarun.model.occupancy import Occupancy
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, attribute_of, describe
 from cudarun.session.image.debug_parameters import DebugReader

@@ -10,7 +10,8 @@ import pytest
 from cudarun.base.profiles import profiles
 from cudarun.images.reader import fatbins_in
 from cudarun.images.versions import parse_target
-from cudarun.model.images import FileReport, Prediction
+from cudarun.model.images import FileReport
+from cudarun.model.occupancy import Prediction
 from cudarun.session.image.image import Image
 from cudarun.session.load.offline import read_file
 from cudarun.session.load.request import LaunchShape, OfflineScope

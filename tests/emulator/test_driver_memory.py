@@ -198,4 +198,4 @@ def test_pools_of_other_memory_are_not_those_of_the_device(call):
     location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
     found = value(call(location, kinds.CU_MEM_ALLOCATION_TYPE_PINNED))
     assert int(found) == int(value(driver.cuDeviceGetDefaultMemPool(0)))
-    assert name(call(location, kinds.CU_MEM_ALLOCATION_TYPE_MANAGED)) == "NOT_SUPPORTED"
+    assert name(call(location, kinds.CU_MEM_ALLOCATION_TYPE_INVALID)) == "NOT_SUPPORTED"

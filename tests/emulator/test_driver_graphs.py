@@ -147,6 +147,42 @@ def test_memory_that_the_next_launch_frees(devices: Any) -> None:
         made("cuMemsetD8", address, 1, 64)
 
 
+def test_free_nodes_of_invalid_addresses(devices: Any) -> None:
+    _, device = devices
+    graph, address = graph_that_allocates(64)
+    for invalid in (0, int(device.memory), address + 16):
+        assert refused("cuGraphAddMemFreeNode", graph, [], 0, invalid) == "INVALID_VALUE"
+    made("cuGraphAddMemFreeNode", graph, [], 0, address)
+    assert refused("cuGraphAddMemFreeNode", graph, [], 0, address) == "INVALID_VALUE"
+
+
+def test_second_free_in_a_capture(devices: Any) -> None:
+    stream = made("cuStreamCreate", 0)
+    made("cuStreamBeginCapture", stream, driver.CUstreamCaptureMode(0))
+    memory = made("cuMemAllocAsync", 64, stream)
+    made("cuMemFreeAsync", memory, stream)
+    assert refused("cuMemFreeAsync", memory, stream) == "INVALID_VALUE"
+    made("cuStreamEndCapture", stream)
+
+
+def test_graphs_without_a_launch_leave_no_memory(devices: Any) -> None:
+    free = made("cuMemGetInfo")
+    graph, address = graph_that_allocates(1 << 20)
+    executable = made("cuGraphInstantiate", graph, 0)
+    made("cuGraphDestroy", graph)
+    made("cuMemsetD8", address, 0, 1)  # the executable graph still allocates it
+    made("cuGraphExecDestroy", executable)
+    assert made("cuMemGetInfo") == free
+    graph, _ = graph_that_allocates(64)
+    given = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
+    given.bytesize = 1 << 20
+    node = made("cuGraphGetNodes", graph, 1)[0][0]
+    repeated = [node, node]
+    assert refused("cuGraphAddMemAllocNode", graph, repeated, 2, given) == "INVALID_VALUE"
+    made("cuGraphDestroy", graph)
+    assert made("cuMemGetInfo") == free
+
+
 def test_parts_of_graphs_that_are_not_implemented(devices: Any, fresh_process: Process) -> None:
     _, device = devices
     graph = made("cuGraphCreate", 0)

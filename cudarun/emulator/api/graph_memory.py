@@ -12,9 +12,9 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.graph_allocations import GraphAllocation, freeing
 from cudarun.emulator.api.graph_nodes import Nodes, add_node
 from cudarun.emulator.api.handles import DeviceHandle, GraphHandle
-from cudarun.emulator.api.memory import allocation_in_graph, freeing
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -29,9 +29,10 @@ def cuGraphAddMemAllocNode(
 ) -> CUgraphNode:
     """Add the allocation of device memory, and write its address into the structure."""
     device = process.device(nodeParams.poolProps.location.id)
-    operation = allocation_in_graph(nodeParams.bytesize, device, process.current())
+    operation = GraphAllocation(nodeParams.bytesize, device, process.current())
+    node = add_node(hGraph, dependencies, numDependencies, operation)
     nodeParams.dptr = operation.address
-    return add_node(hGraph, dependencies, numDependencies, operation)
+    return node
 
 
 @call()
@@ -39,7 +40,8 @@ def cuGraphAddMemFreeNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, dptr: Handle
 ) -> CUgraphNode:
     """Add the end of an allocation that a node made."""
-    return add_node(hGraph, dependencies, numDependencies, freeing(handle_value(dptr)))
+    operation = freeing(hGraph, handle_value(dptr))
+    return add_node(hGraph, dependencies, numDependencies, operation)
 
 
 @call()

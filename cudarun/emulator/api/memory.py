@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from cuda.bindings.driver import CUdeviceptr, CUgraphNodeType
+from cuda.bindings.driver import CUdeviceptr
 
 from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.graph_allocations import GraphAllocation, freeing
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.allocations import DEVICE_KINDS, AllocationKind, DriverAllocation
 from cudarun.emulator.host.captures import CaptureRule
-from cudarun.emulator.host.contexts import Context
-from cudarun.emulator.host.devices import EmulatedDevice
-from cudarun.emulator.host.graphs import MemoryOperation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import Wait, process
@@ -100,10 +96,7 @@ def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     """Free device memory, in the order of a stream; null is allowed."""
     stream, address = process.stream(hStream), handle_value(dptr)
     if stream.branch is not None:
-        nodes = [node.operation for node in stream.branch.capture.graph.nodes]
-        if not any(isinstance(each, MemoryOperation) and each.address == address for each in nodes):
-            raise Refusal("INVALID_VALUE", "the memory was not allocated in the capture")
-        stream.branch.add(freeing(address))
+        stream.branch.add(freeing(stream.branch.capture.graph, address))
         return
     process.captures.check_unsafe()
     process.finish(stream)
@@ -120,37 +113,9 @@ def allocated_in_order(stream: Stream, size: int, pool: Pool) -> int:
     if stream.branch is None:
         process.captures.check_unsafe()
         return allocated(size, AllocationKind.DEVICE, pool=pool).address
-    operation = allocation_in_graph(size, pool.device, stream.context)
+    operation = GraphAllocation(size, pool.device, stream.context)
     stream.branch.add(operation)
     return operation.address
-
-
-def allocation_in_graph(size: int, device: EmulatedDevice, context: Context) -> MemoryOperation:
-    """Return the work of a node that allocates device memory.
-
-    Copies and fills of the memory are checked when they are captured: until the first launch, it
-    is allocated without a pool.
-    """
-    if size == 0:
-        raise Refusal("INVALID_VALUE", "the size is 0")
-    memory, pool = device.memory, process.pools_of(device.ordinal).graphs
-    address, kind = memory.allocate(size, label="a node of a graph"), AllocationKind.DEVICE
-    until_launch = process.allocations.add(DriverAllocation(address, size, kind, context, memory))
-
-    def allocate() -> None:
-        if process.allocations.find(address) is until_launch:
-            process.allocations.release(address, kind)
-        memory.allocate(size, label="a node of a graph", defined=False, at=address)
-        pool.take(size)
-        process.allocations.add(DriverAllocation(address, size, kind, context, memory, 0, pool))
-
-    return MemoryOperation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC, allocate, address)
-
-
-def freeing(address: int) -> MemoryOperation:
-    """Return the work of a node that frees memory which a node allocated."""
-    work = partial(process.allocations.release, address, AllocationKind.DEVICE)
-    return MemoryOperation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE, work, address)
 
 
 @call(during_capture=CaptureRule.UNSAFE)

@@ -36,6 +36,12 @@ class Operation:
         """The device on which a kernel runs; ``None`` for any other work."""
         return None
 
+    def attach(self) -> None:
+        """Prepare for one more node that has this operation; nothing in general."""
+
+    def detach(self) -> None:
+        """Release the resources of a node that had this operation; nothing in general."""
+
 
 @dataclass(eq=False)
 class StructuredOperation(Operation):
@@ -77,12 +83,21 @@ class ChildGraph(Operation):
 
     graph: Graph
 
+    def detach(self) -> None:
+        """Destroy the graph, which only one node has."""
+        self.graph.destroy()
+
 
 @dataclass(eq=False)
 class MemoryOperation(Operation):
     """The allocation of memory, or its end, as a node; the address is the same at each launch."""
 
     address: int
+
+    def frees(self, address: int) -> bool:
+        """Return whether it is the end of the allocation at an address."""
+        is_free = self.kind == CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE
+        return is_free and self.address == address
 
 
 def child_graph(graph: Graph) -> ChildGraph:
@@ -127,6 +142,7 @@ class Graph:
         if len(set(dependencies)) < len(dependencies):
             raise Refusal("INVALID_VALUE", "a dependency is repeated")
         self._check_own(dependencies)
+        operation.attach()
         node = Node(self, operation)
         node.handle = self._handles.add(node)
         self.nodes.append(node)
@@ -242,8 +258,7 @@ class Graph:
 
     def _end(self, node: Node) -> None:
         self._handles.remove(node.handle)
-        if isinstance(node.operation, ChildGraph):
-            node.operation.graph.destroy()
+        node.operation.detach()
 
 
 @dataclass(eq=False)
@@ -285,6 +300,8 @@ class ExecutableGraph:
         """
         pairs = list(_matched(self.graph, graph))
         for own, other in pairs:
+            other.operation.attach()
+            own.operation.detach()
             own.operation = other.operation
 
     def left_allocated(self) -> set[int]:

@@ -56,6 +56,7 @@ class Process:
     """The devices and every object that a program has created on them.
 
     Attributes:
+        graph_addresses: The addresses of the memory that nodes of graphs allocate.
         on_progress: Called from time to time with the completed part of a kernel, from 0 to 1.
         observer: Notified of the actions of kernels.
         execute: Executes launches: `execution.execute`, or a function with the same parameters.
@@ -82,6 +83,7 @@ class Process:
         self.registered: list[RegisteredMemory] = []
         self.placed: list[PlacedMemory] = []
         self.allocations = DriverAllocations()
+        self.graph_addresses: set[int] = set()
         self.virtual = VirtualMemory()
         self.stack = ContextStack()
         self.captures = Captures()

@@ -1,0 +1,95 @@
+"""The work of nodes that allocate and free memory: driver API, section 6.23."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cuda.bindings.driver import CUgraphNodeType
+
+from cudarun.emulator.host.allocations import AllocationKind, DriverAllocation
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.devices import EmulatedDevice
+from cudarun.emulator.host.graphs import Graph, MemoryOperation
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+
+_ALLOCATE = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC
+_FREE = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE
+_LABEL = "a node of a graph"
+
+
+class GraphAllocation(MemoryOperation):
+    """The allocation of device memory by the nodes of a graph and of its copies.
+
+    It has an address as soon as a node has it. Copies and fills of the memory are checked when
+    they are captured: until the first launch, it is allocated without a pool.
+
+    Raises:
+        Refusal: The size is 0.
+    """
+
+    def __init__(self, size: int, device: EmulatedDevice, context: Context) -> None:
+        if size == 0:
+            raise Refusal("INVALID_VALUE", "the size is 0")
+        super().__init__(_ALLOCATE, self._allocate, 0)
+        self._size, self._device, self._context = size, device, context
+        self._nodes = 0
+        self._until_launch: DriverAllocation | None = None
+
+    def attach(self) -> None:
+        """Count a node; the first one reserves the address."""
+        if not self._nodes:
+            memory = self._device.memory
+            self.address = memory.allocate(self._size, label=_LABEL)
+            self._until_launch = process.allocations.add(
+                DriverAllocation(
+                    self.address, self._size, AllocationKind.DEVICE, self._context, memory
+                )
+            )
+            process.graph_addresses.add(self.address)
+        self._nodes += 1
+
+    def detach(self) -> None:
+        """Count a node less; without any, memory that no launch has allocated is freed."""
+        self._nodes -= 1
+        if not self._nodes:
+            self._release()
+            process.graph_addresses.discard(self.address)
+
+    def _release(self) -> None:
+        reserved, self._until_launch = self._until_launch, None
+        if reserved is not None and process.allocations.find(self.address) is reserved:
+            process.allocations.release(self.address, AllocationKind.DEVICE)
+
+    def _allocate(self) -> None:
+        self._release()
+        memory, pool = self._device.memory, process.pools_of(self._device.ordinal).graphs
+        memory.allocate(self._size, label=_LABEL, defined=False, at=self.address)
+        pool.take(self._size)
+        process.allocations.add(
+            DriverAllocation(
+                self.address, self._size, AllocationKind.DEVICE, self._context, memory, 0, pool
+            )
+        )
+
+
+def freeing(graph: Graph, address: int) -> MemoryOperation:
+    """Return the work of a node of a graph that frees memory which a node allocated.
+
+    Raises:
+        Refusal: No node allocates it, or the graph frees it already.
+    """
+    found = process.allocations.find(address)
+    is_of_graph = found is not None and found.address == address and _is_of_graphs(found)
+    if not is_of_graph and address not in process.graph_addresses:
+        raise Refusal("INVALID_VALUE", f"no node of a graph allocates {address:#x}")
+    for node in graph.nodes:
+        operation = node.operation
+        if isinstance(operation, MemoryOperation) and operation.frees(address):
+            raise Refusal("INVALID_VALUE", f"the graph frees {address:#x} already")
+    work = partial(process.allocations.release, address, AllocationKind.DEVICE)
+    return MemoryOperation(_FREE, work, address)
+
+
+def _is_of_graphs(allocation: DriverAllocation) -> bool:
+    return any(allocation.pool is each.graphs for each in process.pools)

@@ -117,9 +117,9 @@ class Atomic(MemoryAction):
         # A cache policy may follow.
         return [self._as_stored(value) for value in sources[1 : 1 + each * self.count]]
 
-    def combine(self, held: Array, value: Array) -> Array:
+    def combine(self, stored: Array, value: Array) -> Array:
         """Return the new values of lanes at different addresses."""
-        return self._combine(held, value)
+        return self._combine(stored, value)
 
     def _as_stored(self, value: Array) -> Array:
         if value.dtype == self.dtype and value.ndim == 1:
@@ -153,14 +153,14 @@ class Atomic(MemoryAction):
             place, given = view[at : at + 1], [value[lane : lane + 1] for value in values]
             swapped = False
             while not swapped:
-                held = place.copy()
+                stored = place.copy()
                 if self.operation == "cas":
-                    new = np.where(held == given[0], given[1], held)
+                    new = np.where(stored == given[0], given[1], stored)
                 else:
-                    new = self._combine(held, given[0])
-                pair = (int(each.view(bits)[0]) for each in (held, new))
+                    new = self._combine(stored, given[0])
+                pair = (int(each.view(bits)[0]) for each in (stored, new))
                 swapped = bool(exchange(place.ctypes.data, view.itemsize, *pair))
-            old[lane] = held[0]
+            old[lane] = stored[0]
         return old
 
     def _runs(self, view: Array, index: Array, value: Array) -> Array:
@@ -199,19 +199,19 @@ class Atomic(MemoryAction):
         for turn in range(int(lengths.max())):
             more = lengths > turn
             lanes = starts[more] + turn
-            held = view[addresses[more]]
-            old[lanes] = held
-            view[addresses[more]] = self._combine(held, given[lanes])
+            stored = view[addresses[more]]
+            old[lanes] = stored
+            view[addresses[more]] = self._combine(stored, given[lanes])
         return old
 
-    def _one_run(self, held: Any, given: Array) -> tuple[Array, Any]:
+    def _one_run(self, stored: Any, given: Array) -> tuple[Array, Any]:
         """Return old values and the last value of lanes with one address."""
         ufunc = self._shortcut
-        if ufunc is None and self._plain_sum(held, given):
+        if ufunc is None and self._plain_sum(stored, given):
             ufunc = np.add
         if ufunc is not None:
             chain = np.empty(len(given) + 1, dtype=given.dtype)
-            chain[0] = held
+            chain[0] = stored
             chain[1:] = given
             ufunc.accumulate(chain, out=chain, dtype=chain.dtype)
             if chain.dtype == np.float32:
@@ -220,25 +220,25 @@ class Atomic(MemoryAction):
                 chain = with_hardware_nan(chain)
             return chain[:-1], chain[-1]
         if self.operation == "exch":
-            return np.concatenate([np.array([held], given.dtype), given[:-1]]), given[-1]
+            return np.concatenate([np.array([stored], given.dtype), given[:-1]]), given[-1]
         old = np.empty_like(given)
-        current = np.array([held], dtype=given.dtype)
+        current = np.array([stored], dtype=given.dtype)
         for lane in range(len(given)):
             old[lane] = current[0]
             current = self._combine(current, given[lane : lane + 1])
         return old, current[0]
 
-    def _plain_sum(self, held: Any, given: Array) -> bool:
+    def _plain_sum(self, stored: Any, given: Array) -> bool:
         """Return whether a chain of ordinary additions equals the hardware's result."""
         if self.operation != "add" or self.type.name not in ("f32", "f64"):
             return False
         if self.type.name == "f64":
-            return not (np.isnan(held) or np.isnan(given).any())
+            return not (np.isnan(stored) or np.isnan(given).any())
         if not self._adder:
             return True
         sizes = np.abs(given[given != 0])
         return bool(
-            (held == 0 or abs(held) >= _SMALL) and (not len(sizes) or sizes.min() >= _SMALL)
+            (stored == 0 or abs(stored) >= _SMALL) and (not len(sizes) or sizes.min() >= _SMALL)
         )
 
 
@@ -269,7 +269,7 @@ class PlainReadModifyWrite(MemoryAction):
             storing = (old[:, 0] == expected).nonzero()[0]
         if len(storing):
             pairs = zip(old.T, values, strict=True)
-            new = [atomic.combine(held[storing], value[storing]) for held, value in pairs]
+            new = [atomic.combine(stored[storing], value[storing]) for stored, value in pairs]
             writing.store(active.some(storing), address[storing], np.stack(new, axis=1))
         for column, destination in zip(old.T, destinations, strict=False):
             _put(column, destination, None)
@@ -295,20 +295,20 @@ def _sorted_runs(index: Array) -> Arrays:
     return order, starts, np.diff(starts, append=len(index)), index[order[starts]]
 
 
-def _swapped_run(held: Any, expected: Array, new: Array) -> tuple[Array, Any]:
+def _swapped_run(stored: Any, expected: Array, new: Array) -> tuple[Array, Any]:
     """Return old values and the last value of ``cas`` by lanes with one address."""
     old = np.empty_like(expected)
     start = 0
     while start < len(expected):
-        matches = expected[start:] == held
+        matches = expected[start:] == stored
         first = int(matches.argmax())
         if not matches[first]:
             break
-        old[start : start + first + 1] = held
-        held = new[start + first]
+        old[start : start + first + 1] = stored
+        stored = new[start + first]
         start += first + 1
-    old[start:] = held
-    return old, held
+    old[start:] = stored
+    return old, stored
 
 
 def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> Array:
@@ -322,20 +322,20 @@ def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> 
     wanted, given = expected[order], new[order]
     old = np.empty_like(wanted)
     lanes = np.arange(len(index))
-    held = view[addresses]
+    stored = view[addresses]
     while len(lanes):
-        seen = held[run[lanes]]
+        seen = stored[run[lanes]]
         old[lanes] = seen
         matches = np.flatnonzero(wanted[lanes] == seen)
         if not len(matches):
             break
         runs, first = np.unique(run[lanes[matches]], return_index=True)
         winners = lanes[matches[first]]
-        held[runs] = given[winners]
+        stored[runs] = given[winners]
         after = np.full(len(starts), len(index))
         after[runs] = winners
         lanes = lanes[lanes > after[run[lanes]]]
-    view[addresses] = held
+    view[addresses] = stored
     result = np.empty_like(old)
     result[order] = old
     return result
@@ -363,10 +363,12 @@ def combination(operation: str, ptx_type: Type, adder: str) -> Combine:
     if operation in INTEGER_OPERATIONS:
         return INTEGER_OPERATIONS[operation]
     return {
-        "exch": lambda held, b: b,
-        "cas": lambda held, b: b,
-        "inc": lambda held, b: np.where(held >= b, 0, held + 1).astype(b.dtype),
-        "dec": lambda held, b: np.where((held == 0) | (held > b), b, held - 1).astype(b.dtype),
+        "exch": lambda stored, b: b,
+        "cas": lambda stored, b: b,
+        "inc": lambda stored, b: np.where(stored >= b, 0, stored + 1).astype(b.dtype),
+        "dec": lambda stored, b: np.where((stored == 0) | (stored > b), b, stored - 1).astype(
+            b.dtype
+        ),
     }[operation]
 
 
@@ -374,33 +376,33 @@ def _float_combination(operation: str, ptx_type: Type, adder: str) -> Combine:
     number_format = element(ptx_type)
     if number_format in ("f32", "f64"):
 
-        def add(held: Array, b: Array) -> Array:
+        def add(stored: Array, b: Array) -> Array:
             if adder == "f32":
-                total: Array = flushed(flushed(held) + flushed(b))
+                total: Array = flushed(flushed(stored) + flushed(b))
             else:
-                total = held + b
+                total = stored + b
             if number_format == "f32":
                 canonical(total)
             elif adder:  # NaN are unchanged, signaling or not
                 total = with_hardware_nan(total)
-                total = np.where(np.isnan(held), held, np.where(np.isnan(b), b, total))
+                total = np.where(np.isnan(stored), stored, np.where(np.isnan(b), b, total))
             else:
-                total = with_hardware_nan(total, held, b)
+                total = with_hardware_nan(total, stored, b)
             return total
 
         return add
 
     dtype = ptx_type.dtype
 
-    def add_halves(held: Array, b: Array) -> Array:
+    def add_halves(stored: Array, b: Array) -> Array:
         left, right = (
-            to_f32(contiguous(x).view(dtype), number_format).astype(np.float64) for x in (held, b)
+            to_f32(contiguous(x).view(dtype), number_format).astype(np.float64) for x in (stored, b)
         )
         s, e = two_sum(left, right)
         return from_pair(s, e, number_format, NEAREST).view(b.dtype)
 
-    def extreme_of_halves(held: Array, b: Array) -> Array:
-        left, right = (to_f32(contiguous(x).view(dtype), number_format) for x in (held, b))
+    def extreme_of_halves(stored: Array, b: Array) -> Array:
+        left, right = (to_f32(contiguous(x).view(dtype), number_format) for x in (stored, b))
         return from_f32(extreme(operation, left, right), number_format).view(b.dtype)
 
     return add_halves if operation == "add" else extreme_of_halves

@@ -51,6 +51,13 @@ def test_nodes_that_are_left_out(cuda, built):
     assert launched(cuda, built, executable)[1] == [9] * 8 + [5] * 8
 
 
+def test_only_kernels_copies_and_fills_are_left_out(cuda, built):
+    empty = cuda.cuGraphAddEmptyNode(built.graph, [], 0)
+    executable = cuda.cuGraphInstantiate(built.graph, 0)
+    assert cuda.result("cuGraphNodeSetEnabled", executable, empty, 0) == "INVALID_VALUE"
+    assert cuda.result("cuGraphNodeGetEnabled", executable, empty) == "INVALID_VALUE"
+
+
 def test_an_update(cuda, built, context):
     executable = cuda.cuGraphInstantiate(built.graph, 0)
     other = cuda.cuGraphClone(built.graph)
@@ -71,6 +78,8 @@ def test_objects_of_the_program(cuda, world):
     destroyed = []
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(destroyed.append)
     address = ctypes.cast(function, ctypes.c_void_p).value
+    wrong_flags = 8, cuda.CUhostFn(address), 1, 0
+    assert cuda.result("cuUserObjectCreate", *wrong_flags) == "INVALID_VALUE"
     made = cuda.cuUserObjectCreate(8, cuda.CUhostFn(address), 1, 1)
     cuda.cuGraphRetainUserObject(world.graph, made, 1, 1)  # the program's reference
     clone = cuda.cuGraphClone(world.graph)

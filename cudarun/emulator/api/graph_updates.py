@@ -22,6 +22,7 @@ from cudarun.emulator.host.addresses import host_function
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import (
     ChildGraph,
+    ExecutableGraph,
     Node,
     Operation,
     StructuredOperation,
@@ -34,7 +35,9 @@ from cudarun.emulator.host.resources import copied
 
 T = TypeVar("T")
 
+_NO_DESTRUCTOR_SYNC = 1  # CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
 _MOVE = 1  # CU_GRAPH_USER_OBJECT_MOVE
+_CAN_BE_DISABLED = ("KERNEL", "MEMCPY", "MEMSET")
 
 
 def _structure(node: Node, kind: type[T]) -> T:
@@ -130,13 +133,23 @@ def cuGraphNodeSetEnabled(
     hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, isEnabled: int
 ) -> None:
     """Let an executable graph execute a kernel, copy or fill, or leave it out."""
-    (hGraphExec.disabled.discard if isEnabled else hGraphExec.disabled.add)(hGraphExec.node(hNode))
+    node = _node_to_disable(hGraphExec, hNode)
+    (hGraphExec.disabled.discard if isEnabled else hGraphExec.disabled.add)(node)
 
 
 @call()
 def cuGraphNodeGetEnabled(hGraphExec: ExecutableGraphHandle, hNode: NodeHandle) -> int:
     """Return whether an executable graph executes a node."""
-    return int(hGraphExec.node(hNode) not in hGraphExec.disabled)
+    return int(_node_to_disable(hGraphExec, hNode) not in hGraphExec.disabled)
+
+
+def _node_to_disable(graph: ExecutableGraph, original: Node) -> Node:
+    """Return the copy of a node; `Refusal` if it cannot be left out."""
+    node = graph.node(original)
+    kind = node.operation.kind.name.removeprefix("CU_GRAPH_NODE_TYPE_")
+    if kind not in _CAN_BE_DISABLED:
+        raise Refusal("INVALID_VALUE", f"a node of the type {kind} cannot be disabled")
+    return node
 
 
 @call(during_capture=CaptureRule.UNSAFE)
@@ -158,6 +171,8 @@ def cuUserObjectCreate(
     """Create an object with references; a host function destroys it without any."""
     if not handle_value(destroy) or initialRefcount <= 0:
         raise Refusal("INVALID_VALUE", "it has no function or no references")
+    if flags != _NO_DESTRUCTOR_SYNC:
+        raise Refusal("INVALID_VALUE", "flags must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
     function = host_function(handle_value(destroy), None, ctypes.c_void_p)
     made = UserObject(partial(function, handle_value(ptr)), initialRefcount)
     made.handle = process.handles.add(made)

@@ -52,16 +52,16 @@ def step_of(op: str, name: str) -> Callable[[int, int], int]:
     """What one element of a vector becomes; both halves of a packed one."""
     fmt = FORMATS[name.removesuffix("x2")]
 
-    def one(held: int, x: int) -> int:
+    def one(stored: int, x: int) -> int:
         if op.startswith("add"):
             if name == "f32":  # as global memory adds
-                return flush(fmt, added(fmt, flush(fmt, held), flush(fmt, x)))
-            return added(fmt, held, x)
-        return smaller(fmt, held, x, largest=op.startswith("max"))
+                return flush(fmt, added(fmt, flush(fmt, stored), flush(fmt, x)))
+            return added(fmt, stored, x)
+        return smaller(fmt, stored, x, largest=op.startswith("max"))
 
     if not name.endswith("x2"):
         return one
-    return lambda held, x: one(held & 0xFFFF, x & 0xFFFF) | one(held >> 16, x >> 16) << 16
+    return lambda stored, x: one(stored & 0xFFFF, x & 0xFFFF) | one(stored >> 16, x >> 16) << 16
 
 
 @pytest.mark.parametrize("form", ["atom", "atom one", "atom _", "red"])
@@ -90,14 +90,14 @@ def test_vectors(op: str, name: str, length: int, form: str) -> None:
     ))  # fmt: skip
     place, out = device.buffer(table), device.buffer(np.zeros_like(b))
     device.launch("test", (1,), (lanes,), place, device.buffer(b), out)
-    step, held = step_of(op, name), [int(v) for v in table]
+    step, stored = step_of(op, name), [int(v) for v in table]
     seen = []
     for lane in range(lanes):
         for element in range(length):
             at = lane // 32 * length + element
-            seen.append(held[at] if element in wanted else 0)
-            held[at] = step(held[at], int(b[lane * length + element]))
-    assert [int(v) for v in device.read(place, table.dtype, len(table))] == held
+            seen.append(stored[at] if element in wanted else 0)
+            stored[at] = step(stored[at], int(b[lane * length + element]))
+    assert [int(v) for v in device.read(place, table.dtype, len(table))] == stored
     assert [int(v) for v in device.read(out, b.dtype, len(b))] == seen
 
 

@@ -62,9 +62,11 @@ def test_operations_where_the_processor_has_others(
 
 
 def test_atomic_sums() -> None:
-    held, value = numbers(INFINITE, SIGNALING, ONE), numbers(NEGATIVE, FIRST, SIGNALING)
+    stored, value = numbers(INFINITE, SIGNALING, ONE), numbers(NEGATIVE, FIRST, SIGNALING)
     with np.errstate(all="ignore"):
-        unit, code = (combination("add", TYPES["f64"], adder)(held, value) for adder in ("f64", ""))
+        unit, code = (
+            combination("add", TYPES["f64"], adder)(stored, value) for adder in ("f64", "")
+        )
     assert bits(unit) == [DEFAULT, SIGNALING, SIGNALING]
     assert bits(code) == [DEFAULT, QUIETED, QUIETED]
 

@@ -29,11 +29,11 @@ class FragmentTransfers(AccessRules):
         if not action.loads:
             uses = operation.sources[1 : 1 + action.words.count]
         dtype = lane_type(uses[0]).dtype
-        held = fragment(action.words, action.which, action.words.type, len(uses), dtype)
+        matrix = fragment(action.words, action.which, action.words.type, len(uses), dtype)
 
         def accessed(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
             (place,) = places
-            elements = FragmentElements(code, action, held, given[-1] if action.strided else None)
+            elements = FragmentElements(code, action, matrix, given[-1] if action.strided else None)
 
             def transferred() -> list[LaneVector]:
                 if not action.loads:
@@ -112,17 +112,17 @@ class FragmentElements:
         self,
         code: CodeBuilder,
         action: WarpMatrixTransfer,
-        held: Fragment,
+        matrix: Fragment,
         stride: LaneVector | None,
     ) -> None:
         self._code = code
         self._size = action.type.bytes
         self.bits = action.type.bits
-        rows, columns = (held.row, held.column)
+        rows, columns = (matrix.row, matrix.column)
         self._lines, self._steps = (rows, columns) if action.by_rows else (columns, rows)
-        self._count = held.count
+        self._count = matrix.count
         if stride is None:
-            length = held.columns if action.by_rows else held.rows
+            length = matrix.columns if action.by_rows else matrix.rows
             self._stride = splat("i64", length)
         else:
             wide = code.cast("zext", stride, "i64")

@@ -9,6 +9,7 @@ import ctypes
 import struct
 from collections.abc import Sequence
 
+from cuda.bindings.driver import CUgraphExecUpdateResult as _UpdateResult
 from cuda.bindings.driver import (
     CUlaunchAttribute,
     CUlaunchConfig,
@@ -21,13 +22,16 @@ from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.api.graph_nodes import kernel_of
 from cudarun.emulator.api.handles import node_of
 from cudarun.emulator.host.addresses import host_read, read_pointers
+from cudarun.emulator.host.graphs import ExecutableGraph, Graph
 from cudarun.emulator.host.modules import LoadedFunction
+from cudarun.emulator.host.process import process
 from cudarun.emulator.server.client_memory import placed
 from cudarun.emulator.server.connections import Outputs
 from cudarun.emulator.server.marshalling import Handler, Slots, encoded
 
 Answer = tuple[int, Outputs]
 
+_GRAPH_EXEC_UPDATE_FAILURE = 910
 _TENSOR_MAP_BYTES = 128
 _ATTRIBUTE_BYTES = 72  # of a CUlaunchAttribute
 _WIDE = ("CONTEXT", "POINTER", "ADDR", "SIZE", "ID", "HANDLE")  # attributes of 8 bytes
@@ -130,9 +134,27 @@ def _capture_info(slots: Slots) -> Answer:
     return 0, [(slots[1], encoded(status, 4)), *((at, encoded(x, 8)) for at, x in pairs if at)]
 
 
+def _update(slots: Slots) -> Answer:
+    """Update an executable graph; the last parameter gets the result, also of a failure."""
+    code = int(CALLS["cuGraphExecUpdate"](slots[0], slots[1])[0])
+    result = _UpdateResult.CU_GRAPH_EXEC_UPDATE_SUCCESS
+    if code == _GRAPH_EXEC_UPDATE_FAILURE:
+        own = process.handles.get(slots[0], ExecutableGraph).graph
+        other = process.handles.get(slots[1], Graph)
+        kinds, others = ([each.operation.kind for each in graph.nodes] for graph in (own, other))
+        result = _UpdateResult.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+        if len(kinds) == len(others) and kinds != others:
+            result = _UpdateResult.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED
+    elif code:
+        result = _UpdateResult.CU_GRAPH_EXEC_UPDATE_ERROR
+    form = "=i20x" if len(slots) == 3 else "=i"  # a structure, whose nodes are null, or an enum
+    return code, [(slots[-1], struct.pack(form, int(result)))] if slots[-1] else []
+
+
 DRIVER_CALLS: dict[str, Handler] = {
     "cuLaunchKernelEx": _launch_ex,
     "cuGraphKernelNodeGetParams": _kernel_node,
+    "cuGraphExecUpdate": _update,
     "cuLinkComplete": _link_complete,
     "cuTensorMapReplaceAddress": _replace_address,
     "cuPointerGetAttributes": _pointer_attributes,

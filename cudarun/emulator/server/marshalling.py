@@ -97,8 +97,14 @@ def handler(
             raise Refusal("INVALID_VALUE")
         arguments = [each(slots) for each in inputs]
         result, *values = function(*arguments)
+        changed = []
+        for each, value in zip(taken, arguments, strict=True):  # structures that the call changed
+            if each.stars and each.kind == "struct" and hasattr(value, "getPtr"):
+                data = encoded(value, each.size)
+                if data != host_read(slots[each.slot], each.size):
+                    changed.append((slots[each.slot], data))
         if result:
-            return int(result), ()
+            return int(result), changed
         if len(values) == len(outputs) + 1 > 2:
             del values[-2]  # data of edges, before their number: of newer bindings
         elif len(values) == len(outputs) - 1:
@@ -108,12 +114,7 @@ def handler(
             for each, value in zip(outputs, values, strict=False)
             if value is not None and slots[each.slot]
         ]
-        for each, value in zip(taken, arguments, strict=True):  # structures that the call changed
-            if each.stars and each.kind == "struct" and hasattr(value, "getPtr"):
-                data = encoded(value, each.size)
-                if data != host_read(slots[each.slot], each.size):
-                    written.append((slots[each.slot], data))
-        return 0, written
+        return 0, written + changed
 
     return perform
 

@@ -368,8 +368,9 @@ def forwarded(call: Prototype) -> Handler | None:
 
 def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, Outputs]:
     """Perform a driver call as one of the runtime: in its context, with its last error."""
-    error, outputs = runtime_calls.performed(lambda: perform(slots))
-    return int(error), outputs or ()
+    written: list[tuple[int, bytes]] = []
+    error, *_ = runtime_calls.performed(lambda: perform(slots), written)
+    return int(error), written
 
 
 def _error_name(error: int, *, is_driver: bool) -> str:

@@ -87,13 +87,13 @@ def launch_packed(
     _launch(kernel, geometry, PackedParameters(parameters), stream)
 
 
-@program_call(1)
-def performed(call: Callable[[], tuple[int, Any]]) -> Any:
-    """Return what a driver call writes."""
+@program_call()
+def performed(call: Callable[[], tuple[int, Any]], written: list[Any]) -> None:
+    """Make a driver call, and add what it writes to a list, also if it fails."""
     result, outputs = call()
+    written += outputs
     if result:
         raise RuntimeRefusal(result)
-    return outputs
 
 
 @program_call(1)

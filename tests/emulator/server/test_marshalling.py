@@ -13,6 +13,7 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator import driver
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host.process import Process
+from cudarun.emulator.server.driver_calls import DRIVER_CALLS
 from cudarun.emulator.server.marshalling import encoded, handler
 from cudarun.programs.prototypes import read_table
 
@@ -60,8 +61,32 @@ def test_options_of_the_compiler(fresh_process: Process) -> None:
     values = (ctypes.c_uint64 * 3)(*options.values())
     slots = [ctypes.addressof(each) for each in (module, image, given, values)]
     result, outputs = perform([*slots[:2], 3, *slots[2:]])
-    assert (result, outputs) == (cuda.CUresult.CUDA_ERROR_INVALID_PTX, ())
+    assert (result, outputs) == (cuda.CUresult.CUDA_ERROR_INVALID_PTX, [])
     assert b"mistake" in log.value
+
+
+def test_structures_that_a_failing_call_writes(fresh_process: Process) -> None:
+    """The graphs cannot be instantiated or updated; their structures have the reasons."""
+    driver.cuInit(0)
+    driver.cuCtxCreate(None, 0, 0)
+    graph = driver.cuGraphCreate(0)[1]
+    executable = driver.cuGraphInstantiate(graph, 0)[1]
+    nodes = [driver.cuGraphAddEmptyNode(graph, [], 0)[1] for _ in range(2)]
+    edges = [nodes, nodes[::-1], None, 2] if cuda.CUDA_VERSION >= 13000 else [nodes, nodes[::-1], 2]
+    driver.cuGraphAddDependencies(graph, *edges)
+    calls = {each.name: each for each in read_table("cuda").calls}
+    given = ctypes.create_string_buffer(32)
+    instantiate = handler("cuda", calls["cuGraphInstantiateWithParams"], CALLS)
+    assert instantiate is not None
+    result, [(place, data)] = instantiate([8, int(graph), ctypes.addressof(given)])
+    assert (result, place) == (1, ctypes.addressof(given))
+    assert struct.unpack_from("=QI", data, 16) == (int(nodes[0]), 2)  # an invalid structure
+    for slots, size in (([16], 24), ([8, 16], 4)):
+        result, [(place, data)] = DRIVER_CALLS["cuGraphExecUpdate"](
+            [int(executable), int(graph), *slots]
+        )
+        assert (result, place, len(data)) == (910, 16, size)
+        assert struct.unpack_from("=i", data) == (2,)  # a changed topology
 
 
 @pytest.mark.parametrize("rank", [1, 2])

@@ -322,7 +322,9 @@ int main(int count, char **words) {
     CHECK(cudaGraphExecUpdate(executable, graph, more));
     CHECK(cudaGraphLaunch(executable, 0));
     CHECK(cudaMemcpy(host, device, sizeof host, TO_HOST));
-    printf("%d\n", host[31]);
+    CHECK(cudaGraphAddEmptyNode(&node, graph, 0, 0));
+    int error = cudaGraphExecUpdate(executable, graph, more); /* which writes the reason */
+    printf("%d %d %d\n", host[31], error, *(int *)more);
     return 0;
   }
   if (!strcmp(what, "capture")) {

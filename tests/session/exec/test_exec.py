@@ -171,7 +171,7 @@ def test_the_number_of_nodes_before_the_nodes(program: Exec) -> None:
 
 
 def test_the_parameters_of_a_kernel_node(program: Exec) -> None:
-    assert program("kernel node").stdout == "1 1 0 93 279\n"
+    assert program("kernel node").stdout == "1 1 0 93 279 910 2\n"
 
 
 def test_the_state_of_a_capture(program: Exec) -> None:

@@ -23,6 +23,8 @@ REFUSALS = [
     "INVALID_INPUT",
     "INVALID_INPUT",
     "INTERNAL",
+    "True",
+    "INTERNAL",
 ]
 
 

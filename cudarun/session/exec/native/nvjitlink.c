@@ -201,7 +201,7 @@ static int lto_ptx(struct link *link) {
   if (has_size && (text = malloc(size)) && !copy(real, text)) {
     if (result) set_log(link, text, size);
     else result = nvJitLinkAddData(link, PTX, text, size, "LTO");
-  }
+  } else if (!result) result = INTERNAL; /* the code of the LTO-IR is missing */
   free(text);
   destroy(&real);
   return result;
@@ -213,7 +213,7 @@ EXPORT int nvJitLinkComplete(struct link *link) {
   for (uint64_t i = 0; i < link->count; i++)
     if (link->inputs[i].type == LTO_IR) {
       int result = lto_ptx(link);
-      if (result) return result;
+      if (result) return link->is_complete = 1, result; /* inputs may be missing */
       break;
     }
   link->is_complete = 1;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from cudarun.emulator import driver
 from cudarun.emulator.host.process import Process
+from tests.support.processes import PATIENCE
 
 KERNELS = Path(__file__).resolve().parents[1] / "conformance" / "ptx" / "kernels.ptx"
 FILL = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
@@ -181,6 +183,40 @@ def test_graphs_without_a_launch_leave_no_memory(devices: Any) -> None:
     assert refused("cuGraphAddMemAllocNode", graph, repeated, 2, given) == "INVALID_VALUE"
     made("cuGraphDestroy", graph)
     assert made("cuMemGetInfo") == free
+
+
+def test_objects_of_a_graph_that_is_destroyed_while_it_runs(
+    devices: Any, fresh_process: Process
+) -> None:
+    fresh_process.run_streams()
+    events, started, end = [], threading.Event(), threading.Event()
+
+    def work(_: Any) -> None:
+        started.set()
+        assert end.wait(PATIENCE)
+        events.append("work")
+
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    functions = kind(work), kind(lambda _: events.append("destroyed"))
+    at = [ctypes.cast(each, ctypes.c_void_p).value for each in functions]
+    graph, stream, given = made("cuGraphCreate", 0), made("cuStreamCreate", 1), host_node(at[0])
+    made("cuGraphAddHostNode", graph, [], 0, given)
+    item = made("cuUserObjectCreate", 0, driver.CUhostFn(at[1]), 1, 1)
+    made("cuGraphRetainUserObject", graph, item, 1, 1)
+    executable = made("cuGraphInstantiate", graph, 0)
+    made("cuGraphDestroy", graph)
+    made("cuGraphLaunch", executable, stream)
+    assert started.wait(PATIENCE)
+    made("cuGraphExecDestroy", executable)
+    end.set()
+    made("cuStreamSynchronize", stream)
+    assert events == ["work", "destroyed"]
+
+
+def host_node(function: int | None) -> Any:
+    given = driver.CUDA_HOST_NODE_PARAMS()
+    given.fn, given.userData = driver.CUhostFn(function), 0
+    return given
 
 
 def test_parts_of_graphs_that_are_not_implemented(devices: Any, fresh_process: Process) -> None:

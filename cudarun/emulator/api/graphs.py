@@ -212,7 +212,10 @@ def cuGraphLaunch(hGraphExec: ExecutableGraphHandle, hStream: StreamHandle) -> N
             if not hGraphExec.flags & _AUTO_FREE:
                 raise Refusal("INVALID_VALUE", f"the graph's allocation {address:#x} is not freed")
             process.allocations.release(address, AllocationKind.DEVICE)
-    process.submit(hStream, *hGraphExec.operations())
+    operations = hGraphExec.operations()
+    if process.queues is not None:  # the graph may be destroyed before its launch ends
+        operations.append(hGraphExec.release_operation(process.handles))
+    process.submit(hStream, *operations)
 
 
 @call()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -242,6 +242,13 @@ class Graph:
         self.objects[item] -= count
         item.release(count, self._handles)
 
+    def all_objects(self) -> Iterator[UserObject]:
+        """Yield the objects that this graph and its child graphs refer to."""
+        yield from +self.objects
+        for node in self.nodes:
+            if isinstance(node.operation, ChildGraph):
+                yield from node.operation.graph.all_objects()
+
     def destroy_node(self, node: Node) -> None:
         """Remove a node with its edges."""
         self.nodes.remove(node)
@@ -280,6 +287,18 @@ class ExecutableGraph:
     def operations(self) -> list[Operation]:
         """Return everything to execute, child graphs included, in its order."""
         return list(_flattened(each for each in self.nodes.values() if each not in self.disabled))
+
+    def release_operation(self, handles: HandleTable) -> Operation:
+        """Retain the objects of the graph; return the work that releases them after a launch."""
+        objects = [*self.graph.all_objects()]
+        for each in objects:
+            each.references += 1
+
+        def release() -> None:
+            for each in objects:
+                each.release(1, handles)
+
+        return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, release)
 
     def node(self, original: Node) -> Node:
         """Return the copy of a node of the graph that this one was created from.

@@ -182,7 +182,7 @@ class AccessCode(LoweringRules):
             return []
 
         def row(places: HalfPlaces, place: CheckedPlace) -> list[LaneVector]:
-            self.memory.store_row(self._code, places, columns(sources), place, mask)
+            self.memory.store_row(self._code, places, columns(sources), place)
             return []
 
         general = GeneralAccess(stored)

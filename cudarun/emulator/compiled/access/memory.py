@@ -26,6 +26,9 @@ from cudarun.emulator.compiled.state.memory import CheckedPlace, field, pointer_
 from cudarun.emulator.compiled.state.patterns import HALF, HalfPlaces
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
 
+EVERY_LANE = "-1"
+"""The mask of the lanes of a row."""
+
 
 class MemoryFunctions:
     """The code that loads and stores: functions in C (``native/access.c``), by width.
@@ -108,12 +111,7 @@ class MemoryFunctions:
         return found
 
     def store_row(
-        self,
-        code: CodeBuilder,
-        places: HalfPlaces,
-        columns: list[LaneVector],
-        place: CheckedPlace,
-        mask: str,
+        self, code: CodeBuilder, places: HalfPlaces, columns: list[LaneVector], place: CheckedPlace
     ) -> None:
         """Store the elements of accesses of lanes in a row, and mark their bytes as written."""
         count, parts = len(columns), columns
@@ -129,7 +127,7 @@ class MemoryFunctions:
             pointer = pointer_to(code, places.host, first)
             code.line(f"store {value.typed}, ptr {pointer}, align 1")
         for number, column in enumerate(columns):
-            self.mark(code, place, mask, column.bits, number * column.bits // 8)
+            self.mark(code, place, EVERY_LANE, column.bits, number * column.bits // 8)
 
 
 def access(code: CodeBuilder, name: str, arguments: str, width: int) -> None:

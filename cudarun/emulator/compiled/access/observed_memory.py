@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cudarun.emulator.compiled.access.memory import MemoryFunctions, access, unless_null
+from cudarun.emulator.compiled.access.memory import EVERY_LANE, MemoryFunctions, access, unless_null
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, bits_of_element, splat
 from cudarun.emulator.compiled.native.functions import call
@@ -107,25 +107,19 @@ class ObservedMemory(MemoryFunctions):
         return super().load_uniform(code, places, columns, entry)
 
     def store_row(
-        self,
-        code: CodeBuilder,
-        places: HalfPlaces,
-        columns: list[LaneVector],
-        place: CheckedPlace,
-        mask: str,
+        self, code: CodeBuilder, places: HalfPlaces, columns: list[LaneVector], place: CheckedPlace
     ) -> None:
         """See `MemoryFunctions`."""
-        if len(columns) == 1 and columns[0].bits == 8 * self._unit:
-            with unless_null(code, place.entry, layout.SHADOW) as shadow:
-                pass_values(code, columns)
-                for half, first in enumerate(places.first):
-                    given = f"{_WARP}, ptr {shadow}, ptr {place.host}, i64 {first}, i32 {half}"
-                    call(code, "void", "write_row", f"ptr %ctx, {given}")
-        else:
+        if len(columns) > 1 or columns[0].bits != 8 * self._unit:
             for number, column in enumerate(columns):
-                self.store(code, place, mask, column, number * column.bits // 8)
+                self.store(code, place, EVERY_LANE, column, number * column.bits // 8)
             return
-        super().store_row(code, places, columns, place, mask)
+        with unless_null(code, place.entry, layout.SHADOW) as shadow:
+            pass_values(code, columns)
+            for half, first in enumerate(places.first):
+                given = f"{_WARP}, ptr {shadow}, ptr {place.host}, i64 {first}, i32 {half}"
+                call(code, "void", "write_row", f"ptr %ctx, {given}")
+        super().store_row(code, places, columns, place)
 
     # --- checks ----------------------------------------------------------------------------------
 

@@ -25,10 +25,6 @@ class AccessRules(LoweringRules):
         super().__init__(code, registers)
         self._accesses = accesses
 
-    def _wide(self, value: LaneVector) -> LaneVector:
-        """Return numbers of 32 or 64 bits as such of 64."""
-        return value if value.bits == 64 else self._code.cast("zext", value, "i64")
-
     def _executed_unless(
         self,
         good: str,

@@ -112,42 +112,36 @@ class AccessCode(LoweringRules):
 
     def load(self, operation: Action, mask: str) -> None:
         """Compile ``ld``."""
-        action = operation.action
+        action, code, memory = operation.action, self._code, self.memory
         assert isinstance(action, MemoryLoad)
         (access,) = action.accesses
-        width, size = 8 * access.dtype.itemsize, access.dtype.itemsize
+        size = access.dtype.itemsize
         kinds = tuple(map(lane_type, operation.destinations))
-
-        columns = [f"i{width}"] * (len(kinds) * action.elements)
+        columns = [f"i{8 * size}"] * (len(kinds) * action.elements)
 
         def values(parts: list[LaneVector]) -> list[LaneVector]:
             found: list[LaneVector] = []
             for number, kind in enumerate(kinds):
                 own = parts[number * action.elements : (number + 1) * action.elements]
                 if len(own) == 1:
-                    value = self._code.bitcast(own[0], LaneType(access.dtype).element)
-                    found.append(cast(self._code, value, access.dtype, kind.dtype))
+                    value = code.bitcast(own[0], LaneType(access.dtype).element)
+                    found.append(cast(code, value, access.dtype, kind.dtype))
                 else:
                     order = [at for lane in range(WIDTH) for at in (lane, WIDTH + lane)]
-                    found.append(self._code.shuffle(own[0], order, own[1]))
+                    found.append(code.shuffle(own[0], order, own[1]))
             return found
 
         def loaded(places: list[CheckedPlace], _: list[LaneVector]) -> list[LaneVector]:
             (place,) = places
-            return values(
-                [
-                    self.memory.load(self._code, place, "%mask", width, size * column)
-                    for column in range(len(columns))
-                ]
-            )
+            parts = [
+                memory.load(code, place, "%mask", 8 * size, size * column)
+                for column in range(len(columns))
+            ]
+            return values(parts)
 
         patterns = PatternAccess(
-            lambda places, place: values(
-                self.memory.load_row(self._code, places, columns, place.entry)
-            ),
-            lambda places, place: values(
-                self.memory.load_uniform(self._code, places, columns, place.entry)
-            ),
+            lambda places, place: values(memory.load_row(code, places, columns, place.entry)),
+            lambda places, place: values(memory.load_uniform(code, places, columns, place.entry)),
         )
         sources = self._sources(operation)
         general = GeneralAccess(loaded)
@@ -417,8 +411,7 @@ class AccessCode(LoweringRules):
     ) -> tuple[LaneVector, LaneVector]:
         """Return the offsets from the start of a region, and 0 for lanes with a valid access."""
         code, places, rank = self._code, f"%places{turn}", "0"
-        if address.bits < 64:
-            address = code.cast("zext", address, "i64")
+        address = self._wide(address)
         code.line(f"store {address.typed}, ptr {places}, align 8")
         if self._in_cluster and access.space in _SHARED:
             own = self._registers.block_value(OWN_RANK)
@@ -440,9 +433,7 @@ class AccessCode(LoweringRules):
 
     def _relative(self, entry: str, address: LaneVector) -> LaneVector:
         base = field(self._code, entry, layout.BASE, "i64")
-        if address.bits < 64:
-            address = self._code.cast("zext", address, "i64")
-        return self._code.binary("sub", address, self._code.broadcast("i64", base))
+        return self._code.binary("sub", self._wide(address), self._code.broadcast("i64", base))
 
     def _place(self, access: Access, entry: str, relative: LaneVector) -> CheckedPlace:
         code = self._code

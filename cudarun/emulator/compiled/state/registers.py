@@ -321,6 +321,10 @@ class LoweringRules:
         """Return the values of the sources."""
         return [self._registers.source(use) for use in operation.sources]
 
+    def _wide(self, value: LaneVector) -> LaneVector:
+        """Return numbers of 32 or 64 bits as such of 64."""
+        return value if value.bits == 64 else self._code.cast("zext", value, "i64")
+
     def _finish(self, operation: Action, results: Sequence[LaneVector]) -> None:
         """Write the results to the destinations."""
         for use, value in zip(operation.destinations, results, strict=True):

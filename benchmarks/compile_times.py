@@ -38,7 +38,7 @@ def show(program: ModuleCode, name: str) -> None:
     """Print the line of a kernel."""
     function = program.code[name]
     try:
-        prepare, module = seconds(lambda: KernelModule(function, program, in_order=False))
+        prepare, module = seconds(lambda: KernelModule(function, program))
     except Untraceable as reason:
         print(f"{'':>10}  {name[:60]}: interpreted: {reason}", flush=True)
         return

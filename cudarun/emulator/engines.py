@@ -128,7 +128,7 @@ class Engines:
 
     @staticmethod
     def invalid_variable() -> tuple[str, str] | None:
-        """Return an invalid environment variable and the expected values; ``None`` if all are."""
+        """Return an invalid environment variable and the expected values, or ``None``."""
         if (os.environ.get(ENGINE_VARIABLE) or AUTO) not in MODES:
             return ENGINE_VARIABLE, ", ".join(MODES)
         threads = os.environ.get(THREADS_VARIABLE) or "1"
@@ -181,13 +181,13 @@ class Engines:
         if not reason:
             from cudarun.emulator.compiled.engine import compilation_of  # slow to import
 
-            in_order = self.in_order and not launch.is_serial
             with launch.compiling():
-                compilation = compilation_of(launch, in_order=in_order)
-                if compilation.kernel is None and not compilation.reason:
+                compilation = compilation_of(launch)
+                order = "" if launch.is_serial else compilation.visible_order
+                reason = compilation.reason or (order if self.in_order else "")
+                if compilation.kernel is None and not reason:
                     run.on_progress(0.0)
                     compilation.complete()
-            reason = compilation.reason
             if compilation.is_unobservable:
                 run.interpret_whole(reason)
                 return
@@ -195,7 +195,6 @@ class Engines:
                 compilation.run_observed(run)
                 return
             if not reason:
-                order = "" if launch.is_serial else compilation.visible_order
                 run.note(COMPILE, order_reason(order))
                 compilation.run(run)
                 return

@@ -195,7 +195,7 @@ class KernelTier:
         self.reason = slower_compiled(self._function)
         if self.reason:
             return
-        compilation = compilation_of(launch, in_order=False)
+        compilation = compilation_of(launch)
         if compilation.kernel is None and not compilation.reason:
             compilation.begin()
         self.reason = compilation.reason

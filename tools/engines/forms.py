@@ -73,7 +73,9 @@ def _compare(cases: Sequence[Case], found: Comparison, *, runs: bool) -> None:
         device = Device(group.text)
         half = len(left) // 2
         try:
-            text = KernelModule(device.program.code[KERNEL], device.program).text.text()
+            module = KernelModule(device.program.code[KERNEL], device.program)
+            if module.visible_order:
+                raise Untraceable(module.visible_order)
         except Untraceable as refusal:
             reason = str(refusal)
             line = _LINE.search(reason)
@@ -86,7 +88,7 @@ def _compare(cases: Sequence[Case], found: Comparison, *, runs: bool) -> None:
                 found.interpreted[blamed.name] = _LINE.sub("", reason)
                 left.remove(blamed)
             continue
-        if runs and half and len(text) > _LARGE:
+        if runs and half and len(module.text.text()) > _LARGE:
             _compare(left[:half], found, runs=runs)
             left = left[half:]
             continue

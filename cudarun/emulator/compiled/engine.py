@@ -84,13 +84,12 @@ class KernelCompilation:
     Args:
         function: The kernel.
         program: Its module of PTX.
-        in_order: Whether to refuse kernels that can see the order of the warps.
         detect: The names of the detectors that observe it.
 
     Attributes:
         reason: Why it cannot be compiled; empty if it can.
         is_unobservable: Whether only the detectors are the reason.
-        visible_order: What can see the order of the warps, if it is compiled nevertheless.
+        visible_order: What can see the order of the warps; empty if nothing can.
         kernel: The compiled kernel; ``None`` until it has been loaded.
     """
 
@@ -99,7 +98,6 @@ class KernelCompilation:
         function: FunctionCode,
         program: ModuleCode,
         *,
-        in_order: bool = True,
         detect: frozenset[str] = frozenset(),
     ) -> None:
         self.reason = ""
@@ -108,7 +106,7 @@ class KernelCompilation:
         self.kernel: CompiledKernel | None = None
         self._process: CompilerProcess | None = None
         try:
-            self._module = KernelModule(function, program, in_order=in_order, detect=detect)
+            self._module = KernelModule(function, program, detect=detect)
             self.visible_order = self._module.visible_order
         except Untraceable as reason:
             self.reason = str(reason)
@@ -189,25 +187,17 @@ class KernelCompilation:
 
 
 _compilations: dict[
-    tuple[int, bool, frozenset[str]], tuple[object, KernelCompilation]
+    tuple[int, frozenset[str]], tuple[object, KernelCompilation]
 ] = {}  # the last one used is the last
 
 
-def compilation_of(launch: Launch, *, in_order: bool = True) -> KernelCompilation:
-    """Return the compilation of the kernel of a launch; it need not have begun.
-
-    Args:
-        launch: The launch.
-        in_order: Whether to refuse kernels that can see the order of the warps.
-    """
+def compilation_of(launch: Launch) -> KernelCompilation:
+    """Return the compilation of the kernel of a launch; it need not have begun."""
     function, detect = launch.kernel_function, launch.observer.detectors or frozenset()
-    key = id(function), in_order, detect
+    key = id(function), detect
     known = _compilations.pop(key, None)
     if known is None or known[0] is not function:
-        known = (
-            function,
-            KernelCompilation(function, launch.program, in_order=in_order, detect=detect),
-        )
+        known = function, KernelCompilation(function, launch.program, detect=detect)
     _compilations[key] = known
     if len(_compilations) > _MOST_KERNELS:
         del _compilations[next(iter(_compilations))]

@@ -47,7 +47,6 @@ class KernelModule:
     Args:
         function: The kernel.
         program: Its module of PTX.
-        in_order: Whether to refuse kernels that can see the order of the warps.
         detect: The names of the detectors that observe it.
 
     Attributes:
@@ -68,7 +67,6 @@ class KernelModule:
         function: FunctionCode,
         program: ModuleCode,
         *,
-        in_order: bool = True,
         detect: Collection[str] = (),
     ) -> None:
         missing = missing_feature()
@@ -87,8 +85,6 @@ class KernelModule:
         except Untraceable as reason:
             if detect:  # other findings than the interpreter's
                 raise Unobservable(str(reason)) from None
-            if in_order:
-                raise
             self.visible_order = str(reason)
         module = ModuleText()
         self.observation: AccessObservation | None = None

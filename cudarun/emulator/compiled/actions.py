@@ -198,7 +198,7 @@ def slower_compiled(function: FunctionCode) -> str:
 
 
 def _fence(code: CodeBuilder, operation: Action, mask: str) -> None:
-    """Compile a fence: for a program that shares the memory, as threads of the device wait."""
+    """Compile a fence; one of the system orders accesses for the program that shares memory."""
     fence = operation.action
     if isinstance(fence, Fence) and fence.scope == "sys":
         code.line("fence seq_cst")

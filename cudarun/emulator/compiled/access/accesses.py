@@ -312,7 +312,7 @@ class AccessCode(LoweringRules):
         )
         parameters = [f"{each.kind} %n{place}" for place, each in enumerate(numbers)]
         parameters += [each.typed for each in given]
-        name = self._functions.name(", ".join(parameters), (), body, ["  ret i1 false"])
+        name = self._functions.define(", ".join(parameters), (), body, ["  ret i1 false"])
         arguments = [
             f"{each.kind} {code.number(each.kind, each.value, each.role)}" for each in numbers
         ]

@@ -148,7 +148,7 @@ class SharedOperations:
             f"  %answer = musttail call i1 %code({PARAMETERS}, ptr %next)",
             "  ret i1 %answer",
         ]
-        return self._functions.name("ptr %record", before, body, after), numbers
+        return self._functions.define("ptr %record", before, body, after), numbers
 
 
 def _address(name: str) -> str:

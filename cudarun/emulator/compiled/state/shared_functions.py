@@ -50,8 +50,10 @@ class SharedFunctions:
         self._registers.mask = outer
         return body, numbers
 
-    def name(self, parameters: str, before: Iterable[str], body: str, after: Iterable[str]) -> str:
-        """Return the name of a function, which is defined if none has this code.
+    def define(
+        self, parameters: str, before: Iterable[str], body: str, after: Iterable[str]
+    ) -> str:
+        """Define a function unless there is one with this code; return its name.
 
         Args:
             parameters: Its parameters after those that all have.

@@ -17,13 +17,13 @@ from cudarun.emulator.engine_run import COMPILE, INTERPRET, EngineRun, Interpret
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.tiers import (
+    COMMUNICATES,
     MUCH_MEMORY,
     PROCESS_TIERS,
-    TALKS,
     Tiers,
+    communicates,
     is_copied,
     order_reason,
-    talks,
 )
 
 AUTO = "auto"
@@ -167,7 +167,8 @@ class Engines:
         run = EngineRun(launch, on_progress, interpreter, self.threads, partial(self._note, launch))
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
         if self.mode == AUTO and launch.observer.detectors and not reason:
-            reason = TALKS if talks(launch) else "" if is_copied(launch) else MUCH_MEMORY
+            size_reason = "" if is_copied(launch) else MUCH_MEMORY
+            reason = COMMUNICATES if communicates(launch) else size_reason
         if self.mode == COMPILE and not (reason and launch.observer.detectors):
             self._compile(run, reason)
         elif self.mode == INTERPRET or reason:  # detectors have findings with either engine

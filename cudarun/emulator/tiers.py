@@ -39,7 +39,7 @@ MUCH_MEMORY = "copying its memory for detectors takes long"
 SHORT = "it takes less time than compiling"
 """The reason of ``auto`` for a launch that compiled code would not make shorter."""
 
-TALKS = "the program can have seen what it wrote"
+COMMUNICATES = "the program can have seen what it wrote"
 """The reason of launches with detectors that must not be repeated."""
 
 _RUNNING = "all its blocks were running before it was known to take longer than compiling"
@@ -210,11 +210,11 @@ def order_reason(visible_order: str) -> str:
     return f"{ORDER} ({visible_order})" if visible_order else ""
 
 
-def talks(launch: Launch) -> bool:
+def communicates(launch: Launch) -> bool:
     """Return whether a kernel and the program can have seen values of each other."""
-    from cudarun.emulator.machine.effects import communicates  # few launches need it
+    from cudarun.emulator.machine import effects  # few launches need it
 
-    return communicates(launch)
+    return effects.communicates(launch)
 
 
 def is_copied(launch: Launch, most: int = _SAVED_BYTES) -> bool:
@@ -240,7 +240,7 @@ class _Handover:
         self._ended, self._ended_at = 0, 0.0  # blocks, and the work until then
         self._begins_again = False
         self._restore: Callable[..., None] | None = None
-        is_held = not launch.launches_grids and tier.holds_back() and not talks(launch)
+        is_held = not launch.launches_grids and tier.holds_back() and not communicates(launch)
         if not tier.reason and (
             self._is_observed or (is_held and is_copied(launch, _SAVED_AT_FIRST))
         ):

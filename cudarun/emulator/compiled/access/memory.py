@@ -60,9 +60,9 @@ class MemoryFunctions:
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
     ) -> None:
         """Mark bytes as written where that is tracked."""
-        with unless_null(code, place.entry, layout.UNWRITTEN):
+        with unless_null(code, place.entry, layout.UNWRITTEN) as marks:
             pass_values(code, [place.offsets])
-            access(code, "mark_lanes", f"ptr {place.entry}, i32 {mask}, i64 {ahead}", width)
+            access(code, "mark_lanes", f"ptr {marks}, i32 {mask}, i64 {ahead}", width)
 
     def update(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int

@@ -86,10 +86,9 @@ OUT_OF_LINE void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 siz
         copy_lanes(ctx, host + ahead, mask, size, 0);
 }
 
-// Mark bytes as written where that is tracked.
-OUT_OF_LINE void mark_lanes(char *ctx, char *entry, u32 mask, u64 ahead, u32 size)
+// Mark bytes as written.
+OUT_OF_LINE void mark_lanes(char *ctx, char *marks, u32 mask, u64 ahead, u32 size)
 {
-    char *marks = FIELD(char *, entry, UNWRITTEN);
-    FOR_EACH_LANE(lane, marks ? mask : 0)
+    FOR_EACH_LANE(lane, mask)
         __builtin_memset(marks + ahead + COLUMN(u64, ctx, 0)[lane], 0, size);
 }

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 3b25f7f5718e5293ec7afb630e7a88a8b4b234456299144df7e54ab5d713e2fc
+; Written by `python -m tools.generate_runtime` from a623b98c60764e2ee12c12e56b9aff731a9a9acc939e49e8df59d05871d76d2f
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -406,31 +406,27 @@ define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinli
 }
 
 define internal void @mark_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
-  %6 = getelementptr inbounds nuw i8, ptr %1, i64 32
-  %7 = load ptr, ptr %6, align 8
-  %8 = icmp eq ptr %7, null
-  %9 = icmp eq i32 %2, 0
-  %10 = or i1 %8, %9
-  br i1 %10, label %26, label %11
+  %6 = icmp eq i32 %2, 0
+  br i1 %6, label %22, label %7
+7:
+  %8 = getelementptr inbounds nuw i8, ptr %1, i64 %3
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %10 = zext i32 %4 to i64
+  br label %11
 11:
-  %12 = getelementptr inbounds nuw i8, ptr %7, i64 %3
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %14 = zext i32 %4 to i64
-  br label %15
-15:
-  %16 = phi i32 [ %2, %11 ], [ %24, %15 ]
-  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
-  %18 = load ptr, ptr %13, align 8
-  %19 = zext nneg i32 %17 to i64
-  %20 = getelementptr inbounds nuw i64, ptr %18, i64 %19
-  %21 = load i64, ptr %20, align 8
-  %22 = getelementptr inbounds nuw i8, ptr %12, i64 %21
-  tail call void @llvm.memset.p0.i64(ptr align 1 %22, i8 0, i64 %14, i1 false)
-  %23 = add i32 %16, -1
-  %24 = and i32 %23, %16
-  %25 = icmp eq i32 %24, 0
-  br i1 %25, label %26, label %15
-26:
+  %12 = phi i32 [ %2, %7 ], [ %20, %11 ]
+  %13 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %12, i1 true)
+  %14 = load ptr, ptr %9, align 8
+  %15 = zext nneg i32 %13 to i64
+  %16 = getelementptr inbounds nuw i64, ptr %14, i64 %15
+  %17 = load i64, ptr %16, align 8
+  %18 = getelementptr inbounds nuw i8, ptr %8, i64 %17
+  tail call void @llvm.memset.p0.i64(ptr align 1 %18, i8 0, i64 %10, i1 false)
+  %19 = add i32 %12, -1
+  %20 = and i32 %19, %12
+  %21 = icmp eq i32 %20, 0
+  br i1 %21, label %22, label %11
+22:
   ret void
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import warnings
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +18,17 @@ from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    from PIL.ImageFile import ImageFile
 
 _GRAY_BITS = {"1": 1, "L;2": 2, "L;4": 4, "L": 8, "I;16B": 16}
 """The bits of a gray pixel, by Pillow's name of its form in the file."""
+_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+"""The samples of a pixel, by its color type."""
+_PASSES = (
+    (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
+    (0, 1, 1, 2),
+)  # fmt: skip
+"""The passes of interlaced images: the first column and row, and the steps of both."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,13 @@ def read_png(path: Path) -> npt.NDArray[Any]:
         RequestError: As of `png_header`.
     """
     with _opened(path) as (image, form):
+        if _has_missing_rows(path.read_bytes(), image.tile[0][2]):
+            raise _damaged(path, "its rows are truncated")
+        if image.mode == "P":
+            colors = len(image.palette.getdata()[1]) // 3 if image.palette else 0
+            largest = np.array(image).max()
+            if largest >= colors:
+                raise _damaged(path, f"its palette has no color {largest}")
         if form not in _GRAY_BITS:
             return np.array(image.convert(_mode(image)))
         gray = np.array(image.convert("L") if form == "1" else image)
@@ -70,14 +85,37 @@ def read_png(path: Path) -> npt.NDArray[Any]:
         return np.stack((gray, is_opaque * gray.dtype.type(most)), axis=2)
 
 
-def _mode(image: Image) -> str:
+def _has_missing_rows(data: bytes, at: int) -> bool:
+    """Return whether image data is too short: Pillow reads missing rows as zeros.
+
+    Args:
+        data: The file.
+        at: The offset of the contents of the first chunk of image data.
+    """
+    if data[12:16] != b"IHDR":
+        raise ValueError("it does not begin with a header")
+    width, height, depth, color, _, _, interlaced = struct.unpack_from(">IIBBBBB", data, 16)
+    needed = 0
+    for x, y, across, down in _PASSES if interlaced else ((0, 0, 1, 1),):
+        columns, rows = -(-(width - x) // across), -(-(height - y) // down)
+        if columns > 0:  # else the pass has no rows
+            needed += max(rows, 0) * (1 + -(-columns * depth * _CHANNELS[color] // 8))
+    parts = []
+    while data[at - 4 : at] == b"IDAT":
+        (size,) = struct.unpack_from(">I", data, at - 8)
+        parts.append(data[at : at + size])
+        at += size + 12
+    return len(zlib.decompressobj().decompress(b"".join(parts), needed)) < needed
+
+
+def _mode(image: ImageFile) -> str:
     """Return Pillow's mode of the pixels: one letter for each channel."""
     mode = {"1": "L", "I;16": "L", "P": "RGB"}.get(image.mode, image.mode)
     return f"{mode}A" if "transparency" in image.info and not mode.endswith("A") else mode
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[Image, str]]:
+def _opened(path: Path) -> Iterator[tuple[ImageFile, str]]:
     """Open an image; also return the form of its pixels in the file."""
     try:
         from PIL import Image, UnidentifiedImageError
@@ -104,7 +142,7 @@ def _opened(path: Path) -> Iterator[tuple[Image, str]]:
                 yield image, form
     except Image.DecompressionBombError as error:
         raise RequestError(f"cannot read {path}: {error}", file=str(path)) from None
-    except (ValueError, SyntaxError, EOFError, struct.error) as error:
+    except (ValueError, SyntaxError, EOFError, struct.error, zlib.error) as error:
         raise _damaged(path, error) from None
     except UnidentifiedImageError:
         raise _damaged(path, "its header is not valid") from None

@@ -72,6 +72,7 @@ def encoded(
     *,
     interlaced: bool = False,
     extra: bytes = b"",
+    missing: int = 0,
 ) -> bytes:
     height, width, _ = samples.shape
     parts = [samples]
@@ -79,7 +80,7 @@ def encoded(
         parts = [samples[y::down, x::across] for x, y, across, down in PASSES]
     rows = b"".join(filtered(part, depth, filters) for part in parts if part.size)
     header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, interlaced)
-    data = zlib.compress(rows)
+    data = zlib.compress(rows[: len(rows) - missing])
     return (
         b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"tEXt", b"a\0b") + extra
         + chunk(b"IDAT", data[:7]) + chunk(b"IDAT", data[7:]) + chunk(b"IEND", b"")
@@ -159,6 +160,37 @@ def test_damaged_images(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(RequestError) as error:
         read_png(path)
     assert f"cannot read {path}: the PNG image is damaged: " in str(error.value)
+
+
+@pytest.mark.parametrize("interlaced", [False, True])
+@pytest.mark.parametrize(("color", "depth"), [(0, 1), (0, 8), (0, 16), (2, 8), (3, 4), (6, 8)])
+@pytest.mark.parametrize("missing", [1, 4])
+def test_missing_rows_are_refused(
+    tmp_path: Path, color: int, depth: int, interlaced: bool, missing: int
+) -> None:
+    path = tmp_path / "x.png"
+    samples = np.ones((5, 3, CHANNELS[color]), int)
+    palette = chunk(b"PLTE", bytes(6)) if color == 3 else b""
+    for count in (0, missing):
+        path.write_bytes(
+            encoded(samples, depth, color, [0], interlaced=interlaced, extra=palette, missing=count)
+        )
+        if not count:
+            assert read_png(path).any() == (color != 3)
+            continue
+        with pytest.raises(RequestError, match="damaged: its rows are truncated"):
+            read_png(path)
+
+
+PALETTE = chunk(b"PLTE", bytes(9))
+
+
+@pytest.mark.parametrize("extra", [b"", PALETTE, PALETTE + chunk(b"tRNS", b"\7")])
+def test_indices_beyond_the_palette_are_refused(tmp_path: Path, extra: bytes) -> None:
+    path = tmp_path / "x.png"
+    path.write_bytes(encoded(np.array([[[2], [3]]]), 2, 3, [0], extra=extra))
+    with pytest.raises(RequestError, match="damaged: its palette has no color 3"):
+        read_png(path)
 
 
 def test_images_of_too_many_pixels(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ class Fence(NoEffect):
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
-        self.is_of_objects = words.get("of") == "mbarrier_init"
+        self.is_of_objects = words.get("op_restrict") == "mbarrier_init"
         self.scope = words.get("scope") or words["level"]
 
 

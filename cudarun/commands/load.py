@@ -119,7 +119,7 @@ def _offline(
 ) -> int:
     _refuse_offline("--for" if gpus else "--offline", ("block", "smem") if gpus else ())
     if gpus and values["arch"]:
-        raise conflict("--arch", "--for", "it reads the code that each GPU takes")
+        raise conflict("--arch", "--for", "--for reads the code that each GPU loads")
     from cudarun.session.load.offline import load_offline
 
     images = open_inputs(values["images"], values)

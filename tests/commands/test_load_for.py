@@ -40,7 +40,7 @@ def test_the_reasons(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("rtx5009",), "--for: 'rtx5009' is not a GPU that is known here; did you mean rtx5090"),
+        (("rtx5009",), "--for: unknown GPU 'rtx5009'; did you mean rtx5090"),
         (("t4", "-d", "cpu"), "--device and --for cannot be combined"),
         (("t4", "--arch", "sm_75"), "--arch and --for cannot be combined"),
     ],
@@ -101,7 +101,7 @@ def test_devices_of_a_launch(run: Run, engine: str) -> None:
 def test_devices_of_one_process_have_one_profile(run: Run) -> None:
     ran = run("launch", SAXPY, "-d", "cpu@a100,cpu@l4", "--together", *ARGUMENTS)
     assert ran.code == 2
-    assert "--together: one process serves GPUs, or emulated devices of one kind" in ran.err
+    assert "--together: one process cannot use GPUs and emulated devices, or several" in ran.err
     ran = run("managed", "samples/managed.ptx", "-d", "cpu@a100,cpu@l4")
-    assert (ran.code, "one process serves" in ran.err) == (2, True)
+    assert (ran.code, "one process cannot use GPUs" in ran.err) == (2, True)
     assert run("devices", "-d", "cpu@a100,cpu@l4,cpu").code == 0

@@ -271,7 +271,7 @@ def test_addresses_are_refused(run: Run, variables: str, value: str) -> None:
 def test_devices_of_two_drivers(run: Run) -> None:
     ran = run("managed", "samples/managed.ptx", "-d", "0,cpu")
     assert (ran.code, ran.out) == (2, "")
-    assert "one process serves GPUs, or emulated devices of one kind" in ran.err
+    assert "one process cannot use GPUs and emulated devices, or several emulated GPUs" in ran.err
 
 
 @without_driver

@@ -68,7 +68,8 @@ def require_one_process(selectors: Sequence[Selector], option: str | None = None
     """
     if len({each.process for each in selectors}) > 1:
         raise RequestError(
-            "one process serves GPUs, or emulated devices of one kind", option=option
+            "one process cannot use GPUs and emulated devices, or several emulated GPUs",
+            option=option,
         )
 
 
@@ -97,7 +98,7 @@ def profile_of(name: str, option: str) -> Profile:
 
         near = did_you_mean(name.lower(), known)
         raise RequestError(
-            f"'{name}' is not a GPU that is known here{f'; {near}' if near else ''}",
+            f"unknown GPU '{name}'{f'; {near}' if near else ''}",
             hint=f"GPUs: {', '.join(known)}",
             option=option,
         )

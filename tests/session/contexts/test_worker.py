@@ -238,7 +238,7 @@ def test_more_devices_than_were_chosen() -> None:
 
 
 def test_devices_of_two_drivers() -> None:
-    with pytest.raises(RequestError, match="one process serves GPUs"):
+    with pytest.raises(RequestError, match="one process cannot use GPUs and emulated devices"):
         ran("create A", "0,cpu")
 
 

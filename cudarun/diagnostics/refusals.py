@@ -109,9 +109,10 @@ def version_text(version: Version | None) -> str:
 
 def target_text(target: LoadTarget) -> str:
     """Return a device or tool as text: ``sm_90 (NVIDIA H200)``."""
-    if target.architecture is None:
+    number = f"sm_{target.architecture}{target.suffix}"
+    if target.architecture is None or target.name == number:
         return target.name
-    return f"sm_{target.architecture}{target.suffix} ({target.name})"
+    return f"{number} ({target.name})"
 
 
 def targets_text(targets: Iterable[Architecture]) -> str:

@@ -80,7 +80,7 @@ def specific_target(case: RefusalFacts) -> Explanation | None:
     if target is None:
         return None
     whose = "its own architecture" if target.suffix == "a" else "its own family"
-    base = f"compute_{target.number}"
+    base = f"compute_{min(target.number, case.target.architecture or target.number)}"
     if case.target.architecture == target.number:
         remedy = f"link with --arch sm_{target.number}{target.suffix}"
     else:

@@ -127,7 +127,16 @@ GOLDEN = [
         cuda_error=NO_BINARY,
         reason="The code is for sm_100a, which runs on its own architecture only; the target here "
         "is sm_90 (NVIDIA H200).",
-        remedy="compile for compute_100 if the kernel does not need architecture-specific features",
+        remedy="compile for compute_90 if the kernel does not need architecture-specific features",
+    ),
+    Golden(
+        "sm_90a PTX on an older architecture without a product name",
+        contents=FileSummary(ImageKind.PTX, (Architecture(True, 90, "a"),)),
+        cuda_error=NO_BINARY,
+        place=LoadTarget("sm_75", 75),
+        reason="The code is for compute_90a, which runs on its own architecture only; the target "
+        "here is sm_75.",
+        remedy="compile for compute_75 if the kernel does not need architecture-specific features",
     ),
     Golden(
         "PTX for a newer architecture",

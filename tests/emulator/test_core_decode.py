@@ -159,7 +159,7 @@ def test_attributes_of_a_kernel() -> None:
     kernel = device.program.kernels["test"]
     assert kernel.parameters == ((0, 1), (8, 8), (16, 20))
     assert kernel.parameter_bytes == 36
-    assert (kernel.static_shared, kernel.local_bytes, kernel.const_bytes) == (72, 40, 100)
+    assert (kernel.static_shared, kernel.local_bytes, kernel.const_bytes) == (1072, 40, 100)
     assert (kernel.max_threads, kernel.required_block, kernel.ptx_version) == (256, None, 88)
     assert 16 <= kernel.registers <= 255
     other = device.program.kernels["other"]

@@ -256,12 +256,19 @@ class ModuleDecoder:
         )
 
     def _place_shared(self, reached: list[FunctionCode]) -> tuple[dict[str, int], int]:
-        """Return addresses of the shared variables of functions, and the bytes of static ones."""
+        """Return addresses of the shared variables of functions, and the bytes of static ones.
+
+        As of ptxas, variables in a function's body have memory even if nothing uses them. Here it
+        is after that of the others.
+        """
         used = set().union(*(function.symbols for function in reached))
+        bodies = {function.name for function in reached}
         layout, addresses = VariableLayout(RESERVED_SHARED), {}
         dynamic = []
-        names = used & self._shared_order.keys()
-        for name in sorted(names, key=self._shared_order.__getitem__):
+        order = self._shared_order
+        unused = {name for name in order.keys() - used if name.rpartition(".")[0] in bodies}
+        names = sorted(used & order.keys(), key=order.__getitem__)
+        for name in (*names, *sorted(unused, key=order.__getitem__)):
             variable = self.shared[name]
             if variable.dynamic:
                 dynamic.append(variable)

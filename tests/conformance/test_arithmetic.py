@@ -4,6 +4,7 @@ Integers are computed with Python's, floating point with fractions that are roun
 """
 
 import ctypes
+import itertools
 import math
 import random
 import struct
@@ -284,32 +285,68 @@ def numbers(bits: int, *, floating: bool) -> list[tuple[int, int, int]]:
     return pairs[:ITEMS]
 
 
+QUIET = 1 << 51
+NUMBERS_OR_NAN = [0, 0x3FF0 << 48, 0x7FF0 << 48, 0xFFF0 << 48]
+NUMBERS_OR_NAN += [0x7FF8_0000_0000_ABCD, 0xFFFC_0000_0000_1234]  # quiet
+NUMBERS_OR_NAN += [0x7FF0_0000_0000_777A, 0xFFF0_0000_0005_4321]  # signaling
+NAN_OPERATIONS = {
+    "nan_add": ("add.rn.f64 %w, %x, %y;", "yx"),
+    "nan_add_rz": ("add.rz.f64 %w, %x, %y;", "yx"),
+    "nan_sub": ("sub.rn.f64 %w, %x, %y;", "yx"),
+    "nan_mul": ("mul.rn.f64 %w, %x, %y;", "yx"),
+    "nan_div": ("div.rn.f64 %w, %x, %y;", "xy"),
+    "nan_fma": ("fma.rn.f64 %w, %x, %y, %z;", "yzx"),
+    "nan_fma_rz": ("fma.rz.f64 %w, %x, %y, %z;", "yzx"),
+    "nan_min": ("min.f64 %w, %x, %y;", "yx"),
+    "nan_max": ("max.f64 %w, %x, %y;", "yx"),
+}  # the first of these operands that is NaN is the result
+
+
 @pytest.fixture(scope="module")
 def module_text(request: pytest.FixtureRequest) -> bytes:
     template = (request.path.parent / "ptx" / "operation.ptx").read_text()
+    operations = [(each.name, each.text, each.bits) for each in OPERATIONS]
+    operations += [(name, text, 64) for name, (text, _) in NAN_OPERATIONS.items()]
     kernels = [
-        template.replace("NAME", operation.name)
-        .replace("BITS", str(operation.bits))
-        .replace("    OPERATION\n", f"    {operation.text}\n")
-        for operation in OPERATIONS
+        template.replace("NAME", name)
+        .replace("BITS", str(bits))
+        .replace("    OPERATION\n", f"    {text}\n")
+        for name, text, bits in operations
     ]
     return HEADER + "".join(kernels).encode() + b"\0"
+
+
+def results(cuda: Any, text: bytes, name: str, given: list[tuple[int, int, int]]) -> list[int]:
+    """The bits that an operation gives for each triple."""
+    cells = np.zeros((len(given), 4), np.uint64)
+    cells[:, :3] = np.array(given, dtype=np.uint64)
+    address = cuda.cuMemAlloc(cells.nbytes)
+    cuda.cuMemcpyHtoD(address, cells, cells.nbytes)
+    function = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(text), name.encode())
+    cuda.launch(function, (int(address),), (ctypes.c_void_p,), block=(len(given), 1, 1))
+    cuda.cuMemcpyDtoH(cells, address, cells.nbytes)
+    return [int(each) for each in cells[:, 3]]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_bit_for_bit(cuda: Any, context: Any, module_text: bytes, operation: Operation) -> None:
     given = numbers(operation.bits, floating=operation.floating)
-    cells = np.zeros((ITEMS, 4), np.uint64)
-    cells[:, :3] = np.array(given, dtype=np.uint64)
-    address = cuda.cuMemAlloc(cells.nbytes)
-    cuda.cuMemcpyHtoD(address, cells, cells.nbytes)
-    function = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(module_text), operation.name.encode())
-    cuda.launch(function, (int(address),), (ctypes.c_void_p,), block=(ITEMS, 1, 1))
-    cuda.cuMemcpyDtoH(cells, address, cells.nbytes)
+    found = results(cuda, module_text, operation.name, given)
     wrong = [
         f"{x:#x}, {y:#x}, {z:#x}: {got:#x}, not {expected if expected is None else hex(expected)}"
-        for (x, y, z), got in zip(given, map(int, cells[:, 3]), strict=True)
+        for (x, y, z), got in zip(given, found, strict=True)
         for expected in [operation.reference(x, y, z)]
         if (got != expected if expected is not None else not math.isnan(number(got, 64)))
     ]
     assert not wrong
+
+
+@pytest.mark.parametrize("name", NAN_OPERATIONS)
+def test_one_of_several_nan(cuda: Any, context: Any, module_text: bytes, name: str) -> None:
+    given = list(itertools.product(NUMBERS_OR_NAN, repeat=3))
+    keeps_numbers = name in ("nan_min", "nan_max")
+    for triple, got in zip(given, results(cuda, module_text, name, given), strict=True):
+        bits = dict(zip("xyz", triple, strict=True))
+        nan = [bits[each] for each in NAN_OPERATIONS[name][1] if math.isnan(number(bits[each], 64))]
+        if nan and not (keeps_numbers and len(nan) == 1):
+            assert got == nan[0] | QUIET, [hex(each) for each in triple]

@@ -19,7 +19,7 @@ from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.fused import fused_f32, fused_f64
-from cudarun.emulator.numerics.native import any_of
+from cudarun.emulator.numerics.native import any_of, is_traced
 from cudarun.emulator.numerics.special_values import (
     canonical,
     extreme,
@@ -108,8 +108,14 @@ def _rounded(
     of_f64: Function,
     sources: int = 2,
     doubling: Operands | None = None,
+    *,
+    nan_of: str = "ba",
 ) -> Callable[[Words], Function]:
-    """Return an operation: to nearest by a function of numpy, else exact and rounded."""
+    """Return an operation: to nearest by a function of numpy, else exact and rounded.
+
+    Of f64 operands ``nan_of`` that are NaN, the first is the result; with none, the function has
+    the hardware's NaN already.
+    """
 
     def make(words: Words) -> Function:
         mode, exactly = words.get("rnd"), of_f32 if words.type.bits == 32 else of_f64
@@ -117,28 +123,30 @@ def _rounded(
         if (mode or rounding.NEAREST) != rounding.NEAREST:
             operate = result_of(lambda *operands: exactly(*operands, mode))
         if words.type.bits == 64:
-            return _with_nan(operate, sources)
+            return _with_nan(operate, sources, nan_of) if nan_of else operate
         return finish(words, operate, sources, doubling)
 
     return make
 
 
-def _with_nan(function: Function, sources: int) -> Function:
-    """Return a function of f64 with the hardware's NaN: x86 has them, too.
+def _with_nan(function: Function, sources: int, order: str) -> Function:
+    """Return a function of f64 whose NaN are the hardware's.
 
-    Elsewhere they are chosen, for which an addition takes two to three times as long.
+    Compiled code of x86 leaves the choice between two NaN to LLVM: to choose would make a sum two
+    to four times slower.
     """
-    if IS_X86:
+    if IS_X86 and order[0] == "a":  # an x86 processor takes the first operand's
         return function
+    if IS_X86 and function in (np.add, np.multiply):
+        return lambda a, b, d: function(b, a, d)
 
     def operate(*arguments: Array) -> None:
         *given, d = arguments[: sources + 1]
         *scratch, result = arguments[sources + 1 :]  # d can be a source
         function(*given, result, *scratch)
-        if sources == 3:  # a product that is NaN comes before the addend
-            a, b, c = given
-            given = [with_hardware_nan(a * b, a, b), c]
-        np.copyto(d, with_hardware_nan(result, *given))
+        if not (IS_X86 and is_traced(result)):
+            result = with_hardware_nan(result, *(given["ab".index(name)] for name in order))
+        np.copyto(d, result)
 
     return with_temporaries(operate, (*temporaries_of(function), np.dtype("f8")))
 
@@ -161,7 +169,11 @@ _mul = _rounded(
     np.multiply, rounding.product_f32, rounding.product_f64, doubling=lambda a, b: (a, b + b)
 )
 _div = _rounded(
-    np.divide, rounding.quotient_f32, rounding.quotient_f64, doubling=lambda a, b: (a + a, b)
+    np.divide,
+    rounding.quotient_f32,
+    rounding.quotient_f64,
+    doubling=lambda a, b: (a + a, b),
+    nan_of="ab",
 )
 _rcp = _rounded(
     result_of(lambda a: np.ones_like(a) / a),
@@ -169,12 +181,13 @@ _rcp = _rounded(
     _inverse(rounding.quotient_f64),
     1,
     lambda a: (a * np.float32(0.5),),
+    nan_of="a",
 )
-_sqrt = _rounded(np.sqrt, rounding.root_f32, rounding.root_f64, 1)
+_sqrt = _rounded(np.sqrt, rounding.root_f32, rounding.root_f64, 1, nan_of="a")
 _fma_f32 = _rounded(
     fused_f32, rounding.fused_f32, rounding.fused_f64, 3, lambda a, b, c: (a + a, b, c + c)
 )
-_fma_f64 = _rounded(fused_f64, rounding.fused_f32, rounding.fused_f64, 3)
+_fma_f64 = _rounded(fused_f64, rounding.fused_f32, rounding.fused_f64, 3, nan_of="")
 
 
 def _absolute(words: Words) -> Function:

@@ -11,6 +11,7 @@ import numpy as np
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import is_traced, multiply_add
+from cudarun.emulator.numerics.special_values import with_hardware_nan
 from cudarun.emulator.numerics.temporaries import temporaries
 
 _SMALLEST_NORMAL = 2.0**-126
@@ -58,8 +59,7 @@ def fused_f64(
 ) -> None:  # fmt: skip
     """Compute ``a * b + c`` of f64, to nearest, by the algorithm of Boldo and Melquiond."""
     if is_traced(a):
-        nan = np.isnan(a) | np.isnan(b) | np.isnan(c)  # a processor may choose another one of them
-        np.copyto(d, np.where(nan, a * b + c, multiply_add(a, b, c)))
+        np.copyto(d, with_hardware_nan(multiply_add(a, b, c), b, c, a))
         return
     np.multiply(a, b, out=p)
     lanes = exact = None

@@ -18,8 +18,8 @@ from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair
 from cudarun.emulator.numerics.fused import fused_f64
-from cudarun.emulator.numerics.special_values import canonical, with_hardware_nan
-from cudarun.emulator.numerics.temporaries import temporaries_of, with_temporaries
+from cudarun.emulator.numerics.special_values import canonical
+from cudarun.emulator.numerics.temporaries import temporaries_of
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 KEPT = 25
@@ -180,27 +180,17 @@ def _by_runs(
 def _chain(a: Array, b: Array, c: Array, mode: str) -> Array:
     """Compute f64 by consecutive fused multiply-adds along k."""
     total = np.ascontiguousarray(c).ravel()
-    scratch = [np.empty(total.shape, dtype) for dtype in temporaries_of(chained_f64)]
+    scratch = [np.empty(total.shape, dtype) for dtype in temporaries_of(fused_f64)]
     for k in range(a.shape[2]):
         each = np.broadcast_arrays(a[:, :, k, None], b[:, k, None, :])
         left, right = (factor.ravel() for factor in each)
         if mode == rounding.NEAREST:
             result = np.empty_like(total)
-            chained_f64(left, right, total, result, *scratch)
+            fused_f64(left, right, total, result, *scratch)
         else:
             result = rounding.fused_f64(left, right, total, mode)
-            result = with_hardware_nan(result, right, total, left)
         total = result
     return total.reshape(c.shape)
-
-
-def chained_f64(a: Array, b: Array, c: Array, d: Array, *scratch: Array) -> None:
-    """Compute ``a * b + c`` of f64 as one step of a product of matrices."""
-    fused_f64(a, b, c, d, *scratch)
-    np.copyto(d, with_hardware_nan(d, b, c, a))
-
-
-with_temporaries(chained_f64, temporaries_of(fused_f64))
 
 
 def _exponents(values: Array, least: int) -> Array:

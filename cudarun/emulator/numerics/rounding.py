@@ -15,6 +15,7 @@ import numpy as np
 
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.native import any_of, directed, is_traced
+from cudarun.emulator.numerics.special_values import with_hardware_nan
 
 NEAREST, ZERO, DOWN, UP = "rn", "rz", "rm", "rp"
 MODES = "rn rz rm rp"
@@ -200,8 +201,7 @@ def _fix_sign(sign: Array, result: Array, operands: Arrays, exactly: Any) -> Arr
 def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
     """Return ``a * b + c`` of f64."""
     if is_traced(a):
-        nan = np.isnan(a) | np.isnan(b) | np.isnan(c)  # a processor may choose another one of them
-        return np.where(nan, a * b + c, directed("multiply_add", mode, a, b, c))
+        return with_hardware_nan(directed("multiply_add", mode, a, b, c), b, c, a)
     a, b, c = np.broadcast_arrays(a, b, c)
     product, product_error = two_product(a, b)
     tail, tail_error = two_sum(c, product_error)
@@ -219,7 +219,7 @@ def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
     for index in np.flatnonzero(exactly):
         x, y, z = (float(value.flat[index]) for value in (a, b, c))
         result.flat[index] = _fused_exactly(x, y, z, mode)
-    return result
+    return with_hardware_nan(result, b, c, a)
 
 
 def _fused_exactly(a: float, b: float, c: float, mode: str) -> float:

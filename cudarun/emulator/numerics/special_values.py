@@ -18,24 +18,27 @@ def has_nan(d: Array) -> bool:
     """Return whether a floating-point array can have a NaN."""
     if is_traced(d):
         return True
-    lowest = np.minimum.reduce(d, axis=None)  # NaN if there is one
+    lowest = np.minimum.reduce(d, axis=None, initial=np.inf)  # NaN if there is one
     return bool(lowest != lowest)
 
 
 def with_hardware_nan(result: Array, *operands: Array) -> Array:
-    """Return f64 results whose NaN are the first operand's, quiet, or else the default NaN.
+    """Return f64 results: a NaN is that of the first operand that is NaN, or the default NaN.
 
-    A processor has its own rules for both, and a compiler may exchange the operands.
+    GPUs take b before c before a of ``a * b + c``, b before a otherwise; the NaN becomes quiet.
+    A processor has its own rules, and a compiler may exchange the operands.
     """
     if not has_nan(result):
         return result
     instead = _DEFAULT_NAN
     for operand in reversed(operands):
-        instead = np.where(np.isnan(operand), operand + 0.0, instead)
-    found: Array = np.where(np.isnan(result), instead, result)
+        instead = np.where(np.isnan(operand), operand, instead)
+    quiet = (instead.view(np.uint64) | _QUIET).view(np.float64)
+    found: Array = np.where(np.isnan(result), quiet, result)
     return found
 
 
+_QUIET = np.uint64(1 << 51)
 _DEFAULT_NAN = np.array(0xFFF8 << 48, np.uint64).view(np.float64)
 
 
@@ -96,6 +99,12 @@ def extreme(
         result = np.where(zeros, zero, result)
     nan = np.isnan(result)
     if any_of(nan):
-        instead = np.array(np.nan, a.dtype) if propagates else np.where(np.isnan(b), a, b)
+        instead = np.array(np.nan, a.dtype)
+        if not propagates:
+            if (
+                a.dtype == np.float64
+            ):  # of two NaN, that of b is the result; those of f32 have no payload
+                b = np.where(np.isnan(b), b + 0.0, b)
+            instead = np.where(np.isnan(a), b, a)
         result = np.where(nan, instead, result)
     return np.copysign(result, np.where(sign, -1.0, 1.0).astype(a.dtype)) if xorsign else result

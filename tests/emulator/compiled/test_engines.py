@@ -208,7 +208,8 @@ def test_a_signal_ends_a_kernel() -> None:
     def stop(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    body = ".reg .pred %p; ld.global.u32 %r1, [%a2]; setp.ne.u32 %p, %r1, 0; L: add.u32 %r0, %r0, 1; @%p bra L;"
+    body = """.reg .pred %p; ld.global.u32 %r1, [%a2]; setp.ne.u32 %p, %r1, 0;
+L:  add.u32 %r0, %r0, 1; @%p bra L;"""
     made, _ = device(text(body), COMPILE)
     # Compiles the kernel: during that, the error could reach a destructor, where Python drops it.
     made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))

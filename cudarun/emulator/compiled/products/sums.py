@@ -36,7 +36,8 @@ from cudarun.emulator.compiled.products.elements import (
 )
 from cudarun.emulator.compiled.products.shapes import MatrixShape
 from cudarun.emulator.numerics.formats import element
-from cudarun.emulator.numerics.products import chained_f64, rounded_sum, shortened, with_addend
+from cudarun.emulator.numerics.fused import fused_f64
+from cudarun.emulator.numerics.products import rounded_sum, shortened, with_addend
 
 Array = npt.NDArray[np.generic]
 
@@ -304,7 +305,7 @@ def _chains(code: CodeBuilder, shape: MatrixShape) -> None:
         for k in range(shape.depth):
             a = load(code, "%a", "double", str(k * rows), rows)
             b = load_single(code, "%b", "double", scaled(code, column, shape.depth, k), rows)
-            total = traced(code, name, chained_f64, [double] * 3, double, [a, b, total])
+            total = traced(code, name, fused_f64, [double] * 3, double, [a, b, total])
         store(code, total, "%d", place)
 
 

@@ -1,0 +1,1 @@
+"""The debugger of kernels on the emulated device: forwards and backwards."""

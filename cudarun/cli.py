@@ -35,6 +35,7 @@ COMMANDS = {
     "compare": "Compare the times of two JSON documents, and fail if a case is slower.",
     "completion": "Print the script of shell completion for bash, zsh or fish.",
     "ctx": "Inspect contexts, script driver calls, and check documented context behavior.",
+    "debug": "Debug a kernel on the emulated device, forwards and backwards.",
     "devices": "List GPUs and emulated devices.",
     "exec": "Run a CUDA program on the emulated device, without a GPU.",
     "fleet": "Run a spec on every GPU of many machines, and compare the GPUs.",

@@ -197,17 +197,18 @@ def command(quiet: bool, **values: Any) -> int:
 
     if values["dry_run"]:
         device = str(where.devices[0])
-        return finish(plan(_request(values, where), where.timeout, device), renderer)
+        return finish(plan(request_of(values, where), where.timeout, device), renderer)
     with worker_pool() as pool:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         reference = _reference(values["reference"], where, pool)
-        request = _request(values, where).with_options(copies=renderer.copies)
+        request = request_of(values, where).with_options(copies=renderer.copies)
         report = launch(request, workers, reference=reference, meanwhile=renderer.prepare)
         return finish(report, renderer)
 
 
-def _request(values: Values, where: Target) -> Program:
+def request_of(values: Values, where: Target) -> Program:
+    """Return the launch that the command line describes."""
     # Imported here, while the workers are already running.
     from cudarun.commands.launch_request import program_request
     from cudarun.session.image.kernels import check_kernel
@@ -406,4 +407,4 @@ def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
     for each in given_on_line(click.get_current_context()):
         if each.name in _NEVER_SANITIZED:
             raise conflict("--sanitize", each.opts[-1])
-    return finish(sanitize(values["sanitize"], _request(values, where), where), renderer)
+    return finish(sanitize(values["sanitize"], request_of(values, where), where), renderer)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from cudarun.base.errors import RequestError
+from cudarun.debugger.history import History
+from cudarun.debugger.plans import Motion, Plan
 from cudarun.model.debug import (
     Breakpoint,
     Change,
     Lanes,
     Listing,
     Origin,
+    Place,
+    SourceLine,
     StackFrame,
     Stop,
     Thread,
@@ -17,140 +25,310 @@ from cudarun.model.debug import (
     Warp,
 )
 
+if TYPE_CHECKING:
+    from cudarun.model.launch import LaunchReport
+
+EVENTS = ("fault", "finding", "nan")
+"""What a catchpoint stops at; a fault also without one."""
+
 
 class Debugger:
     """A launch that is debugged. Each method raises `CudarunError` if it is not possible.
 
+    Args:
+        history: The processes of the launch.
+        report: Returns the report of a launch that has ended.
+        folders: Where source files are looked for by their names, after their own folders.
+
     Attributes:
         last: The last stop.
+        report: The report of the launch, once it has ended.
     """
 
-    last: Stop
+    def __init__(
+        self,
+        history: History,
+        report: Callable[[Any], LaunchReport],
+        folders: Sequence[Path] = (),
+    ) -> None:
+        self._history = history
+        self._make_report = report
+        self._folders = folders
+        self._ptx = ""
+        self._breakpoints: dict[int, Breakpoint] = {}
+        self._number = 0
+        self.report: LaunchReport | None = None
+        self.last = self._seen(history.start())
 
     # --- breakpoints -----------------------------------------------------------------------------
 
-    def add_breakpoint(self, location: str, condition: str = "", *, once: bool = False) -> Breakpoint:
-        """Stop at ``FILE:LINE``, ``LINE``, ``ptx:LINE`` or a function."""
-        raise NotImplementedError
+    def add_breakpoint(
+        self, location: str, condition: str = "", *, once: bool = False
+    ) -> Breakpoint:
+        """Stop at ``FILE:LINE``, ``LINE``, ``ptx:LINE`` or a function.
 
-    def watch(self, element: str, condition: str = "") -> Breakpoint:
+        Args:
+            location: The location; a line alone is of the current source file.
+            condition: Stop only for threads for which it is true.
+            once: Delete the breakpoint when it is reached.
+        """
+        return self._add(replace(self._location(location), condition=condition, once=once))
+
+    def watch(self, element: str) -> Breakpoint:
         """Stop after a write of an element, as in ``y[17]``."""
-        raise NotImplementedError
+        return self._add(Breakpoint(0, "watch", element))
 
     def catch(self, event: str) -> Breakpoint:
         """Stop at an event: ``fault``, ``finding`` or ``nan``."""
-        raise NotImplementedError
+        if event not in EVENTS:
+            raise RequestError(f"unknown event {event!r}: expected {', '.join(EVENTS)}")
+        return self._add(Breakpoint(0, "catch", event))
 
     def delete(self, number: int | None = None) -> None:
         """Delete a breakpoint, or all."""
+        if number is None:
+            self._breakpoints.clear()
+        elif self._breakpoints.pop(number, None) is None:
+            known = ", ".join(map(str, self._breakpoints))
+            hint = f"the breakpoints are {known}" if known else "there are no breakpoints"
+            raise RequestError(f"no breakpoint {number}", hint=hint)
 
     @property
     def breakpoints(self) -> Sequence[Breakpoint]:
         """The breakpoints in the order of their numbers."""
-        raise NotImplementedError
+        return [*self._breakpoints.values()]
+
+    def _add(self, breakpoint: Breakpoint) -> Breakpoint:
+        places = self._ask("check_breakpoint", breakpoint)
+        self._number += 1
+        added = replace(breakpoint, number=self._number, places=places)
+        self._breakpoints[added.number] = added
+        return added
+
+    def _location(self, text: str) -> Breakpoint:
+        file, _, line = text.rpartition(":")
+        if not line.isdecimal():
+            return Breakpoint(0, "function", text)
+        if file == "ptx":
+            return Breakpoint(0, "ptx", line)
+        return Breakpoint(0, "line", f"{file or self._current_file()}:{line}")
+
+    def _current_file(self) -> str:
+        place = self.last.place
+        if place is not None and place.file is not None:
+            return place.file
+        files = [each for each in self.locations() if "." in Path(each).name]
+        if len(files) != 1:
+            raise RequestError("no current source file", hint="name it: FILE:LINE, or ptx:LINE")
+        return files[0]
 
     # --- motion ----------------------------------------------------------------------------------
 
     def resume(self) -> Stop:
         """Run to the next stop (``continue``)."""
-        raise NotImplementedError
+        return self._run("continue")
 
     def step(self, count: int = 1) -> Stop:
         """Run the selected thread to another source line, into functions."""
-        raise NotImplementedError
+        return self._repeat(lambda: self._run("step"), count)
 
     def step_instruction(self, count: int = 1) -> Stop:
         """Run the selected thread to its next PTX instruction."""
-        raise NotImplementedError
+        return self._repeat(lambda: self._run("instruction"), count)
 
     def next(self, count: int = 1) -> Stop:
         """Run the selected thread to another source line, over functions."""
-        raise NotImplementedError
+        return self._repeat(lambda: self._run("next"), count)
 
     def finish(self) -> Stop:
         """Run until the function of the selected thread returns."""
-        raise NotImplementedError
+        if len(self.frames()) < 2:
+            raise RequestError("the selected thread is in the kernel, which no function called")
+        return self._run("finish")
 
     def until(self, location: str = "") -> Stop:
         """Run the selected thread to a location, or to a later line."""
-        raise NotImplementedError
+        if not location:
+            return self._run("until")
+        wanted = replace(self._location(location), thread=self._thread())
+        self._ask("check_breakpoint", wanted)
+        return self._run("continue", [wanted])
 
     def reverse_step(self, count: int = 1) -> Stop:
         """Go back to the start of the line before."""
-        raise NotImplementedError
+        return self._repeat(lambda: self._back("step"), count)
 
     def reverse_next(self, count: int = 1) -> Stop:
         """Go back to the start of the line before, over functions."""
-        raise NotImplementedError
+        return self._repeat(lambda: self._back("next"), count)
 
     def reverse_step_instruction(self, count: int = 1) -> Stop:
         """Go back to the instruction that the selected thread executed before."""
-        raise NotImplementedError
+        return self._repeat(lambda: self._back("instruction"), count)
 
     def reverse_finish(self) -> Stop:
         """Go back to the call of the function."""
-        raise NotImplementedError
+        if len(self.frames()) < 2:
+            raise RequestError("the selected thread is in the kernel, which no function called")
+        return self._back("finish")
 
     def reverse_resume(self) -> Stop:
         """Go back to the last stop before this one, or to the start (``reverse-continue``)."""
-        raise NotImplementedError
+        return self._back("continue")
 
     def go_to(self, position: int) -> Stop:
         """Go to a position, forwards or back."""
-        raise NotImplementedError
+        if position < 0:
+            raise RequestError("positions begin at 0")
+        return self._at(self._history.go_to(position, self._thread()))
 
-    def pause(self) -> None:
-        """Stop the running launch; for another thread or a signal handler."""
+    def pause(self) -> bool:
+        """Stop the launch, for a signal handler or another thread; return whether it runs."""
+        return self._history.pause()
+
+    def _run(self, motion: Motion, others: Iterable[Breakpoint] = ()) -> Stop:
+        if self.last.reason == "ended":
+            raise RequestError("the launch has ended", hint="go back, as with reverse-continue")
+        breakpoints = (*self._breakpoints.values(), *others)
+        plan = Plan(motion, self._thread(), None, breakpoints, takes_snapshots=True)
+        return self._at(self._history.run(plan))
+
+    def _back(self, motion: Motion) -> Stop:
+        """Go to the last stop before this one, by running the launch again."""
+        depth = None if motion == "continue" else len(self.frames()) - 1
+        found = self._history.last_stop(self._plan_back(motion, depth), self.last.position)
+        if found is None:
+            return self._at(self._history.go_to(0, 0))
+        stop = self._history.go_to(found.position, self._number_of(found.thread))
+        return self._at((replace(found, output=""), stop[1]))
+
+    def _plan_back(self, motion: Motion, depth: int | None) -> Plan:
+        breakpoints = self._breakpoints.values() if motion == "continue" else ()
+        return Plan(motion, self._thread(), depth, tuple(breakpoints), records=True)
+
+    def _repeat(self, move: Callable[[], Stop], count: int) -> Stop:
+        """Repeat a motion, up to another stop than its own."""
+        stop = move()
+        for _ in range(count - 1):
+            if stop.reason != "step":
+                break
+            stop = move()
+        return stop
+
+    def _at(self, reached: tuple[Stop, object]) -> Stop:
+        self.last = self._seen(reached)
+        hit = self._breakpoints.get(self.last.breakpoint or 0)
+        if hit is not None and hit.once:
+            del self._breakpoints[hit.number]
+        return self.last
+
+    def _seen(self, reached: tuple[Stop, object]) -> Stop:
+        stop, outcome = reached
+        if stop.reason != "ended":
+            return stop
+        self.report = self._make_report(outcome)
+        return replace(stop, exit_code=self.report.exit_code)
+
+    def _thread(self) -> int:
+        return self._number_of(self.last.thread)
+
+    def _number_of(self, thread: Thread | None) -> int:
+        return 0 if thread is None else int(self._ask("number", thread.block, thread.thread))
 
     # --- inspection ------------------------------------------------------------------------------
 
     def select(self, block: Sequence[int] | None, thread: Sequence[int]) -> Stop:
         """Select a thread, by default of the block of the selected one."""
-        raise NotImplementedError
+        self.last = self._ask("select", block, thread)
+        return self.last
+
+    def select_linear(self, thread: int) -> Stop:
+        """Select a thread of the block of the selected one by its number in it."""
+        self.last = self._ask("select_linear", thread)
+        return self.last
 
     def frames(self) -> Sequence[StackFrame]:
         """Return the calls of the selected thread, the innermost first (``where``)."""
-        raise NotImplementedError
+        frames: Sequence[StackFrame] = self._ask("frames")
+        return frames
 
     def select_frame(self, level: int) -> StackFrame:
         """Select a call, whose registers and variables expressions see."""
-        raise NotImplementedError
+        frame: StackFrame = self._ask("select_frame", level)
+        return frame
 
     def warps(self) -> Sequence[Warp]:
         """Return the states of the warps that are running."""
-        raise NotImplementedError
+        warps: Sequence[Warp] = self._ask("warps")
+        return warps
 
     def evaluate(self, expression: str) -> Value:
         """Return the value of an expression in the selected thread."""
-        raise NotImplementedError
+        value: Value = self._ask("evaluate", expression)
+        return value
 
     def lanes(self, expression: str) -> Lanes:
         """Return the values of an expression across the warp of the selected thread."""
-        raise NotImplementedError
+        lanes: Lanes = self._ask("lanes", expression)
+        return lanes
 
     def registers(self, names: Sequence[str] = ()) -> Sequence[Value]:
         """Return the registers of the selected thread."""
-        raise NotImplementedError
+        values: Sequence[Value] = self._ask("registers", names)
+        return values
 
     def writer(self, element: str) -> Change | None:
         """Return the last write of an element before now; ``None`` if there was none."""
-        raise NotImplementedError
+        watch = Breakpoint(0, "watch", element)
+        self._ask("check_breakpoint", watch)
+        plan = Plan("continue", self._thread(), None, (watch,), records=True, includes_end=True)
+        found = self._history.last_stop(plan, self.last.position)
+        return None if found is None else found.change
 
     def origin(self, expression: str) -> Origin:
         """Return where the NaN came from that a register or an element has."""
         raise NotImplementedError
 
     def source(self, *, ptx: bool = False, around: int = 5) -> Listing:
-        """Return the lines around the current one."""
-        raise NotImplementedError
+        """Return the lines around the current one, of the source or of the PTX.
+
+        Raises:
+            RequestError: No thread has stopped, or the file cannot be read.
+        """
+        place = self.last.place
+        if place is None:
+            raise RequestError("no thread is running", hint="run to a breakpoint first")
+        ptx = ptx or place.line is None
+        text, number = self._text(place, ptx=ptx)
+        lines = text.splitlines()
+        first, end = max(1, number - around), min(len(lines), number + around)
+        shown = (
+            SourceLine(each, lines[each - 1], each == number) for each in range(first, end + 1)
+        )
+        return Listing("PTX" if ptx else place.file or "", tuple(shown))
+
+    def _text(self, place: Place, *, ptx: bool) -> tuple[str, int]:
+        if ptx:
+            self._ptx = self._ptx or self._ask("ptx")
+            return self._ptx, place.ptx_line
+        assert place.file is not None
+        assert place.line is not None
+        file = Path(place.file)
+        candidates = (file, *(folder / file.name for folder in self._folders))
+        found = next((each for each in candidates if each.is_file()), None)
+        if found is None:
+            raise RequestError(f"no source file {place.file}", hint="'list ptx' shows the PTX")
+        return found.read_text(errors="replace"), place.line
 
     def names(self) -> Sequence[str]:
         """Return the names that expressions can have here."""
-        raise NotImplementedError
+        names: Sequence[str] = self._ask("names")
+        return names
 
     def locations(self) -> Sequence[str]:
         """Return the functions and source files that breakpoints can have."""
-        raise NotImplementedError
+        locations: Sequence[str] = self._ask("locations")
+        return locations
 
-    def close(self) -> None:
-        """End the launch and all copies of its process."""
+    def _ask(self, question: str, *arguments: object) -> Any:
+        return self._history.ask(question, *arguments)

@@ -15,7 +15,7 @@ engine, ``CUDARUN_CPU_THREADS`` the threads of compiled code, ``CUDARUN_CPU_TARG
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `thread_states`,
 `start_detectors`, `variants` and `stop_detectors` for data races and uninitialized reads,
 `allocate_at` for memory at given addresses, `alias_object` for given handles of objects,
-`touched` for the memory that they access,
+`start_debugger` to stop at their instructions, `touched` for the memory that they access,
 `never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
 no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, `newest_ptx`,
 `select_engine` and `engine_notes` for the engine that executes kernels, and `select_schedule` for
@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from cudarun.base.fault_place import FaultPlace
+    from cudarun.emulator.debugging.debug_observer import Controller, DebugObserver
     from cudarun.emulator.detectors.findings import DetectorFinding
     from cudarun.emulator.detectors.proof import Prover, Variant
     from cudarun.emulator.detectors.statistics import Statistics
@@ -166,6 +167,15 @@ def variants() -> list[Variant] | None:
     ``None`` if none was requested, or if the unmodified kernels have races.
     """
     return None if _prover is None else _prover.variants
+
+
+def start_debugger(controller: Controller) -> DebugObserver:
+    """Let a debugger control all later launches, which the interpreter executes."""
+    from cudarun.emulator.debugging.debug_observer import DebugObserver  # few programs need it
+
+    observer = DebugObserver(controller)
+    process.execute = observer.execute
+    return observer
 
 
 def stop_detectors() -> tuple[list[DetectorFinding], Statistics | None]:

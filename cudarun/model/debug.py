@@ -77,6 +77,7 @@ class Stop:
         place: Its next instruction.
         threads: The number of threads that are at this instruction, and for which the condition of
             the breakpoint is true.
+        lanes: The lanes of the warp of the selected thread that are at this instruction.
         breakpoint: The number of the breakpoint or watchpoint.
         change: The write that a watchpoint has stopped at.
         text: The report of a fault, a finding or a failed condition, and the values of a NaN.
@@ -90,6 +91,7 @@ class Stop:
     thread: Thread | None = None
     place: Place | None = None
     threads: int = 0
+    lanes: tuple[int, ...] = ()
     breakpoint: int | None = None
     change: Change | None = None
     text: str = ""
@@ -213,6 +215,36 @@ class Listing:
 
     file: str
     lines: tuple[SourceLine, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedAt:
+    """A stop, with the current line.
+
+    Attributes:
+        stop: The stop.
+        line: The current line of the source, or of the PTX; ``None`` if it cannot be read.
+    """
+
+    stop: Stop
+    line: SourceLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandHelp:
+    """The help of a command of the debugger.
+
+    Attributes:
+        name: Its name.
+        short: Its short name; empty without one.
+        arguments: Its arguments.
+        text: What it does.
+    """
+
+    name: str
+    short: str
+    arguments: str
+    text: str
 
 
 def _listed(values: Triple) -> str:

@@ -106,6 +106,16 @@ class DetectorObserver(Observer):
         """See `Observer`."""
         return bool(self._findings)
 
+    @property
+    def finding_count(self) -> int:
+        """The number of different findings."""
+        return len(self._findings)
+
+    @property
+    def last_finding(self) -> DetectorFinding:
+        """The finding that was first reported last."""
+        return self._findings.last
+
     def launched(self, launch: Launch) -> None:
         """Create new detectors: everything before the launch happens before everything in it."""
         self._suspended.append((self._detectors, self._replacements, self._invalid))
@@ -152,6 +162,10 @@ class DetectorObserver(Observer):
         if key not in self._replacements:
             self._replacements[key] = self._instrumented(operation)
         return self._replacements[key]
+
+    def also_observed(self, operation: Action, detector: Detector) -> ActionFunction:
+        """Return an action that notifies the detectors and a further one."""
+        return instrumented(operation, [*self._detectors, detector], self._invalid)
 
     def _instrumented(self, operation: Action) -> ActionFunction:
         if self._removal is None:

@@ -127,6 +127,14 @@ class FindingTable:
     def __bool__(self) -> bool:
         return bool(self._found)
 
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def last(self) -> DetectorFinding:
+        """The finding that was first added last."""
+        return [*self._found.values()][-1]
+
     def tolerates(self, sites: tuple[Site, ...]) -> bool:
         """Return whether instructions are not to be reported (`Baseline.mixed`)."""
         assert self.baseline is not None

@@ -21,6 +21,15 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     import numpy.typing as npt
 
     from cudarun.base.fault_place import FaultPlace
+    from cudarun.emulator.code import BlockCode as BlockCode
+    from cudarun.emulator.code import FunctionCode as FunctionCode
+    from cudarun.emulator.code import Site as Site
+    from cudarun.emulator.debugging.debug_observer import BlockRun as BlockRun
+    from cudarun.emulator.debugging.debug_observer import Controller as Controller
+    from cudarun.emulator.debugging.debug_observer import DebugObserver as DebugObserver
+    from cudarun.emulator.debugging.thread_states import LaneGroup as LaneGroup
+    from cudarun.emulator.debugging.thread_states import ThreadStates as ThreadStates
+    from cudarun.emulator.debugging.writes import MemoryRange as MemoryRange
     from cudarun.emulator.detectors.findings import AccessSite as AccessSite
     from cudarun.emulator.detectors.findings import DetectorFinding as DetectorFinding
     from cudarun.emulator.detectors.proof import Variant as Variant
@@ -29,6 +38,9 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.emulator.detectors.touched_memory import TouchedMemory as TouchedMemory
     from cudarun.emulator.engines import Compiler as Compiler
     from cudarun.emulator.engines import EngineNote as EngineNote
+    from cudarun.emulator.faults import DeviceFault as DeviceFault
+    from cudarun.emulator.machine.batch import Batch as Batch
+    from cudarun.emulator.machine.launch import Launch as Launch
     from cudarun.images.versions import Version
     from cudarun.session.driver.protocol import Handle
 
@@ -111,6 +123,7 @@ class DriverTraits:
         alias_object: Gives a texture or surface object, by its handle, another one, too; ``None``
             where the driver chooses.
         touched: Notes the memory that launches access; ``None`` if unsupported.
+        start_debugger: Lets a debugger control launches; ``None`` if unsupported.
     """
 
     guard_bytes: int
@@ -143,6 +156,7 @@ class DriverTraits:
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
     alias_object: Callable[[int, int], None] | None = None
     touched: Callable[[], AbstractContextManager[TouchedMemory]] | None = None
+    start_debugger: Callable[[Controller], DebugObserver] | None = None
 
 
 @dataclass(frozen=True, slots=True)

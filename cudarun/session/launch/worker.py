@@ -264,6 +264,7 @@ def _run(
         with detecting(session.driver, options.detection, session.progress) as detected:
             located = tuple(step.located() for step in steps)
             ran = _Launch(session, device, program, located, detected)
+            session.on_launch(located, ran.buffers)
             if options.timing is None:
                 with stopped_when_overdue(session.driver, session.progress):
                     ran.run(after)

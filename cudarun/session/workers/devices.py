@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -124,6 +125,10 @@ class DeviceWorkers:
         if any(isinstance(answer.error, NoDevice) for answer in answers):
             answers = self._without_guesses(answers)
         return answers
+
+    def are_busy(self) -> bool:
+        """Return whether no worker has answered or ended."""
+        return not select.select(self._workers, [], [], 0)[0]
 
     @contextmanager
     def one_display(self) -> Iterator[None]:

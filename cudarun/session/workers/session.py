@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cudarun.base.errors import NoDevice
 from cudarun.session.driver.calls import Driver
@@ -44,6 +44,10 @@ class Background(Generic[T]):
             self._error = error
 
 
+def _nothing(steps: object, buffers: object) -> None:
+    """Do nothing with a launch."""
+
+
 class Session:
     """A session: an initialized driver and the chosen devices.
 
@@ -58,6 +62,7 @@ class Session:
 
     Attributes:
         reserved: The addresses and sizes that are reserved for a recording.
+        on_launch: Called with the bound steps and the buffers of a launch, before it runs.
 
     Raises:
         NoDevice: No driver, no device, or not the requested one.
@@ -75,6 +80,7 @@ class Session:
         self.progress = progress or Progress()
         self._owned: list[Callable[[], object]] = []
         self.reserved: list[tuple[int, int]] = []
+        self.on_launch: Callable[[Any, Any], object] = _nothing
         self._context = target.context
         self._entered: Device | None = None
         self._leave: list[Callable[[], object]] = []

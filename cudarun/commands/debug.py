@@ -1,0 +1,329 @@
+"""``cudarun debug``: a launch on the emulated device, forwards and backwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cudarun.base.errors import CudarunError, ExitCode, RequestError
+from cudarun.base.files import FileUse
+from cudarun.base.options import OptionGroup, OptionScope
+from cudarun.commands import launch
+from cudarun.commands.declaration import Option, Values, option
+from cudarun.commands.options import target
+from cudarun.commands.steps import LaunchCommand
+from cudarun.session.driver.selection import parse_devices
+
+if TYPE_CHECKING:
+    from cudarun.debugger.command_line import CommandLine
+    from cudarun.debugger.debugger import Debugger
+    from cudarun.model.launch import LaunchReport
+    from cudarun.session.driver.contexts import Target
+    from cudarun.session.launch.request import Program
+    from cudarun.session.workers.devices import DeviceWorkers
+    from cudarun.session.workers.snapshots import Copies
+
+PROMPT = "(debug) "
+
+# What a debugged launch has no use for: it runs once, interpreted, and has no report.
+_LEFT_OUT = frozenset(
+    {
+        *("sanitize", "dry_run", "filter_text", "listed", "fail_fast", "candidates", "best"),
+        *("junit", "output_format", "confine", "write_spec", "together", "timeout", "trace"),
+        *("devices", "engine", "cpu_threads", "repeat", "warmup", "input_sets", "hot", "nbytes", "flops"),
+        *("profile", "graph", "seeds", "schedule", "schedules", "stateless", "reference"),
+        *("prove", "stats", "gpus", "as_json", "quiet", "times_shown"),
+    }
+)
+
+
+class DebugCommand(LaunchCommand):
+    """The command with the options of ``launch`` that apply to a single launch."""
+
+    def __init__(self, *names: Any, params: list[click.Parameter], **facts: Any) -> None:
+        shared = [
+            each
+            for each in launch.command.params
+            if each.name not in _LEFT_OUT and not str(each.name).startswith("baseline")
+        ]
+        arguments = [each for each in shared if isinstance(each, click.Argument)]
+        options = [each for each in shared if isinstance(each, click.Option)]
+        super().__init__(*names, params=[*arguments, *params, *options], **facts)
+
+
+_own = partial(option, group=OptionGroup.FIRST, scope=OptionScope.RUN)
+
+
+@click.command("debug", cls=DebugCommand)
+@_own(
+    "-x",
+    "commands",
+    file=FileUse.INPUT,
+    multiple=True,
+    metavar="COMMANDS",
+    help="Execute commands first: a file with one in each line, or a text with ; between them. "
+    "Without a terminal, then end. Repeatable.",
+)
+@_own(
+    "-d",
+    "--device",
+    "devices",
+    type=parse_devices,
+    default="cpu",
+    metavar="DEVICE",
+    help="The emulated device.",
+)
+@_own(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Write the result of each command as text, or as a JSON object in a line.",
+)
+def command(commands: tuple[str, ...], form: str, **values: Any) -> int:
+    """Debug a launch on the device cpu: stop, look, step, and go back.
+
+    IMAGE, ARGs and options are those of launch. A breakpoint is a source line, a function or
+    ptx:LINE, with a condition over the threads' registers and the launch's buffers. The commands
+    reverse-step, reverse-continue and writer go back. 'help' lists all commands.
+
+    \b
+    cudarun debug saxpy.ptx --threads 1000 a=f32:2 'x=f32[n]:iota' 'y=f32[n]:ones' \\
+        n=i32:1000 -x 'break saxpy if threadIdx.x == 17; continue; print x[17]; watch y[17]; c'
+    """
+    context = click.get_current_context()
+    given, values = [*map(_lines, commands)], _defaults() | values
+    context.params = values
+    if any(each.driver != "cpu" for each in values["devices"]) or len(values["devices"]) != 1:
+        raise RequestError("only the emulated device can be debugged: cpu", option="--device")
+    where = target(values, capture=form == "json")
+    # Imported here: --help needs no workers.
+    from cudarun.debugger.job import DebugJob
+    from cudarun.session.launch.parent import prefetch
+    from cudarun.session.workers.devices import DeviceWorkers
+    from cudarun.session.workers.pool import worker_pool
+    from cudarun.session.workers.snapshots import Copies
+
+    with worker_pool() as pool, Copies() as copies:
+        workers = DeviceWorkers(pool, where, prefetch)
+        program = _program(values, where)
+        session = _Session(program, copies, workers, chain.from_iterable(given), form)
+        [answer] = workers.run(DebugJob(program, copies.path), meanwhile=session.run, last=True)
+        if session.error is not None:
+            raise session.error
+        if session.debugger is None:
+            answer.unwrap()
+        return session.exit_code
+
+
+def _defaults() -> Values:
+    """Return the values of the options of ``launch``, where the command line has none."""
+    return launch.command.make_context("launch", []).params
+
+
+def _program(values: Values, where: Target) -> Program:
+    """Return the launch: of an image, of a recording, or of a case of a spec."""
+    if values["spec"] is None:
+        if values["image"] is None:
+            raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
+        return launch.request_of(values, where)
+    from cudarun.commands.spec_file import read_spec
+
+    names = [each for each in (values["image"], *values["arguments"]) if each is not None]
+    cases = read_spec(values["spec"], names, where)
+    if len(cases) != 1:
+        labels = ", ".join(case.label for case in cases)
+        raise RequestError(f"select one case: {labels}", option="--spec")
+    request = cases[0].request
+    if request is None:
+        raise RequestError("the case has no launch", option="--spec")
+    return request
+
+
+def _lines(text: str) -> list[str]:
+    """Return the commands of a file, or of a text with ``;`` between them."""
+    path = Path(text)
+    with suppress(OSError):
+        if path.is_file():
+            return path.read_text().splitlines()
+    return text.split(";")
+
+
+class _Session:
+    """A session: commands from the command line, and then from stdin.
+
+    Attributes:
+        debugger: The debugger, once the launch has begun.
+        error: The error that ends the session.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        copies: Copies,
+        workers: DeviceWorkers,
+        commands: Iterable[str],
+        form: str,
+    ) -> None:
+        self._program = program
+        self._copies = copies
+        self._workers = workers
+        self._commands = commands
+        self._write = _write_json if form == "json" else _write_text
+        self._is_text = form == "text"
+        self.debugger: Debugger | None = None
+        self.error: CudarunError | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """That of the launch, if it has ended."""
+        stop = self.debugger and self.debugger.last
+        return ExitCode.OK if stop is None or stop.exit_code is None else stop.exit_code
+
+    def run(self) -> None:
+        """Execute the commands."""
+        from cudarun.debugger.debugger import Debugger
+        from cudarun.debugger.history import History
+
+        root = self._copies.accept(self._workers.are_busy)
+        if root is None:
+            return
+        history = History(self._copies, root)
+        try:
+            images = [Path(step.image.origin).parent for step in self._program.steps]
+            self.debugger = Debugger(history, self._report, images)
+            with _pausing(self.debugger):
+                self._execute(self.debugger)
+        except CudarunError as error:
+            self.error = error
+        finally:
+            history.close()
+
+    def _report(self, outcome: Any) -> LaunchReport:
+        """Return the report of the launch, which has ended."""
+        from cudarun.model.launch import DeviceOutcome
+        from cudarun.session.launch.parent import report
+
+        error = outcome if isinstance(outcome, CudarunError) else None
+        result = None if error is not None else outcome
+        return report(self._program, [DeviceOutcome("cpu", result, error, "")])
+
+    def _execute(self, debugger: Debugger) -> None:
+        from cudarun.debugger.command_line import CommandLine, Quit
+
+        line = CommandLine(debugger)
+        given = [*self._commands]
+        reads = sys.stdin.isatty() or not given
+        if not given:
+            self._write("", line.stopped(debugger.last))
+        try:
+            for text in given:
+                self._run(line, text.strip(), shown=self._is_text)
+            if reads:
+                for text in _typed(line):
+                    self._run(line, text)
+        except Quit:
+            return
+
+    def _run(self, line: CommandLine, text: str, *, shown: bool = False) -> None:
+        if shown and text:
+            click.echo(f"{PROMPT}{text}")
+        try:
+            self._write(text, line.execute(text))
+        except CudarunError as error:
+            self._write(text, error)
+
+
+def _typed(line: CommandLine) -> Iterator[str]:
+    """Yield the lines of stdin until its end."""
+    if not sys.stdin.isatty():
+        yield from sys.stdin
+        return
+    with _history(line):
+        while True:
+            try:
+                yield input(PROMPT)
+            except EOFError:
+                click.echo()
+                return
+            except KeyboardInterrupt:
+                click.echo()
+
+
+@contextmanager
+def _history(line: CommandLine) -> Iterator[None]:
+    """Complete lines, and keep them in a file, where Python has ``readline``."""
+    try:
+        import readline
+    except ImportError:
+        yield
+        return
+    from cudarun.base.cache import cache_folder
+
+    folder = cache_folder("debug")
+    path = Path(os.devnull) if folder is None else folder / "history"
+
+    def complete(_: str, state: int) -> str | None:
+        found = line.completions(readline.get_line_buffer())
+        return found[state] if state < len(found) else None
+
+    readline.set_completer(complete)
+    readline.set_completer_delims(" \t([+*/<>=&|,-")
+    readline.parse_and_bind("tab: complete")
+    with suppress(OSError):
+        readline.read_history_file(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            readline.write_history_file(path)
+
+
+@contextmanager
+def _pausing(debugger: Debugger) -> Iterator[None]:
+    """Stop the running launch at Ctrl-C."""
+
+    def pause(number: int, frame: object) -> None:
+        if not debugger.pause():
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, pause)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _write_text(command: str, result: Any) -> None:
+    """Write the result of a command for people."""
+    from cudarun.report.debug_text import lines_of
+
+    if isinstance(result, CudarunError):
+        click.echo(f"error: {result}")
+        if result.hint:
+            click.echo(f"hint: {result.hint}")
+    elif command or result is not None:
+        for line in lines_of(result):
+            click.echo(line)
+
+
+def _write_json(command: str, result: Any) -> None:
+    """Write the result of a command as a JSON object in a line."""
+    import json
+
+    from cudarun.model.documents import plain
+
+    failed = isinstance(result, CudarunError)
+    found = {"error": plain(result)} if failed else {"result": plain(result)}
+    kind = None if failed else type(result).__name__
+    click.echo(json.dumps({"command": command, "kind": kind, **found}, ensure_ascii=False))

@@ -1,0 +1,302 @@
+"""The commands of the debugger: a line of text is a call of `Debugger`, and has its result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
+from cudarun.debugger.debugger import EVENTS, Debugger
+from cudarun.model.debug import CommandHelp, Stop, StoppedAt
+
+if TYPE_CHECKING:
+    Run = Callable[[Debugger, str], Any]
+
+_CONDITION = re.compile(r"\s+if\s+")
+
+
+class Quit(Exception):
+    """The debugger is to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command.
+
+    Attributes:
+        help: Its name and what it does.
+        run: Runs it with the text after its name.
+        completes: Returns the words that its arguments can begin with.
+        repeats: Whether an empty line repeats it.
+    """
+
+    help: CommandHelp
+    run: Run
+    completes: Callable[[Debugger], Sequence[str]] = lambda debugger: ()
+    repeats: bool = False
+
+
+def _counted(move: str) -> Run:
+    """Return a motion that can be repeated: ``step 3``."""
+
+    def run(debugger: Debugger, text: str) -> Stop:
+        stop: Stop = getattr(debugger, move)(_number(text) if text else 1)
+        return stop
+
+    return run
+
+
+def _plain(method: str) -> Run:
+    """Return a call without arguments."""
+
+    def run(debugger: Debugger, text: str) -> Any:
+        if text:
+            raise RequestError(f"unexpected argument {text!r}")
+        return getattr(debugger, method)()
+
+    return run
+
+
+def _with_text(method: str, what: str) -> Run:
+    """Return a call with the rest of the line."""
+
+    def run(debugger: Debugger, text: str) -> Any:
+        if not text:
+            raise RequestError(f"missing {what}")
+        return getattr(debugger, method)(text)
+
+    return run
+
+
+def _break(debugger: Debugger, text: str, *, once: bool = False) -> Any:
+    location, *condition = _CONDITION.split(f" {text}", maxsplit=1)
+    place = debugger.last.place
+    if not location.strip() and place is None:
+        raise RequestError("missing LOCATION", hint="FILE:LINE, ptx:LINE or a function")
+    here = f"ptx:{place.ptx_line}" if place is not None else ""
+    return debugger.add_breakpoint(location.strip() or here, "".join(condition), once=once)
+
+
+def _delete(debugger: Debugger, text: str) -> Any:
+    debugger.delete(_number(text) if text else None)
+    return debugger.breakpoints
+
+
+def _thread(debugger: Debugger, text: str) -> Any:
+    block, _, thread = text.rpartition(":")
+    if not text:
+        raise RequestError("missing THREAD", hint="17, 1,2,0 or BLOCK:THREAD, as in 3:17")
+    return debugger.select(_numbers(block) if block else None, _numbers(thread))
+
+
+def _warp(debugger: Debugger, text: str) -> Any:
+    stop = debugger.last
+    if stop.thread is None:
+        raise RequestError("no thread is running", hint="run to a breakpoint first")
+    wanted = _number(text)
+    for warp in debugger.warps():
+        if warp.block == stop.thread.block and warp.warp == wanted:
+            lane = min(lane for group in warp.groups for lane in group.lanes
+                       if group.state != "exited")  # fmt: skip
+            return debugger.select_linear(32 * wanted + lane)
+    raise RequestError(f"warp {wanted} of the block is not running")
+
+
+def _block(debugger: Debugger, text: str) -> Any:
+    return debugger.select(_numbers(text), [0])
+
+
+def _frame(debugger: Debugger, text: str) -> Any:
+    return debugger.select_frame(_number(text or "0"))
+
+
+def _registers(debugger: Debugger, text: str) -> Any:
+    return debugger.registers([each if each[0] == "%" else f"%{each}" for each in text.split()])
+
+
+def _list(debugger: Debugger, text: str) -> Any:
+    if text not in ("", "ptx"):
+        raise RequestError(f"unexpected argument {text!r}: expected ptx or nothing")
+    return debugger.source(ptx=text == "ptx")
+
+
+def _go_to(debugger: Debugger, text: str) -> Any:
+    return debugger.go_to(_number(text))
+
+
+def _until(debugger: Debugger, text: str) -> Any:
+    return debugger.until(text)
+
+
+def _names(debugger: Debugger, text: str) -> Any:
+    return [*debugger.names()]
+
+
+def _quit(debugger: Debugger, text: str) -> Any:
+    raise Quit
+
+
+def _help(debugger: Debugger, text: str) -> Any:
+    if text:
+        return [command_of(text).help]
+    return [each.help for each in COMMANDS]
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise RequestError(f"{text!r} is not a number" if text else "missing number")
+    return int(text)
+
+
+def _numbers(text: str) -> list[int]:
+    return [_number(each.strip()) for each in text.strip(" ()").split(",")]
+
+
+def _command(
+    name: str,
+    short: str,
+    arguments: str,
+    text: str,
+    run: Run,
+    completes: Callable[[Debugger], Sequence[str]] = lambda debugger: (),
+    *,
+    repeats: bool = False,
+) -> Command:
+    return Command(CommandHelp(name, short, arguments, text), run, completes, repeats)
+
+
+_motion = partial(_command, repeats=True)
+
+COMMANDS: tuple[Command, ...] = (
+    _command("break", "b", "LOCATION [if CONDITION]",
+             "Stop at FILE:LINE, LINE, ptx:LINE or a function.", _break, Debugger.locations),
+    _command("tbreak", "tb", "LOCATION [if CONDITION]", "Stop there once.",
+             partial(_break, once=True), Debugger.locations),
+    _command("watch", "w", "ELEMENT", "Stop after a write of an element, as in y[17].",
+             _with_text("watch", "ELEMENT"), Debugger.names),
+    _command("catch", "ca", "EVENT", "Stop at an event: fault, finding (with --detect) or nan.",
+             _with_text("catch", "EVENT"), lambda debugger: EVENTS),
+    _command("breakpoints", "bl", "", "List the breakpoints.",
+             lambda debugger, text: debugger.breakpoints),
+    _command("delete", "d", "[NUMBER]", "Delete a breakpoint, or all.", _delete),
+    _motion("continue", "c", "", "Run to the next stop.", _plain("resume")),
+    _command("run", "r", "", "Run from the start to the next stop.",
+             lambda debugger, text: (debugger.go_to(0), debugger.resume())[1]),
+    _motion("step", "s", "[COUNT]", "Run the thread to another line, into functions.",
+            _counted("step")),
+    _motion("next", "n", "[COUNT]", "Run the thread to another line, over functions.",
+            _counted("next")),
+    _motion("stepi", "si", "[COUNT]", "Run the thread to its next PTX instruction.",
+            _counted("step_instruction")),
+    _motion("finish", "f", "", "Run until the function returns.", _plain("finish")),
+    _motion("until", "u", "[LOCATION]", "Run the thread to a location, or to a later line.",
+            _until, Debugger.locations),
+    _motion("reverse-continue", "rc", "", "Go back to the last stop, or to the start.",
+            _plain("reverse_resume")),
+    _motion("reverse-step", "rs", "[COUNT]", "Go back to the line before, into functions.",
+            _counted("reverse_step")),
+    _motion("reverse-next", "rn", "[COUNT]", "Go back to the line before, over functions.",
+            _counted("reverse_next")),
+    _motion("reverse-stepi", "rsi", "[COUNT]", "Go back to the instruction before.",
+            _counted("reverse_step_instruction")),
+    _motion("reverse-finish", "rf", "", "Go back to the call of the function.",
+            _plain("reverse_finish")),
+    _command("goto", "g", "POSITION", "Go to a position, forwards or back.", _go_to),
+    _command("thread", "t", "[BLOCK:]THREAD", "Select a thread, as in 17 or 2,0,0:17,0,0.",
+             _thread),
+    _command("warp", "wa", "NUMBER", "Select a warp of the block.", _warp),
+    _command("block", "bk", "BLOCK", "Select the first thread of a block.", _block),
+    _command("where", "bt", "", "Show the calls of the thread.", _plain("frames")),
+    _command("frame", "fr", "[LEVEL]", "Select a call; 0 is the innermost.", _frame),
+    _command("warps", "ws", "", "Show where the warps are, and what they wait for.",
+             _plain("warps")),
+    _command("print", "p", "EXPRESSION", "Print a value of the thread.",
+             _with_text("evaluate", "EXPRESSION"), Debugger.names),
+    _command("lanes", "x", "EXPRESSION", "Print a value across the lanes of the warp.",
+             _with_text("lanes", "EXPRESSION"), Debugger.names),
+    _command("registers", "i", "[NAME]...", "Print registers of the thread.", _registers),
+    _command("names", "", "", "List the names that expressions can have.", _names),
+    _command("list", "l", "[ptx]", "Show the source around the current line, or the PTX.",
+             _list),
+    _command("writer", "wr", "ELEMENT", "Show the last write of an element.",
+             _with_text("writer", "ELEMENT"), Debugger.names),
+    _command("origin", "o", "EXPRESSION", "Show where a NaN came from.",
+             _with_text("origin", "EXPRESSION"), Debugger.names),
+    _command("help", "h", "[COMMAND]", "Show the commands, or one.", _help,
+             lambda debugger: [each.help.name for each in COMMANDS]),
+    _command("quit", "q", "", "End the launch and the debugger.", _quit),
+)  # fmt: skip
+"""The commands; a name can be shortened to a part that no other command begins with."""
+
+
+def command_of(name: str) -> Command:
+    """Return a command by its name, its short name or the start of its name.
+
+    Raises:
+        RequestError: There is none, or several.
+    """
+    for each in COMMANDS:
+        if name in (each.help.name, each.help.short):
+            return each
+    found = [each for each in COMMANDS if each.help.name.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    names = [each.help.name for each in found or COMMANDS]
+    what = "ambiguous" if found else "unknown"
+    near = did_you_mean(name, names)
+    raise RequestError(f"{what} command {name!r}", hint=near or f"expected {', '.join(names)}")
+
+
+class CommandLine:
+    """Executes the lines of a session.
+
+    Args:
+        debugger: The debugger.
+    """
+
+    def __init__(self, debugger: Debugger) -> None:
+        self.debugger = debugger
+        self._last = ""
+
+    def execute(self, line: str) -> Any:
+        """Execute a line and return its result; ``None`` for an empty line or a comment.
+
+        Raises:
+            CudarunError: The command is not possible.
+            Quit: The debugger is to end.
+        """
+        line = line.strip() or self._last
+        if not line or line.startswith("#"):
+            return None
+        name, _, rest = line.partition(" ")
+        command = command_of(name)
+        self._last = line if command.repeats else ""
+        result = command.run(self.debugger, rest.strip())
+        return self.stopped(result) if isinstance(result, Stop) else result
+
+    def stopped(self, stop: Stop) -> StoppedAt:
+        """Return a stop with its line."""
+        if stop.place is None:
+            return StoppedAt(stop)
+        try:
+            listing = self.debugger.source(around=0)
+        except RequestError:
+            listing = self.debugger.source(ptx=True, around=0)
+        return StoppedAt(stop, next(iter(listing.lines), None))
+
+    def completions(self, text: str) -> list[str]:
+        """Return the texts that can replace the last word of a line."""
+        name, space, rest = text.lstrip().partition(" ")
+        if not space:
+            names = [each.help.name for each in COMMANDS]
+            return [each for each in names if each.startswith(name)]
+        try:
+            words = command_of(name).completes(self.debugger)
+        except RequestError:
+            return []
+        word = re.split(r"[\s([+*/<>=&|,-]", rest)[-1]
+        return [each for each in words if each.startswith(word)]

@@ -1,0 +1,152 @@
+"""The processes of a launch that is debugged: the one that has stopped, and snapshots before it.
+
+A snapshot is a copy of the process at a position. To go back, a copy of the nearest snapshot runs
+forward again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from cudarun.base.errors import CudarunError, WorkerDied
+from cudarun.debugger.plans import Plan
+from cudarun.model.debug import Stop
+from cudarun.session.workers.snapshots import Copies, Copy
+
+_MOST_SNAPSHOTS = 16
+
+Reached = tuple[Stop, object]
+"""A stop, and the result of the launch if it has ended."""
+
+
+class History:
+    """The processes of a launch.
+
+    Args:
+        copies: The socket that they connect to.
+        root: The process at the start of the launch, which only makes copies.
+    """
+
+    def __init__(self, copies: Copies, root: Copy) -> None:
+        self._copies = copies
+        self._root = root
+        self._snapshots = [root]
+        self._live = root
+        self._running = False
+
+    def start(self) -> Reached:
+        """Return the first stop, at the start of the launch.
+
+        Raises:
+            CudarunError: The launch cannot begin.
+        """
+        reached = self._next_stop(self._root)
+        if isinstance(reached[1], CudarunError):
+            raise reached[1]
+        self._live = self._copy_of(self._root)
+        self._first = reached[0]
+        return reached
+
+    def run(self, plan: Plan) -> Reached:
+        """Run to the next stop."""
+        self._live.send(("resume", (plan,)))
+        self._running = True
+        try:
+            return self._next_stop(self._live)
+        finally:
+            self._running = False
+
+    def go_to(self, position: int, thread: int) -> Reached:
+        """Go to a position and select a thread."""
+        nearest = self._before(position)
+        self._live.end()
+        self._live = self._copy_of(nearest)
+        if position == 0:
+            return self._first, None
+        return self.run(Plan("continue", thread, end=position))
+
+    def last_stop(self, plan: Plan, end: int) -> Stop | None:
+        """Return the last stop of a plan before a position; ``None`` if there is none."""
+        while end > 0:
+            snapshot = self._before(end - 1)
+            runner = self._copy_of(snapshot)
+            runner.send(("resume", (replace(plan, end=end),)))
+            stop: Stop | None = self._next_stop(runner)[0]
+            runner.end()
+            if stop is not None:
+                return stop
+            end = snapshot.introduction
+        return None
+
+    def ask(self, question: str, *arguments: object) -> Any:
+        """Return the answer to a question about the state.
+
+        Raises:
+            CudarunError: It has no answer.
+        """
+        self._live.send((question, arguments))
+        kind, answer = self._copies.wait(self._live, self._keep)
+        if kind == "error":
+            raise answer
+        return answer
+
+    def pause(self) -> bool:
+        """Stop the running process; return whether one runs."""
+        if self._running:
+            self._live.send(("pause", ()))
+        return self._running
+
+    def close(self) -> None:
+        """End all processes but the root, whose task ends."""
+        self._live.end()
+        for each in self._snapshots[1:]:
+            each.end()
+        self._root.send(("abandon", ()))
+
+    def _next_stop(self, process: Copy) -> Reached:
+        _, stop, outcome = self._copies.wait(process, self._keep)
+        return stop, outcome
+
+    def _before(self, position: int) -> Copy:
+        """Return the last snapshot that is not after a position."""
+        return max(
+            (each for each in self._snapshots if each.introduction <= position),
+            key=lambda each: int(each.introduction),
+        )
+
+    def _copy_of(self, snapshot: Copy) -> Copy:
+        """Return a copy of a snapshot."""
+        snapshot.send(("fork", ()))
+        while True:
+            copy = self._copies.accept()
+            if copy is None:
+                raise WorkerDied("a process of the debugger ended unexpectedly")
+            if copy.introduction == snapshot.introduction:
+                return copy
+            self._keep(copy)
+
+    def _keep(self, copy: Copy) -> None:
+        """Take a new snapshot; end the one whose loss costs least, if there are many.
+
+        The distances of those that stay grow with that from the last one.
+        """
+        if any(each.introduction == copy.introduction for each in self._snapshots):
+            copy.end()
+            return
+        self._snapshots.append(copy)
+        self._snapshots.sort(key=lambda each: int(each.introduction))
+        if len(self._snapshots) <= _MOST_SNAPSHOTS:
+            return
+        positions = [int(each.introduction) for each in self._snapshots]
+        last = positions[-1]
+        _, index = min(
+            ((after - before) / (last - here + 1), number)
+            for number, (before, here, after) in enumerate(
+                zip(positions, positions[1:], positions[2:], strict=False), start=1
+            )
+        )
+        self._snapshots.pop(index).end()
+
+

@@ -1,0 +1,50 @@
+"""The launch of a debugger, in the worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudarun.base.errors import CudarunError, InternalError
+from cudarun.session.launch.parent import LaunchJob
+
+if TYPE_CHECKING:
+    from cudarun.model.launch import LaunchResult
+    from cudarun.session.driver.devices import Device
+    from cudarun.session.launch.request import Program
+    from cudarun.session.launch.steps import Libraries
+
+
+class DebugJob(LaunchJob):
+    """A launch that a debugger controls.
+
+    The worker itself only makes copies of its process, one for each run of the launch.
+
+    Args:
+        program: The launch.
+        path: The path of the front end's socket.
+    """
+
+    def __init__(self, program: Program, path: str) -> None:
+        super().__init__(program)
+        self._path = path
+
+    def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
+        from cudarun.debugger.target import LaunchAbandoned, Target
+        from cudarun.session.workers.snapshots import ParentConnection
+
+        start = self.session.driver.traits.start_debugger
+        assert start is not None, "the command has refused other devices"
+        target = Target(ParentConnection(self._path, 0))
+        target.observer = start(target)
+        self.session.on_launch = target.bind
+        outcome: LaunchResult | CudarunError
+        try:
+            outcome = super()._launch(libraries, device)
+        except LaunchAbandoned:
+            raise CudarunError("the debugger has ended") from None
+        except CudarunError as error:
+            outcome = error
+        except Exception as error:  # a copy must not answer in the worker's place
+            outcome = InternalError(error)
+        target.finished(outcome)
+        raise AssertionError("the process ends with the debugger")

@@ -1,0 +1,187 @@
+"""Locations in the code of a launch: where lines begin, and which statements breakpoints mean."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.base.errors import RequestError
+from cudarun.images.demangler import demangle
+from cudarun.model.debug import Breakpoint, Place
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.drivers import BlockCode, FunctionCode, Site
+
+Statement = tuple[int, int]
+"""The number of a basic block in the program, and the index of a statement in it."""
+
+
+def place_of(site: Site) -> Place:
+    """Return the place of an instruction."""
+    file, _, line = (site.source or "").rpartition(":")
+    text = " ".join(site.text.split())
+    return Place(
+        demangle(site.function), site.line, text, file or None, int(line) if file else None
+    )
+
+
+def line_of(site: Site) -> str:
+    """Return the source line of an instruction, or its line in the PTX without one."""
+    return site.source or f"ptx:{site.line}"
+
+
+def sites_of(block: BlockCode) -> list[Site | None]:
+    """Return the instruction of each statement of a block."""
+    return [*(each.site for each in block.operations), block.terminator.site]
+
+
+class Locations:
+    """The statements of the functions of a launch.
+
+    Args:
+        functions: The functions by name.
+    """
+
+    def __init__(self, functions: Mapping[str, FunctionCode]) -> None:
+        self._functions = functions
+        self._starts: dict[str, dict[Statement, Site]] = {}
+
+    def resolve(self, breakpoint: Breakpoint) -> dict[Statement, Place]:
+        """Return the statements that a breakpoint of a location stops at.
+
+        Raises:
+            RequestError: There is no such location.
+        """
+        match breakpoint.kind:
+            case "function":
+                found = self._function(breakpoint.target)
+            case "ptx":
+                found = self._ptx(int(breakpoint.target))
+            case _:
+                file, _, line = breakpoint.target.rpartition(":")
+                found = self._line(file, int(line))
+        return {statement: place_of(site) for statement, site in found.items()}
+
+    def is_line_start(self, function: FunctionCode, statement: Statement) -> bool:
+        """Return whether a source line begins at a statement."""
+        return statement in self._line_starts(function)
+
+    @property
+    def files(self) -> dict[str, list[int]]:
+        """The source files, and their lines with code."""
+        lines: dict[str, set[int]] = defaultdict(set)
+        for function in self._functions.values():
+            for site in self._line_starts(function).values():
+                if site.source is not None:
+                    file, _, line = site.source.rpartition(":")
+                    lines[file].add(int(line))
+        return {file: sorted(found) for file, found in lines.items()}
+
+    @property
+    def functions(self) -> list[str]:
+        """The names of the functions, in C++."""
+        return [*map(demangle, self._functions)]
+
+    def _line(self, file: str, line: int) -> dict[Statement, Site]:
+        files = self.files
+        matching = [each for each in files if PurePath(each).parts[-len(PurePath(file).parts):]
+                    == PurePath(file).parts]  # fmt: skip
+        if not matching:
+            raise RequestError(
+                f"no code of {file}", hint=_known("the source files are", files) or
+                "the PTX has no source lines: compile it with -lineinfo, or use ptx:LINE",
+            )  # fmt: skip
+        after = [each for each in files[matching[0]] if each >= line]
+        if not after:
+            last = files[matching[0]][-1]
+            raise RequestError(f"{file} has no code at line {line} or later; the last is {last}")
+        wanted = {f"{each}:{after[0]}" for each in matching}
+        return {
+            statement: site
+            for function in self._functions.values()
+            for statement, site in self._line_starts(function).items()
+            if site.source in wanted
+        }
+
+    def _function(self, name: str) -> dict[Statement, Site]:
+        chosen = [each for each in self._functions if name in _names(each)]
+        if not chosen:
+            known = [_names(each)[-1] for each in self._functions]
+            near = did_you_mean(name, known)
+            raise RequestError(
+                f"unknown function {name!r}", hint=near or _known("the functions are", known)
+            )
+        found = {}
+        for each in chosen:
+            function = self._functions[each]
+            statements = _statements(function)
+            first = next(statements)
+            with_line = (one for one in statements if one[1].source is not None)
+            statement, site = first if first[1].source else next(with_line, first)
+            found[statement] = site
+        return found
+
+    def _ptx(self, line: int) -> dict[Statement, Site]:
+        every = [each for one in self._functions.values() for each in _statements(one)]
+        lines = sorted({site.line for _, site in every if site.line >= line})
+        if not lines:
+            raise RequestError(f"the PTX has no instruction at line {line} or later")
+        found: dict[Statement, Site] = {}
+        for statement, site in every:
+            if site.line == lines[0] and site not in found.values():
+                found[statement] = site
+        return found
+
+    def _line_starts(self, function: FunctionCode) -> dict[Statement, Site]:
+        """Return the statements at which a line begins, with their instructions."""
+        known = self._starts.get(function.name)
+        if known is None:
+            known = self._starts[function.name] = dict(_starts(function))
+        return known
+
+
+def _statements(function: FunctionCode) -> Iterator[tuple[Statement, Site]]:
+    """Yield the statements that are instructions, in the order of the text."""
+    for block in function.blocks:
+        for index, site in enumerate(sites_of(block)):
+            if site is not None:
+                yield (function.base + block.index, index), site
+
+
+def _starts(function: FunctionCode) -> Iterator[tuple[Statement, Site]]:
+    """Yield the statements that no statement of the same line precedes directly."""
+    last = {block.index: _last_line(block) for block in function.blocks}
+    before: dict[int, set[str]] = defaultdict(set)
+    for block in function.blocks:
+        for successor in block.terminator.successors:
+            before[successor].add(last[block.index])
+    for block in function.blocks:
+        lines = before[block.index]
+        for index, site in enumerate(sites_of(block)):
+            if site is None:
+                continue
+            line = line_of(site)
+            if lines != {line}:
+                yield (function.base + block.index, index), site
+            lines = {line}
+
+
+def _last_line(block: BlockCode) -> str:
+    sites = [site for site in sites_of(block) if site is not None]
+    return line_of(sites[-1]) if sites else ""
+
+
+def _names(function: str) -> list[str]:
+    """Return the names that mean a function; the last one is that in C++ without parameters."""
+    full = demangle(function)
+    plain = full.partition("(")[0].rpartition(" ")[2]
+    base = plain.partition("<")[0]
+    return [function, full, base, base.rpartition("::")[2], plain]
+
+
+def _known(what: str, names: Iterable[str]) -> str | None:
+    listed = ", ".join(names)
+    return f"{what} {listed}" if listed else None

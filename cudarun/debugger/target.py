@@ -1,0 +1,610 @@
+"""The debugger in the process with the kernel: it stops the launch, and answers questions."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cudarun.arguments.dtypes import Array
+from cudarun.arguments.expressions.syntax import Expression
+from cudarun.base.errors import CudarunError, InternalError, RequestError
+from cudarun.debugger import thread_values
+from cudarun.debugger.locations import Locations, Statement, place_of
+from cudarun.debugger.plans import Plan
+from cudarun.debugger.stepping import Stepping
+from cudarun.debugger.thread_values import LaunchNames, ThreadValues
+from cudarun.images.demangler import demangle
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.model.debug import (
+    Breakpoint,
+    Change,
+    Lanes,
+    Place,
+    Reason,
+    StackFrame,
+    Stop,
+    Thread,
+    ThreadGroup,
+    Value,
+    Warp,
+)
+from cudarun.session.workers.snapshots import ParentConnection
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.drivers import (
+        Batch,
+        BlockRun,
+        DebugObserver,
+        DeviceFault,
+        Launch,
+        MemoryRange,
+        Site,
+        ThreadStates,
+    )
+
+_LOOK_AFTER = 512  # statements
+_SNAPSHOT_SECONDS = 0.1
+_FORK_SHARE = 20  # a snapshot may take a twentieth of the time
+_WARP = 32
+
+
+class LaunchAbandoned(BaseException):
+    """The front end has ended: the launch is not to run."""
+
+
+class Target:
+    """The debugger in the process with the kernel, which `DebugObserver` calls.
+
+    Args:
+        connection: The connection with the front end.
+    """
+
+    def __init__(self, connection: ParentConnection) -> None:
+        self._connection = connection
+        self.observer: DebugObserver
+        self._names = LaunchNames({}, {}, {})
+        self._texts: list[bytes] = []
+        self._launch: Launch | None = None
+        self._locations = Locations({})
+        self._plan = Plan("continue")
+        self._stepping: Stepping | None = None
+        self._marks: Mapping[Statement, Sequence[Breakpoint]] = {}
+        self._conditions: dict[str, Expression] = {}
+        self._catches: frozenset[str] = frozenset()
+        self._watched: dict[MemoryRange, tuple[Breakpoint, str]] = {}
+        self._findings = 0
+        self._thread = 0
+        self._level = 0
+        self._run: BlockRun | None = None
+        self._index = 0
+        self._exited = False
+        self._last_hit: Stop | None = None
+        self._pending: tuple[Reason, dict[str, Any]] | None = None  # before the next instruction
+        self._next_look = 0
+        self._next_snapshot = 0.0
+        self._output = bytearray()
+        self._before: dict[MemoryRange, bytes] = {}
+
+    # --- events of the launch --------------------------------------------------------------------
+
+    def bind(self, steps: Sequence[Any], buffers: Any) -> None:
+        """Take the arguments of the launch that begins."""
+        specs = {spec.name: spec for spec in buffers.specs}
+        scalars = {name: value for step in steps for name, value in step.binding.scalars.items()}
+        self._names = LaunchNames(specs, buffers.addresses, scalars)
+        self._texts = [step.library.image.data for step in steps]
+
+    def launched(self, launch: Launch) -> None:
+        """See `Controller`."""
+        first, self._launch = self._launch is None, launch
+        self._locations = Locations(launch.functions)
+        if first:
+            self._converse(self._stopped("start"))
+        else:
+            self._follow(self._plan)
+
+    def printed(self, text: bytes) -> None:
+        """See `Controller`."""
+        self._output += text
+
+    def exited(self, batch: Batch, lanes: Any) -> None:
+        """See `Controller`."""
+        if self._stepping is not None:
+            lane = self.observer.states(None).lane(self._thread)
+            self._exited |= lane is not None and not batch.alive[lane]
+
+    def faulted(self, launch: Launch, fault: DeviceFault) -> None:
+        """See `Controller`."""
+        self._launch = launch
+        self._run, self._index = self.observer.current, self.observer.index
+        if fault.places and fault.places[0].thread is not None:
+            self._thread = self._number(fault.places[0].block, fault.places[0].thread)
+        self._reached("fault", text=fault.report)
+
+    def finished(self, outcome: object) -> None:
+        """Answer questions about the memory after the launch, until the process ends."""
+        while True:
+            stop = self._stopped("ended")
+            self._converse(self._last_hit if self._plan.records else stop, outcome)
+
+    def enters(self, run: BlockRun) -> bool:
+        """See `Controller`."""
+        observer = self.observer
+        self._run, self._index, self._launch = run, 0, run.frame.batch.launch
+        if observer.position >= self._next_look:
+            self._look()
+        plan = self._plan
+        if self._exited or run.number in observer.marked or self._looks_everywhere:
+            return True
+        if plan.end is not None and plan.end < observer.position + run.statements:
+            return True
+        return self._stepping is not None and self._is_at(run, self._thread)
+
+    def before(self, run: BlockRun, index: int) -> None:
+        """See `Controller`."""
+        self._run, self._index = run, index
+        observer, plan = self.observer, self._plan
+        if plan.end == observer.position:
+            if plan.includes_end:
+                self._reach_pending()
+            self._converse(self._last_hit if plan.records else self._stopped("position"))
+        elif self._pending is not None:
+            self._reach_pending()
+        elif self._exited:
+            self._exited = False
+            self._select_active()
+            self._reached("exit")
+        elif not (self._marks and self._at_breakpoint(run, index)):
+            stepping = self._stepping
+            if stepping is not None and self._is_at(run, self._thread):
+                if stepping.stops_at(run, index):
+                    self._reached("finish" if plan.motion == "finish" else "step")
+        if observer.watches:
+            self._before = {each: self._bytes(each) for each in observer.writes.ranges}
+        if "nan" in self._catches:
+            self._note_operands(run, index)
+
+    def after(self, run: BlockRun, index: int) -> None:
+        """See `Controller`."""
+        observer = self.observer
+        if observer.watches and observer.writes.written:
+            self._written(run, index)
+        if "finding" in self._catches and observer.findings > self._findings:
+            self._findings = observer.findings
+            self._select_active()
+            self._pending = "finding", {"text": observer.describe_finding()}
+        if "nan" in self._catches:
+            self._check_nan(run, index)
+
+    # --- stops -----------------------------------------------------------------------------------
+
+    @property
+    def _looks_everywhere(self) -> bool:
+        return self.observer.watches or not self._catches.isdisjoint(("finding", "nan"))
+
+    def _reach_pending(self) -> None:
+        """Stop for what the last instruction did."""
+        if self._pending is not None:
+            reason, facts = self._pending
+            self._pending = None
+            self._reached(reason, **facts)
+
+    def _reached(self, reason: Reason, **facts: Any) -> None:
+        """Stop, or record the stop."""
+        stop = self._stopped(reason, **facts)
+        if self._plan.records:
+            self._last_hit = stop
+        else:
+            self._converse(stop)
+
+    def _stopped(self, reason: Reason, **facts: Any) -> Stop:
+        launch, site = self._launch, self._site
+        output, self._output = self._output.decode(errors="replace"), bytearray()
+        thread, lanes, threads = None, (), 0
+        if launch is not None and self._run is not None and launch.running is not None:
+            thread = Thread(*self.observer.place(launch, self._thread))
+            active = self.observer.states(site).active
+            lanes, threads = self._lanes_of_warp(active), len(active)
+        return Stop(
+            reason,
+            self.observer.position,
+            demangle(launch.kernel.name) if launch else "",
+            thread,
+            None if site is None or thread is None else place_of(site),
+            output=output,
+            lanes=lanes,
+            **{"threads": threads, **facts},
+        )
+
+    def _lanes_of_warp(self, lanes: Array) -> tuple[int, ...]:
+        """Return those of some lanes that are in the warp of the selected thread."""
+        assert self._launch is not None
+        block, thread = divmod(self._thread, self._launch.block_threads)
+        first = self.observer.states(None).lane(block * self._launch.block_threads)
+        if first is None:
+            return ()
+        start = first + thread // _WARP * _WARP
+        end = min(start + _WARP, first + self._launch.block_threads)
+        return tuple((lanes[(lanes >= start) & (lanes < end)] - start).tolist())
+
+    @property
+    def _site(self) -> Site | None:
+        return None if self._run is None else self._run.site(self._index)
+
+    def _at_breakpoint(self, run: BlockRun, index: int) -> bool:
+        """Stop at the breakpoints of a statement; return whether it has."""
+        for each in self._marks.get((run.number, index), ()):
+            states = self._states()
+            lanes = states.active
+            if each.thread is not None:
+                lanes = np.intersect1d(lanes, [states.lane(each.thread) or -1])
+            if each.condition and len(lanes):
+                try:
+                    lanes = lanes[self._holds(each.condition, lanes)]
+                except CudarunError as error:
+                    self._select(lanes)
+                    self._reached("breakpoint", breakpoint=each.number, text=str(error))
+                    return True
+            if len(lanes):
+                self._select(lanes)
+                self._reached("breakpoint", breakpoint=each.number, threads=len(lanes))
+                return True
+        return False
+
+    def _holds(self, condition: str, lanes: Array) -> Array:
+        parsed = self._conditions.get(condition)
+        if parsed is None:
+            parsed = self._conditions[condition] = thread_values.parse(condition)
+        return thread_values.holds(parsed, self._values(lanes))
+
+    def _written(self, run: BlockRun, index: int) -> None:
+        """Stop at the writes of watched elements by the current instruction."""
+        states, writes = self._states(), self.observer.writes
+        found, writes.written = writes.written, []
+        for where in dict.fromkeys(each.range for each in found):
+            breakpoint, name = self._watched[where]
+            lane = next(each.lane for each in reversed(found) if each.range == where)
+            site = run.site(index)
+            assert site is not None, "a write is an instruction"
+            self._thread = states.number(lane)
+            change = Change(
+                name,
+                Thread(*self.observer.place(states.launch, self._thread)),
+                place_of(site),
+                self.observer.position - 1,
+                self._element_text(name, self._before[where]),
+                self._element_text(name, self._bytes(where)),
+            )
+            self._pending = "watchpoint", {"breakpoint": breakpoint.number, "change": change}
+
+    def _element_text(self, name: str, data: bytes) -> str:
+        spec = self._names.buffers[name.partition("[")[0]]
+        return thread_values.text_of(np.frombuffer(data, spec.dtype())[0])
+
+    def _bytes(self, where: MemoryRange) -> bytes:
+        return self.observer.states(None).bytes_at(where).tobytes()
+
+    def _select(self, lanes: Array) -> None:
+        """Select the thread of a lane, unless the selected one is among them."""
+        states = self._states()
+        if states.lane(self._thread) not in lanes:
+            self._thread = states.number(int(lanes[0]))
+
+    def _select_active(self) -> None:
+        if len(lanes := self._states().active):
+            self._select(lanes)
+
+    def _is_at(self, run: BlockRun, thread: int) -> bool:
+        """Return whether a thread is among those that execute a block."""
+        states = self.observer.states(None)
+        lane = states.lane(thread)
+        active = run.frame.batch.active
+        if lane is None or active is None:
+            return False
+        lanes = active.lanes
+        if isinstance(lanes, slice):
+            return bool(lanes.start <= lane < lanes.stop)
+        position = int(np.searchsorted(lanes, lane))
+        return position < len(lanes) and int(lanes[position]) == lane
+
+    # --- plans -----------------------------------------------------------------------------------
+
+    def _follow(self, plan: Plan) -> None:
+        """Run by a plan from now on."""
+        observer = self.observer
+        self._plan, self._last_hit, self._exited = plan, None, False
+        self._thread = plan.thread
+        marks: dict[Statement, list[Breakpoint]] = defaultdict(list)
+        catches, ranges = set(), {}
+        for each in plan.breakpoints:
+            if each.kind == "catch":
+                catches.add(each.target)
+            elif each.kind == "watch":
+                ranges[self._range(each.target)] = (each, each.target)
+            else:
+                for statement in self._resolved(each):
+                    marks[statement].append(each)
+        self._marks, self._catches, self._watched = marks, frozenset(catches), ranges
+        observer.marked = frozenset(number for number, _ in marks)
+        observer.writes.ranges = tuple(ranges)
+        observer.writes.written.clear()
+        observer.watches = bool(ranges)
+        self._findings = observer.findings
+        self._stepping = None
+        if plan.motion != "continue":
+            depth = self._run.frame.depth if self._run is not None else 0
+            site = None if plan.records else self._site
+            depth = depth if plan.depth is None else plan.depth
+            self._stepping = Stepping(plan.motion, self._locations, depth, site)
+            if site is not None and self._run is not None:
+                self._stepping.start_at(self._run, self._index)
+        self._attend()
+
+    def _resolved(self, breakpoint: Breakpoint) -> Mapping[Statement, Place]:
+        try:
+            return self._locations.resolve(breakpoint)
+        except RequestError:  # it is in the code of another launch
+            return {}
+
+    def _attend(self) -> None:
+        """Say up to which position blocks run at once."""
+        observer, plan = self.observer, self._plan
+        self._next_look = observer.position + _LOOK_AFTER
+        ends = self._next_look if plan.end is None else min(self._next_look, plan.end)
+        everywhere = self._looks_everywhere or self._stepping is not None
+        observer.attention = -1 if everywhere else ends
+
+    def _look(self) -> None:
+        """Make a snapshot from time to time, and stop if the front end asks for it."""
+        if self._connection.has_message:
+            self._connection.receive()
+            self._select_active()
+            self._converse(self._stopped("pause"))
+        now = time.monotonic()
+        if self._plan.takes_snapshots and now >= self._next_snapshot:
+            self._fork()
+            taken = time.monotonic() - now
+            self._next_snapshot = now + max(_SNAPSHOT_SECONDS, _FORK_SHARE * taken)
+        self._attend()
+
+    def _fork(self) -> None:
+        """Make a copy of the process, which waits for a plan."""
+        if self._connection.fork(self.observer.position):
+            self._answer()
+
+    # --- the conversation ------------------------------------------------------------------------
+
+    def _converse(self, stop: Stop | None, outcome: object = None) -> None:
+        """Report a stop, and answer questions until the launch is to go on."""
+        self._connection.send(("stop", stop, outcome))
+        self._answer()
+
+    def _answer(self) -> None:
+        self._level = 0
+        while True:
+            name, arguments = self._connection.receive()
+            if name == "resume":
+                self._follow(*arguments)
+                return
+            if name == "abandon":
+                raise LaunchAbandoned
+            if name == "fork":
+                self._connection.fork(self.observer.position)
+                continue
+            if name == "pause":  # it has stopped before
+                continue
+            try:
+                answer = ("answer", self._QUESTIONS[name](self, *arguments))
+            except CudarunError as error:
+                answer = ("error", error)
+            except Exception as error:  # a copy must not answer in the worker's place
+                answer = ("error", InternalError(error))
+            self._connection.send(answer)
+
+    # --- questions -------------------------------------------------------------------------------
+
+    def _states(self) -> ThreadStates:
+        """Return the threads that are running.
+
+        Raises:
+            RequestError: None are.
+        """
+        if self._launch is None or self._launch.running is None or self._run is None:
+            raise RequestError("no thread is running", hint="run to a breakpoint first")
+        return self.observer.states(self._site)
+
+    def _selected(self) -> tuple[ThreadStates, int]:
+        """Return the running threads and the lane of the selected one."""
+        states = self._states()
+        lane = states.lane(self._thread)
+        if lane is None or not states.batch.alive[lane]:
+            raise RequestError(
+                "the selected thread is not running", hint="'warps' lists those that are"
+            )
+        return states, lane
+
+    def _values(self, lanes: Array | None = None) -> ThreadValues:
+        states, level = None, 0
+        if lanes is not None:
+            states = self._states()
+        elif self._launch is not None and self._launch.running is not None and self._run:
+            states = self._states()
+            lane = states.lane(self._thread)
+            alive = lane is not None and states.batch.alive[lane]
+            lanes, level = np.array([lane] if alive else [], dtype=np.intp), self._level
+        else:
+            lanes = np.empty(0, dtype=np.intp)
+        return ThreadValues(states, self._names, lanes, level, memory=self._memory)
+
+    def _memory(self, address: int, size: int) -> Array:
+        return self.observer.global_bytes(self._launch, address, size)
+
+    def _range(self, element: str) -> MemoryRange:
+        name, offset, size = thread_values.element_of(element, self._values())
+        return self.observer.global_range(self._names.addresses[name] + offset, size)
+
+    def _check_breakpoint(self, breakpoint: Breakpoint) -> tuple[Place, ...]:
+        if breakpoint.condition:
+            thread_values.parse(breakpoint.condition)
+        if breakpoint.kind == "watch":
+            self._range(breakpoint.target)
+        if breakpoint.kind in ("watch", "catch"):
+            return ()
+        return tuple(self._locations.resolve(breakpoint).values())
+
+    def _number(self, block: Sequence[int], thread: Sequence[int]) -> int:
+        assert self._launch is not None
+        config = self._launch.config
+        number = _linear(block, config.grid, "block")
+        return number * self._launch.block_threads + _linear(thread, config.block, "thread")
+
+    def _select_thread(self, block: Sequence[int] | None, thread: Sequence[int]) -> Stop:
+        states = self._states()
+        if block is None:
+            block = self.observer.place(states.launch, self._thread)[0]
+        return self._select_number(self._number(block, thread))
+
+    def _select_linear(self, thread: int) -> Stop:
+        threads = self._states().launch.block_threads
+        return self._select_number(self._thread // threads * threads + thread)
+
+    def _select_number(self, number: int) -> Stop:
+        states = self._states()
+        lane = states.lane(number)
+        if lane is None or not states.batch.alive[lane]:
+            raise RequestError("the thread is not running", hint="'warps' lists those that are")
+        self._thread, self._level = number, 0
+        site = states.group_of(lane).site
+        stop = self._stopped("position")
+        lanes = self._lanes_of_warp(states.indices(states.group_of(lane).lanes))
+        return replace(stop, place=site and place_of(site), lanes=lanes)
+
+    def _frames(self) -> tuple[StackFrame, ...]:
+        states, lane = self._selected()
+        calls = states.calls(lane)
+        return tuple(
+            StackFrame(level, place_of(site))
+            for level, (_, site) in enumerate(calls)
+            if site is not None
+        )
+
+    def _select_frame(self, level: int) -> StackFrame:
+        frames = self._frames()
+        if not 0 <= level < len(frames):
+            raise RequestError(f"no frame {level}: there are {len(frames)}")
+        self._level = level
+        return frames[level]
+
+    def _warps(self) -> tuple[Warp, ...]:
+        states = self._states()
+        threads, first = states.launch.block_threads, states.batch.first_block
+        found: dict[tuple[int, int], list[ThreadGroup]] = defaultdict(list)
+        for group in states.groups():
+            lanes = states.indices(group.lanes)
+            place = group.site and place_of(group.site)
+            blocks, warps = lanes // threads, lanes % threads // _WARP
+            keys = np.stack([blocks, warps], axis=1)
+            for block, warp in np.unique(keys, axis=0).tolist():
+                own = lanes[(blocks == block) & (warps == warp)] % threads % _WARP
+                found[block, warp].append(
+                    ThreadGroup(tuple(own.tolist()), group.state, place, group.notes)
+                )
+        return tuple(
+            Warp(self.observer.place(states.launch, (first + block) * threads)[0], warp, tuple(own))
+            for (block, warp), own in sorted(found.items())
+            if any(each.state != "exited" for each in own)
+        )
+
+    def _evaluate(self, text: str) -> Value:
+        value = thread_values.value_of(thread_values.parse(text), self._values())
+        return Value(text, thread_values.type_of(value), thread_values.text_of(value))
+
+    def _lanes(self, text: str) -> Lanes:
+        states, selected = self._selected()
+        expression = thread_values.parse(text)
+        threads = states.launch.block_threads
+        block, thread = divmod(selected, threads)
+        first = block * threads + thread // _WARP * _WARP
+        end = min(first + _WARP, (block + 1) * threads)
+        here = states.group_of(selected)
+        members = set(states.indices(here.lanes).tolist())
+        values = []
+        for lane in range(first, end):
+            if lane not in members:
+                values.append("")
+                continue
+            own = ThreadValues(
+                states, self._names, np.array([lane]), self._level, memory=self._memory
+            )
+            values.append(thread_values.text_of(thread_values.value_of(expression, own)))
+        place = self.observer.place(states.launch, self._thread)[0]
+        return Lanes(text, place, thread // _WARP, tuple(values), selected - first)
+
+    def _registers(self, names: Sequence[str]) -> tuple[Value, ...]:
+        states, lane = self._selected()
+        frame = states.frame(lane, self._level)
+        slots = {slot.name: slot for slot in states.slots(frame)}
+        unknown = [name for name in names if name not in slots]
+        if unknown:
+            raise RequestError(
+                f"unknown register {unknown[0]}", hint=f"the registers are {', '.join(slots)}"
+            )
+        found = []
+        for name in names or slots:
+            value = states.register(frame, name, np.array([lane]))[0]
+            found.append(Value(name, str(slots[name].type.name), thread_values.text_of(value)))
+        return tuple(found)
+
+    def _ptx(self) -> str:
+        kernel = b"" if self._launch is None else self._launch.kernel.name.encode()
+        for data in self._texts:
+            if identify(data) is ImageKind.PTX and kernel in data:
+                return data.decode(errors="replace")
+        raise RequestError("the PTX is in a container", hint="extract it: cudarun load --help")
+
+    def _known_names(self) -> tuple[str, ...]:
+        return tuple(self._values())
+
+    def _known_locations(self) -> tuple[str, ...]:
+        names = [each.partition("(")[0] for each in self._locations.functions]
+        return (*names, *self._locations.files)
+
+    # --- NaNs ------------------------------------------------------------------------------------
+
+    def _note_operands(self, run: BlockRun, index: int) -> None:
+        """Note which lanes have a NaN among the operands of an instruction."""
+
+    def _check_nan(self, run: BlockRun, index: int) -> None:
+        """Stop at an instruction that has made a NaN of other numbers."""
+
+    _QUESTIONS: Mapping[str, Callable[..., object]] = {
+        "check_breakpoint": _check_breakpoint,
+        "number": _number,
+        "select": _select_thread,
+        "select_linear": _select_linear,
+        "frames": _frames,
+        "select_frame": _select_frame,
+        "warps": _warps,
+        "evaluate": _evaluate,
+        "lanes": _lanes,
+        "registers": _registers,
+        "ptx": _ptx,
+        "names": _known_names,
+        "locations": _known_locations,
+    }
+
+
+def _linear(place: Sequence[int], extent: Sequence[int], what: str) -> int:
+    """Return the number of a place in an extent of up to three dimensions."""
+    padded = [*place, *[0] * (3 - len(place))]
+    if any(not 0 <= each < size for each, size in zip(padded, extent, strict=True)):
+        limits = ", ".join(str(size - 1) for size in extent)
+        raise RequestError(f"no {what} {tuple(place)}: the last one is ({limits})")
+    x, y, z = padded
+    return x + extent[0] * (y + extent[1] * z)
+

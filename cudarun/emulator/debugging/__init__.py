@@ -1,0 +1,1 @@
+"""Execution that a debugger controls: the observer of launches, and the state of their threads."""

@@ -1,0 +1,347 @@
+"""The observer that lets a debugger stop a launch before any statement.
+
+A statement is an operation of a basic block, or the block's terminator. The **position** is the
+number of statements that have been executed, in all launches, each for all lanes that are active
+at it. The interpreter's order is fixed, so a position names one state.
+
+A basic block is bound to one entry, which runs all of its statements at once unless the debugger
+needs to look at each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cudarun.emulator.code import Action
+from cudarun.emulator.debugging.thread_states import ThreadStates, global_bytes
+from cudarun.emulator.debugging.writes import MemoryRange, WriteDetector
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
+from cudarun.emulator.detectors.instrumentation import InvalidAccesses, entries_of, instrumented
+from cudarun.emulator.engines import Engines
+from cudarun.emulator.execution import execute
+from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.observer import Observer
+from cudarun.emulator.machine.threads import Coordinates, place_of_thread
+from cudarun.emulator.numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import ActionFunction, BlockCode, FunctionCode, Operation, Site
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.frame import Code, Entry, Frame
+    from cudarun.emulator.machine.lanes import Lanes
+    from cudarun.emulator.machine.launch import Launch
+
+
+class Controller(Protocol):
+    """The debugger, as the observer calls it."""
+
+    def launched(self, launch: Launch) -> None:
+        """Handle the start of a launch."""
+
+    def enters(self, run: BlockRun) -> bool:
+        """Return whether to run a block statement by statement."""
+
+    def before(self, run: BlockRun, index: int) -> None:
+        """Handle a statement that is about to be executed."""
+
+    def after(self, run: BlockRun, index: int) -> None:
+        """Handle a statement that has been executed."""
+
+    def exited(self, batch: Batch, lanes: Lanes) -> None:
+        """Handle the exit of lanes."""
+
+    def faulted(self, launch: Launch, fault: DeviceFault) -> None:
+        """Handle a fault, while the state is that at the fault."""
+
+    def printed(self, text: bytes) -> None:
+        """Take what a kernel has printed."""
+
+
+def _passed_on(event: str) -> Callable[..., Any]:
+    """Return the method that passes an event of `Observer` on to the observer of the launch."""
+
+    def notify(observer: DebugObserver, *arguments: object) -> object:
+        return getattr(observer.inner, event)(*arguments)
+
+    return notify
+
+
+class DebugObserver(Observer):
+    """The observer of debugged launches.
+
+    Args:
+        controller: The debugger.
+
+    Attributes:
+        position: The number of statements that have been executed.
+        attention: The debugger looks at each block that reaches beyond this position.
+        marked: The numbers of the blocks that it always looks at.
+        current: The block that was last looked at, or in which a fault occurred.
+        index: The statement of a fault in it.
+        writes: Notes the writes of watched memory.
+        watches: Whether writes are noted.
+    """
+
+    def __init__(self, controller: Controller) -> None:
+        self.controller = controller
+        self.inner = Observer()
+        self.position = 0
+        self.attention = -1
+        self.marked: frozenset[int] = frozenset()
+        self.current: BlockRun | None = None
+        self.index = 0
+        self.writes = WriteDetector()
+        self.watches = False
+        self._watched: dict[int, ActionFunction] = {}
+
+    def execute(
+        self,
+        *arguments: Any,
+        observer: Observer,
+        printf: Callable[[bytes], None],
+        engines: Engines | None = None,
+        **options: Any,
+    ) -> None:
+        """Execute a launch as `execution.execute` does, observed, by the interpreter."""
+        self.inner = observer
+        execute(*arguments, observer=self, printf=self.controller.printed, **options)
+
+    # --- the state -------------------------------------------------------------------------------
+
+    def states(self, site: Site | None) -> ThreadStates:
+        """Return the threads of the running batch.
+
+        Args:
+            site: The next instruction of those that are active.
+        """
+        assert self.current is not None
+        return ThreadStates(self.current.frame.batch, site)
+
+    @staticmethod
+    def place(launch: Launch, number: int) -> tuple[Coordinates, Coordinates]:
+        """Return the block and the thread of a number in the grid."""
+        return place_of_thread(launch, number)
+
+    @staticmethod
+    def global_bytes(launch: Launch, address: int, size: int) -> Array:
+        """Return bytes of global memory, which later execution changes."""
+        return global_bytes(launch, address, size)
+
+    @staticmethod
+    def global_range(address: int, size: int) -> MemoryRange:
+        """Return a range of global memory."""
+        return MemoryRange("global", address, size)
+
+    @property
+    def findings(self) -> int:
+        """The number of findings of detectors so far."""
+        return self.inner.finding_count if isinstance(self.inner, DetectorObserver) else 0
+
+    def describe_finding(self) -> str:
+        """Return the last finding of the detectors as text."""
+        assert isinstance(self.inner, DetectorObserver)
+        return str(self.inner.last_finding)
+
+    # --- launches --------------------------------------------------------------------------------
+
+    def launched(self, launch: Launch) -> None:
+        """See `Observer`."""
+        for function in launch.functions.values():
+            _keep_values(function)
+        self.inner.launched(launch)
+        self.controller.launched(launch)
+
+    def ran(self, launch: Launch) -> None:
+        """See `Observer`."""
+        fault = sys.exc_info()[1]
+        if isinstance(fault, DeviceFault):
+            self.controller.faulted(launch, fault)
+        self.inner.ran(launch)
+
+    def instead_of(self, operation: Action) -> ActionFunction:
+        """See `Observer`."""
+        return self.inner.instead_of(operation)
+
+    def watched(self, operation: Action) -> ActionFunction:
+        """Return the action that also notes its writes."""
+        key = id(operation)  # the program keeps it alive
+        if key not in self._watched:
+            if isinstance(self.inner, DetectorObserver):
+                action = self.inner.also_observed(operation, self.writes)
+            else:
+                action = instrumented(operation, [self.writes], InvalidAccesses(goes_on=False))
+            self._watched[key] = action
+        return self._watched[key]
+
+    def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
+        """See `Observer`."""
+        inner = self.inner.bound(frame, block, code)
+        run = BlockRun(self, frame, block, code.entries, inner.entries)
+        return replace(inner, entries=[(run, ())])
+
+    def lanes_exited(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        self.inner.lanes_exited(batch, lanes)
+        self.controller.exited(batch, lanes)
+
+    ended = _passed_on("ended")
+    child_launched = _passed_on("child_launched")
+    begin = _passed_on("begin")
+    arrived = _passed_on("arrived")
+    blocks_synchronize = _passed_on("blocks_synchronize")
+    barrier = _passed_on("barrier")
+    warp_barrier = _passed_on("warp_barrier")
+    warp_barriers = _passed_on("warp_barriers")
+    warps_synchronize = _passed_on("warps_synchronize")
+    clusters_arrive = _passed_on("clusters_arrive")
+    clusters_synchronize = _passed_on("clusters_synchronize")
+    phase_completed = _passed_on("phase_completed")
+    stack_grows = _passed_on("stack_grows")
+
+
+class BlockRun:
+    """A basic block bound to registers: an entry that runs its statements.
+
+    Attributes:
+        frame: The frame of its function.
+        block: The block.
+        number: The number of the block in the program.
+        statements: The number of its statements.
+    """
+
+    __slots__ = ("_entries", "_parts", "block", "frame", "number", "observer", "statements")
+
+    def __init__(
+        self,
+        observer: DebugObserver,
+        frame: Frame,
+        block: BlockCode,
+        own: Sequence[Entry],
+        entries: list[Entry],
+    ) -> None:
+        self.observer = observer
+        self.frame = frame
+        self.block = block
+        self.number = frame.function.base + block.index
+        self.statements = len(block.operations) + 1
+        self._entries = entries
+        self._parts = _divided(block.operations, own, entries)
+
+    def __call__(self) -> None:
+        """Run the statements, except the terminator, which the batch runs next."""
+        observer = self.observer
+        end = observer.position + self.statements
+        if end <= observer.attention and self.number not in observer.marked:
+            self._run(end)
+            return
+        observer.current = self
+        controller = observer.controller
+        if not controller.enters(self):
+            self._run(end)
+            return
+        for index in range(self.statements - 1):
+            controller.before(self, index)
+            try:
+                self._execute(index)
+            except DeviceFault:
+                observer.current, observer.index = self, index
+                raise
+            observer.position += 1
+            controller.after(self, index)
+        controller.before(self, self.statements - 1)
+        observer.position += 1
+
+    def _run(self, end: int) -> None:
+        try:
+            for function, arguments in self._entries:
+                function(*arguments)
+        except DeviceFault:
+            self.observer.current, self.observer.index = self, self._index_of(function)
+            self.observer.position += self.observer.index
+            raise
+        self.observer.position = end
+
+    def _execute(self, index: int) -> None:
+        entries = self._parts[index]
+        operation = self.block.operations[index]
+        if not (self.observer.watches and isinstance(operation, Action)):
+            for function, arguments in entries:
+                function(*arguments)
+            return
+        call: Any = next(each for each, _ in entries if getattr(each, "site", None))
+        plain, call.action = call.action, self.observer.watched(operation)
+        try:
+            for function, arguments in entries:
+                function(*arguments)
+        finally:
+            call.action = plain
+
+    def _index_of(self, function: object) -> int:
+        """Return the statement that a call, which is of one action, belongs to."""
+        for index, entries in enumerate(self._parts):
+            if any(each is function for each, _ in entries):
+                return index
+        return self.statements - 1
+
+    def site(self, index: int) -> Site | None:
+        """Return the instruction of a statement; ``None`` for a fall-through."""
+        operations = self.block.operations
+        return operations[index].site if index < len(operations) else self.block.terminator.site
+
+    def arrays(self, index: int) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Return the arrays of the sources and of the destinations of an operation.
+
+        They have an item for each member of the active lanes.
+        """
+        operation = self.block.operations[index]
+        function, arguments = self._parts[index][entries_of(operation) - 1]
+        if isinstance(operation, Action):
+            call: Any = function
+            return call.sources, call.destinations
+        sources = len(operation.sources)
+        ends = sources + len(operation.destinations)
+        return arguments[:sources], arguments[sources:ends]
+
+
+def _divided(
+    operations: Sequence[Operation], own: Sequence[Entry], entries: Sequence[Entry]
+) -> list[list[Entry]]:
+    """Return the entries of each operation.
+
+    Args:
+        operations: The operations of a block.
+        own: Their entries in order.
+        entries: The same, and those of detectors, which name the operation or precede it.
+    """
+    parts: list[list[Entry]] = []
+    rest = iter(entries)
+    first: list[Entry] = []
+    position = 0
+    for operation in operations:
+        part, first = first, []
+        last = own[position + entries_of(operation) - 1]
+        position += entries_of(operation)
+        for entry in rest:
+            if parts and any(each is operations[len(parts) - 1] for each in entry[1]):
+                parts[-1].append(entry)
+                continue
+            part.append(entry)
+            if entry is last:
+                break
+        parts.append(part)
+    if parts:
+        parts[-1].extend(rest)
+    return parts
+
+
+def _keep_values(function: FunctionCode) -> None:
+    """Let lanes that diverge keep all registers, also those that no later instruction reads."""
+    every = 0
+    for block in function.blocks:
+        every |= block.reads | block.writes
+    for block in function.blocks:
+        block.reads |= block.writes
+        block.live_in = block.live_out = every

@@ -1,0 +1,237 @@
+"""The state of the threads of a stopped launch: where they are, their registers and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cudarun.emulator.code import Role, Site
+from cudarun.emulator.debugging.writes import MemoryRange
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.spaces import WINDOWS, section_window
+from cudarun.emulator.numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import BlockCode, FunctionCode, RegisterSlot
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.frame import Frame
+    from cudarun.emulator.machine.lanes import Indices, Lanes
+    from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.machine.schedules.turns import Path
+
+
+class LaneGroup(NamedTuple):
+    """Lanes of a batch in one state.
+
+    Attributes:
+        lanes: The lanes.
+        state: ``runs``, or what they wait for.
+        path: The path on which they continue; empty if they have exited.
+        site: Their next instruction, or the one that they wait at.
+        notes: What an ``mbarrier`` object that they wait for lacks.
+    """
+
+    lanes: Lanes
+    state: str
+    path: Path
+    site: Site | None
+    notes: tuple[str, ...] = ()
+
+
+class ThreadStates:
+    """The threads of a batch that has stopped.
+
+    Args:
+        batch: The batch.
+        site: The next instruction of its active lanes.
+    """
+
+    def __init__(self, batch: Batch, site: Site | None) -> None:
+        self.batch = batch
+        self.launch = batch.launch
+        self._site = site
+
+    # --- which threads ---------------------------------------------------------------------------
+
+    def lane(self, number: int) -> int | None:
+        """Return the lane of a thread by its number in the grid; ``None`` in another batch."""
+        lane = number - self.batch.first_block * self.launch.block_threads
+        return lane if 0 <= lane < self.batch.blocks * self.launch.block_threads else None
+
+    def number(self, lane: int) -> int:
+        """Return the number of a lane's thread in the grid."""
+        return self.batch.threads.number(lane)
+
+    @staticmethod
+    def indices(lanes: Lanes) -> Indices:
+        """Return lanes as an array."""
+        return lane_sets.indices(lanes)
+
+    @property
+    def active(self) -> Indices:
+        """The active lanes; none between two turns."""
+        active = self.batch.active
+        return np.empty(0, np.intp) if active is None else lane_sets.indices(active.lanes)
+
+    def groups(self) -> Iterator[LaneGroup]:
+        """Yield all lanes by their states."""
+        batch = self.batch
+        waits = self._failed_waits()
+        if batch.active is not None:
+            yield self._running(batch.active.lanes, batch.active.path, self._site, waits)
+        for path, parts in batch.waiting.items():
+            site = first_site(batch.launch.locate(path[-1])[1])
+            yield self._running(lane_sets.union(parts), path, site, waits)
+        for arrival in batch.barriers.arrivals:
+            if arrival.path is not None:
+                what = "a warp barrier" if arrival.barrier is None else f"barrier {arrival.barrier}"
+                yield LaneGroup(arrival.lanes, f"waits at {what}", arrival.path, arrival.site)
+        for path, lanes, site in batch.clusters.waiting:
+            yield LaneGroup(lanes, "waits at the barrier of its cluster", path, site)
+        for path, lanes in batch.synchronizing.items():
+            _, block = batch.launch.locate(path[-1])
+            whose = "member mask" if block.sync_warps == 1 else "warpgroup"
+            what = f"waits for the other threads of its {whose}"
+            yield LaneGroup(lanes, what, path, first_site(block))
+        count = batch.blocks * self.launch.block_threads
+        exited = np.flatnonzero(~batch.alive[:count])
+        if len(exited):
+            yield LaneGroup(exited, "exited", (), None)
+
+    def _running(
+        self,
+        lanes: Lanes,
+        path: Path,
+        site: Site | None,
+        waits: Sequence[tuple[Array, tuple[str, ...]]],
+    ) -> LaneGroup:
+        for waiting, outstanding in waits:
+            if np.isin(lane_sets.indices(lanes), waiting).all():
+                return LaneGroup(lanes, "waits for an mbarrier", path, site, outstanding)
+        return LaneGroup(lanes, "runs", path, site)
+
+    def _failed_waits(self) -> list[tuple[Array, tuple[str, ...]]]:
+        """Return the lanes whose last test of an object failed, and what it lacks."""
+        every = [each.incomplete() for waits in self.batch.failed_waits.values() for each in waits]
+        return [(left.lanes, tuple(left.outstanding())) for left in every if len(left.lanes)]
+
+    def group_of(self, lane: int) -> LaneGroup:
+        """Return the group of a lane."""
+        return next(each for each in self.groups() if _contains(each.lanes, lane))
+
+    def calls(self, lane: int) -> list[tuple[FunctionCode, Site | None]]:
+        """Return the functions that a lane is in, the innermost first, and where."""
+        group = self.group_of(lane)
+        found = []
+        for number in reversed(group.path):
+            function, block = self.launch.locate(number)
+            found.append((function, block.terminator.site if found else group.site))
+        return found
+
+    # --- registers -------------------------------------------------------------------------------
+
+    def frame(self, lane: int, level: int) -> Frame:
+        """Return the registers of a call; level 0 is the innermost one."""
+        path = self.group_of(lane).path
+        depth = len(path) - 1 - level
+        return self.batch.frame(depth, self.launch.locate(path[depth])[0])
+
+    def slots(self, frame: Frame) -> Sequence[RegisterSlot]:
+        """Return the registers of a function, special ones included."""
+        roles = (Role.REGISTER, Role.CONSTANT, Role.SPECIAL)
+        return [each for each in frame.function.slots if each.role in roles]
+
+    def register(self, frame: Frame, name: str, lanes: Indices) -> Array:
+        """Return a register of some lanes, by its name in the PTX.
+
+        Raises:
+            KeyError: The function has no such register.
+        """
+        numbers = {slot.name: number for number, slot in enumerate(frame.function.slots)}
+        number = numbers.get(name)
+        values = self.batch.special(name) if number is None else frame.registers[number]
+        if len(values) == 1:
+            return np.broadcast_to(values, (len(lanes), *values.shape[1:]))
+        found = values[lanes]
+        active = self.batch.active
+        if number is None or active is None or active.in_place or active.frame is not frame:
+            return found
+        compacted = frame.compacted[number]
+        if active.loaded >> number & 1 and compacted is not None:
+            members = lane_sets.indices(active.members)
+            positions = np.searchsorted(members, lanes).clip(max=len(members) - 1)
+            here = (members[positions] == lanes) & np.isin(lanes, lane_sets.indices(active.lanes))
+            found = found.copy()
+            found[here] = compacted[positions[here]]
+        return found
+
+    # --- memory ----------------------------------------------------------------------------------
+
+    def read(self, space: str, lane: int, address: int, size: int) -> bytes:
+        """Return bytes of memory; arguments as of ``Accessor.read``.
+
+        Raises:
+            ValueError: Not all bytes are in memory.
+        """
+        return self.bytes_at(self.located(space, lane, address, size)).tobytes()
+
+    def located(self, space: str, lane: int, address: int, size: int) -> MemoryRange:
+        """Return the range of bytes that a lane accesses at an address."""
+        window = section_window(address) if space in ("", "generic") else None
+        if window is not None:
+            space, address = window, address - WINDOWS[window]
+        if space == "shared":
+            owner = self.number(lane) // self.launch.block_threads
+            return MemoryRange("shared", address - self.launch.shared_start, size, owner)
+        if space == "local":
+            return MemoryRange("local", address, size, self.number(lane))
+        if space == "param":
+            return MemoryRange("param", address, size)
+        return MemoryRange("global", address, size)
+
+    def bytes_at(self, where: MemoryRange) -> Array:
+        """Return the bytes of a range, which later execution changes.
+
+        Raises:
+            ValueError: Not all bytes are in memory.
+        """
+        if where.space == "global":
+            return global_bytes(self.launch, where.start, where.size)
+        section = self.batch.section(where.space)
+        start = where.start if where.space == "param" else where.offset(self.batch, 0)
+        if not (0 <= where.start and where.start + where.size <= section.size):
+            raise ValueError(f"no {where.size} bytes of {where.space} memory at {where.start:#x}")
+        if not 0 <= start <= len(section.bytes) - where.size:
+            raise ValueError("its block is not running")
+        return section.bytes[start : start + where.size]
+
+    def shared_variables(self) -> dict[str, int]:
+        """Return the addresses of the ``.shared`` variables of the kernel by name."""
+        return dict(self.launch.kernel.shared)
+
+
+def global_bytes(launch: Launch, address: int, size: int) -> Array:
+    """Return bytes of global memory, which later execution changes.
+
+    Raises:
+        ValueError: Not all bytes are in memory.
+    """
+    for memory in launch.memories:
+        found = memory.find(address)
+        if found is not None and address + size <= found.end:
+            return found.bytes[address - found.base : address - found.base + size]
+    raise ValueError(f"no {size} bytes of memory at {address:#x}")
+
+
+def first_site(block: BlockCode) -> Site | None:
+    """Return the first instruction of a block."""
+    return block.operations[0].site if block.operations else block.terminator.site
+
+
+def _contains(lanes: Lanes, lane: int) -> bool:
+    if isinstance(lanes, slice):
+        return bool(lanes.start <= lane < lanes.stop)
+    return bool(np.isin(lane, lanes))
+

@@ -1,0 +1,205 @@
+"""The results of the debugger's commands as text of at most 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from cudarun.model.debug import (
+    Breakpoint,
+    Change,
+    CommandHelp,
+    Lanes,
+    Listing,
+    Origin,
+    Place,
+    SourceLine,
+    StackFrame,
+    Stop,
+    StoppedAt,
+    Thread,
+    ThreadGroup,
+    Value,
+    Warp,
+)
+
+_WIDTH = 80
+_LANES = 32
+_REASONS = {
+    "start": "start of the launch",
+    "breakpoint": "breakpoint",
+    "watchpoint": "watchpoint",
+    "exit": "the selected thread has exited",
+    "finish": "returned",
+    "pause": "paused",
+    "fault": "fault",
+    "finding": "finding",
+    "nan": "NaN",
+    "ended": "the launch has ended",
+}
+
+
+def lines_of(result: Any) -> Iterator[str]:
+    """Yield the lines of the result of a command."""
+    match result:
+        case StoppedAt(stop, line):
+            yield from _stop(stop, line)
+        case Change():
+            yield from _change(result)
+        case Origin():
+            yield from _origin(result)
+        case Breakpoint():
+            yield _breakpoint(result)
+        case StackFrame():
+            yield _frame(result)
+        case Value():
+            yield f"{result.name} = {result.text}  ({result.type})"
+        case Lanes():
+            yield from _lanes(result)
+        case Listing():
+            yield result.file
+            yield from map(_line, result.lines)
+        case [CommandHelp(), *_]:
+            yield from _help(result)
+        case [Warp(), *_]:
+            for warp in result:
+                yield from _warp(warp)
+        case [str(), *_]:
+            yield from _folded(result)
+        case [_, *_]:
+            for each in result:
+                yield from lines_of(each)
+        case None:
+            yield "nothing"
+        case _:
+            yield "none"
+
+
+def _stop(stop: Stop, line: SourceLine | None) -> Iterator[str]:
+    yield from stop.output.splitlines()
+    what = _REASONS.get(stop.reason, "")
+    if stop.breakpoint is not None:
+        what = f"{what} {stop.breakpoint}"
+    if stop.change is not None:
+        yield f"{what}: {stop.change.name} = {stop.change.before} -> {stop.change.after}"
+        yield f"  written by {stop.change.thread}, {_place(stop.change.place)}"
+        what = ""
+    elif what and stop.exit_code is not None:
+        yield f"{what}, exit code {stop.exit_code}"
+    elif what:
+        yield what
+    yield from (f"  {each}" for each in stop.text.splitlines())
+    if stop.thread is None or stop.place is None:
+        return
+    count = f", with {stop.threads - 1} more" if stop.threads > 1 else ""
+    yield f"{stop.thread}{count}"
+    yield f"  lanes {_mask(stop.lanes)}  position {stop.position}"
+    yield f"  {_place(stop.place)}"
+    if line is not None:
+        yield _line(line)
+
+
+def _change(change: Change) -> Iterator[str]:
+    yield f"{change.name} = {change.before} -> {change.after}"
+    yield f"  written by {change.thread}, {_place(change.place)}"
+    yield f"  position {change.position}"
+
+
+def _origin(origin: Origin) -> Iterator[str]:
+    if origin.text:
+        yield origin.text
+    if origin.place is not None:
+        yield f"{origin.thread}, position {origin.position}"
+        yield f"  {_place(origin.place)}"
+        yield f"  {origin.place.ptx}"
+    for each in origin.operands:
+        yield f"  {each.name} = {each.text}"
+
+
+def _breakpoint(breakpoint: Breakpoint) -> str:
+    condition = f" if {breakpoint.condition}" if breakpoint.condition else ""
+    once = " once" if breakpoint.once else ""
+    count = len(breakpoint.places)
+    places = f": {_place(breakpoint.places[0])}" if breakpoint.places else ""
+    more = f" and {count - 1} more" if count > 1 else ""
+    kind = f"{breakpoint.kind} " if breakpoint.kind in ("watch", "catch", "ptx") else ""
+    return f"{breakpoint.number} {kind}{breakpoint.target}{condition}{once}{places}{more}"
+
+
+def _frame(frame: StackFrame) -> str:
+    return f"#{frame.level} {_place(frame.place)}"
+
+
+def _warp(warp: Warp) -> Iterator[str]:
+    yield f"block ({', '.join(map(str, warp.block))}), warp {warp.warp}"
+    for group in warp.groups:
+        where = "" if group.place is None else f", {_place(group.place)}"
+        yield f"  {_mask(group.lanes)} {_state(group)}{where}"
+        yield from (f"    {note}" for note in group.notes)
+
+
+def _state(group: ThreadGroup) -> str:
+    return group.state
+
+
+def _lanes(lanes: Lanes) -> Iterator[str]:
+    block = ", ".join(map(str, lanes.block))
+    yield f"{lanes.expression} in block ({block}), warp {lanes.warp}"
+    cells = [each or "-" for each in lanes.values]
+    width = max(map(len, cells)) + 2
+    columns = max(1, (_WIDTH - 4) // width)
+    columns = next(each for each in (16, 8, 4, 2, 1) if each <= columns or each == 1)
+    for first in range(0, len(cells), columns):
+        row = cells[first : first + columns]
+        marked = [
+            f"{cell}{'*' if first + each == lanes.selected else ' '}"
+            for each, cell in enumerate(row)
+        ]
+        yield f"{first:3} " + "".join(cell.rjust(width) for cell in marked).rstrip()
+
+
+def _help(commands: Sequence[CommandHelp]) -> Iterator[str]:
+    for each in commands:
+        names = f"{each.name}, {each.short}" if each.short else each.name
+        head = f"{names} {each.arguments}".rstrip()
+        yield f"{head:<38} {each.text}" if len(head) < 38 else f"{head}\n{'':39}{each.text}"
+
+
+def _line(line: SourceLine) -> str:
+    mark = "->" if line.is_current else "  "
+    return f"{mark}{line.number:5}  {line.text}".rstrip()[: 2 * _WIDTH]
+
+
+def _place(place: Place) -> str:
+    """Return a place as ``function (file:line)``, or with the line in the PTX."""
+    name = place.function.partition("(")[0]
+    if place.file is None:
+        return f"{name} (ptx:{place.ptx_line})"
+    return f"{name} ({PurePath(place.file).name}:{place.line})"
+
+
+def _mask(lanes: Sequence[int]) -> str:
+    """Return lanes as ranges: ``0-15,17``."""
+    if len(lanes) == _LANES:
+        return "all"
+    parts: list[list[int]] = []
+    for lane in lanes:
+        if parts and parts[-1][1] == lane - 1:
+            parts[-1][1] = lane
+        else:
+            parts.append([lane, lane])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts) or "none"
+
+
+def _folded(words: Iterable[str]) -> Iterator[str]:
+    line = ""
+    for word in words:
+        if line and len(line) + len(word) + 1 > _WIDTH:
+            yield line
+            line = ""
+        line = f"{line} {word}".strip()
+    if line:
+        yield line
+
+

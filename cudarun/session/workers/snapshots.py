@@ -1,0 +1,158 @@
+"""Snapshots of a worker: copies of its process, made by forks, from which others can go on.
+
+Each copy has a connection with the parent of its own. A copy that waits for a message costs only
+the memory that others have changed since.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cudarun.base.errors import WorkerDied
+from cudarun.session.workers.service import receive, send
+
+_PATIENCE = 0.2  # seconds between looks at the worker
+
+
+class ParentConnection:
+    """The connection of a copy with the parent, in the copy.
+
+    Args:
+        path: The path of the parent's socket.
+        introduction: The first message to the parent.
+    """
+
+    def __init__(self, path: str, introduction: object) -> None:
+        self._path = path
+        self._children: list[int] = []
+        self._connect(introduction)
+
+    def _connect(self, introduction: object) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(self._path)
+        send(self._socket, (os.getpid(), introduction))
+
+    def send(self, message: object) -> None:
+        """Send a message."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            send(self._socket, message)
+
+    def receive(self) -> Any:
+        """Return the next message; the process ends if the parent has closed the connection."""
+        try:
+            message, _ = receive(self._socket)
+        except (EOFError, ConnectionError):
+            os._exit(0)
+        return message
+
+    @property
+    def has_message(self) -> bool:
+        """Whether there is a message, or the parent has closed the connection."""
+        return bool(select.select([self._socket], [], [], 0)[0])
+
+    def fork(self, introduction: object) -> bool:
+        """Make a copy of this process, which has a connection of its own; return true in it."""
+        self._children = [each for each in self._children if not os.waitpid(each, os.WNOHANG)[0]]
+        child = os.fork()
+        if child:
+            self._children.append(child)
+            return False
+        self._children = []
+        self._socket.close()
+        self._connect(introduction)
+        return True
+
+
+class Copy:
+    """A copy, in the parent.
+
+    Attributes:
+        pid: Its process.
+        introduction: Its first message.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        (self.pid, self.introduction), _ = receive(connection)
+
+    def send(self, message: object) -> None:
+        """Send a message."""
+        send(self._socket, message)
+
+    def receive(self) -> Any:
+        """Return the next message.
+
+        Raises:
+            WorkerDied: The process has ended.
+        """
+        try:
+            message, _ = receive(self._socket)
+        except (EOFError, ConnectionError, pickle.UnpicklingError):
+            raise WorkerDied("a process of the debugger ended unexpectedly") from None
+        return message
+
+    def fileno(self) -> int:
+        """Return the descriptor that `select` waits on."""
+        return self._socket.fileno()
+
+    def end(self) -> None:
+        """End the process, also while it runs."""
+        self._socket.close()
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+
+class Copies:
+    """The parent's socket, to which copies connect; a context manager.
+
+    Attributes:
+        path: Its path.
+    """
+
+    def __init__(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="cudarun-debug-")
+        self.path = str(Path(self._folder) / "socket")
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(self.path)
+        self._socket.listen(64)
+
+    def __enter__(self) -> Copies:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def accept(self, is_alive: Callable[[], bool] = lambda: True) -> Copy | None:
+        """Return the next copy that connects; ``None`` if the worker ends before.
+
+        Args:
+            is_alive: Returns whether the worker runs.
+        """
+        while not select.select([self._socket], [], [], _PATIENCE)[0]:
+            if not is_alive():
+                return None
+        return Copy(self._socket.accept()[0])
+
+    def wait(self, copy: Copy, arrived: Callable[[Copy], object]) -> Any:
+        """Return the next message of a copy; pass copies that connect meanwhile to a function.
+
+        Raises:
+            WorkerDied: Its process has ended.
+        """
+        while True:
+            ready = select.select([self._socket, copy], [], [])[0]
+            if self._socket in ready:
+                arrived(Copy(self._socket.accept()[0]))
+            if copy in ready:
+                return copy.receive()

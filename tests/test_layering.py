@@ -33,12 +33,14 @@ MAY_IMPORT = {
     "commands": {
         "model",
         "session",
+        "debugger",
         "report",
         "arguments",
         "diagnostics",
         "images",
         "comparison",
     },
+    "debugger": {"arguments", "images", "model", "session"},
     "session": {
         "arguments",
         "diagnostics",
@@ -98,11 +100,12 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             "numerics",
             "program",
         },
+        "debugging": {"code", "detectors", "engines", "execution", "faults", "machine", "numerics"},
         "host": {
             *("decode", "engines", "execution", "faults", "heap", "machine", "memory", "program"),
         },
         "api": {"host", "memory"},
-        "driver": {"api", "detectors", "engines", "execution", "host", "machine"},
+        "driver": {"api", "debugging", "detectors", "engines", "execution", "host", "machine"},
         "runtime_api": {"api", "driver", "host"},
         "runtime": {"driver", "runtime_api"},
         "server": {"api", "driver", "host", "memory", "program", "runtime", "runtime_api"},

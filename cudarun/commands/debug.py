@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudarun.base.errors import CudarunError, ExitCode, RequestError
-from cudarun.base.files import FileUse
-from cudarun.base.options import OptionGroup, OptionScope
+from cudarun.base.options import OptionGroup
 from cudarun.commands import launch
-from cudarun.commands.declaration import Option, Values, option
+from cudarun.commands.declaration import Values, option
 from cudarun.commands.options import target
 from cudarun.commands.steps import LaunchCommand
 from cudarun.session.driver.selection import parse_devices
@@ -39,9 +38,19 @@ _LEFT_OUT = frozenset(
     {
         *("sanitize", "dry_run", "filter_text", "listed", "fail_fast", "candidates", "best"),
         *("junit", "output_format", "confine", "write_spec", "together", "timeout", "trace"),
-        *("devices", "engine", "cpu_threads", "repeat", "warmup", "input_sets", "hot", "nbytes", "flops"),
+        *(
+            "devices",
+            "engine",
+            "cpu_threads",
+            "repeat",
+            "warmup",
+            "input_sets",
+            "hot",
+            "nbytes",
+            "flops",
+        ),
         *("profile", "graph", "seeds", "schedule", "schedules", "stateless", "reference"),
-        *("prove", "stats", "gpus", "as_json", "quiet", "times_shown"),
+        *("prove", "stats", "gpus", "saves", "force", "as_json", "quiet", "times_shown"),
     }
 )
 
@@ -49,7 +58,7 @@ _LEFT_OUT = frozenset(
 class DebugCommand(LaunchCommand):
     """The command with the options of ``launch`` that apply to a single launch."""
 
-    def __init__(self, *names: Any, params: list[click.Parameter], **facts: Any) -> None:
+    def __init__(self, name: str, params: list[click.Parameter], **facts: Any) -> None:
         shared = [
             each
             for each in launch.command.params
@@ -57,17 +66,16 @@ class DebugCommand(LaunchCommand):
         ]
         arguments = [each for each in shared if isinstance(each, click.Argument)]
         options = [each for each in shared if isinstance(each, click.Option)]
-        super().__init__(*names, params=[*arguments, *params, *options], **facts)
+        super().__init__(name, params=[*arguments, *params, *options], **facts)
 
 
-_own = partial(option, group=OptionGroup.FIRST, scope=OptionScope.RUN)
+_own = partial(option, group=OptionGroup.FIRST)
 
 
 @click.command("debug", cls=DebugCommand)
 @_own(
     "-x",
     "commands",
-    file=FileUse.INPUT,
     multiple=True,
     metavar="COMMANDS",
     help="Execute commands first: a file with one in each line, or a text with ; between them. "
@@ -186,8 +194,8 @@ class _Session:
     @property
     def exit_code(self) -> int:
         """That of the launch, if it has ended."""
-        stop = self.debugger and self.debugger.last
-        return ExitCode.OK if stop is None or stop.exit_code is None else stop.exit_code
+        code = None if self.debugger is None else self.debugger.last.exit_code
+        return ExitCode.OK if code is None else code
 
     def run(self) -> None:
         """Execute the commands."""

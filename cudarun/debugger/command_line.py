@@ -24,7 +24,7 @@ class Quit(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class DebuggerCommand:
     """A command.
 
     Attributes:
@@ -165,13 +165,13 @@ def _command(
     completes: Callable[[Debugger], Sequence[str]] = lambda debugger: (),
     *,
     repeats: bool = False,
-) -> Command:
-    return Command(CommandHelp(name, short, arguments, text), run, completes, repeats)
+) -> DebuggerCommand:
+    return DebuggerCommand(CommandHelp(name, short, arguments, text), run, completes, repeats)
 
 
 _motion = partial(_command, repeats=True)
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[DebuggerCommand, ...] = (
     _command("break", "b", "LOCATION [if CONDITION]",
              "Stop at FILE:LINE, LINE, ptx:LINE or a function.", _break, Debugger.locations),
     _command("tbreak", "tb", "LOCATION [if CONDITION]", "Stop there once.",
@@ -233,7 +233,7 @@ COMMANDS: tuple[Command, ...] = (
 """The commands; a name can be shortened to a part that no other command begins with."""
 
 
-def command_of(name: str) -> Command:
+def command_of(name: str) -> DebuggerCommand:
     """Return a command by its name, its short name or the start of its name.
 
     Raises:

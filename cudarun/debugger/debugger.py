@@ -12,11 +12,11 @@ from cudarun.debugger.history import History
 from cudarun.debugger.plans import Motion, Plan
 from cudarun.model.debug import (
     Breakpoint,
-    Change,
+    CodePlace,
     Lanes,
     Listing,
-    Origin,
-    Place,
+    MemoryWrite,
+    NanOrigin,
     SourceLine,
     StackFrame,
     Stop,
@@ -98,10 +98,10 @@ class Debugger:
         """The breakpoints in the order of their numbers."""
         return [*self._breakpoints.values()]
 
-    def _add(self, breakpoint: Breakpoint) -> Breakpoint:
-        places = self._ask("check_breakpoint", breakpoint)
+    def _add(self, point: Breakpoint) -> Breakpoint:
+        places = self._ask("check_breakpoint", point)
         self._number += 1
-        added = replace(breakpoint, number=self._number, places=places)
+        added = replace(point, number=self._number, places=places)
         self._breakpoints[added.number] = added
         return added
 
@@ -277,7 +277,7 @@ class Debugger:
         values: Sequence[Value] = self._ask("registers", names)
         return values
 
-    def writer(self, element: str) -> Change | None:
+    def writer(self, element: str) -> MemoryWrite | None:
         """Return the last write of an element before now; ``None`` if there was none."""
         watch = Breakpoint(0, "watch", element)
         self._ask("check_breakpoint", watch)
@@ -285,7 +285,7 @@ class Debugger:
         found = self._history.last_stop(plan, self.last.position)
         return None if found is None else found.change
 
-    def origin(self, expression: str) -> Origin:
+    def origin(self, expression: str) -> NanOrigin:
         """Return where the NaN came from that a register or an element has."""
         raise NotImplementedError
 
@@ -307,7 +307,7 @@ class Debugger:
         )
         return Listing("PTX" if ptx else place.file or "", tuple(shown))
 
-    def _text(self, place: Place, *, ptx: bool) -> tuple[str, int]:
+    def _text(self, place: CodePlace, *, ptx: bool) -> tuple[str, int]:
         if ptx:
             self._ptx = self._ptx or self._ask("ptx")
             return self._ptx, place.ptx_line

@@ -6,7 +6,6 @@ forward again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -148,5 +147,3 @@ class History:
             )
         )
         self._snapshots.pop(index).end()
-
-

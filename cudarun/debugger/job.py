@@ -29,12 +29,12 @@ class DebugJob(LaunchJob):
         self._path = path
 
     def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
-        from cudarun.debugger.target import LaunchAbandoned, Target
+        from cudarun.debugger.debugged_launch import DebuggedLaunch, LaunchAbandoned
         from cudarun.session.workers.snapshots import ParentConnection
 
         start = self.session.driver.traits.start_debugger
         assert start is not None, "the command has refused other devices"
-        target = Target(ParentConnection(self._path, 0))
+        target = DebuggedLaunch(ParentConnection(self._path, 0))
         target.observer = start(target)
         self.session.on_launch = target.bind
         outcome: LaunchResult | CudarunError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import RequestError
 from cudarun.images.demangler import demangle
-from cudarun.model.debug import Breakpoint, Place
+from cudarun.model.debug import Breakpoint, CodePlace
 
 if TYPE_CHECKING:
     from cudarun.session.driver.drivers import BlockCode, FunctionCode, Site
@@ -19,11 +19,11 @@ Statement = tuple[int, int]
 """The number of a basic block in the program, and the index of a statement in it."""
 
 
-def place_of(site: Site) -> Place:
+def place_of(site: Site) -> CodePlace:
     """Return the place of an instruction."""
     file, _, line = (site.source or "").rpartition(":")
     text = " ".join(site.text.split())
-    return Place(
+    return CodePlace(
         demangle(site.function), site.line, text, file or None, int(line) if file else None
     )
 
@@ -49,19 +49,19 @@ class Locations:
         self._functions = functions
         self._starts: dict[str, dict[Statement, Site]] = {}
 
-    def resolve(self, breakpoint: Breakpoint) -> dict[Statement, Place]:
-        """Return the statements that a breakpoint of a location stops at.
+    def resolve(self, point: Breakpoint) -> dict[Statement, CodePlace]:
+        """Return the statements that a point of a location stops at.
 
         Raises:
             RequestError: There is no such location.
         """
-        match breakpoint.kind:
+        match point.kind:
             case "function":
-                found = self._function(breakpoint.target)
+                found = self._function(point.target)
             case "ptx":
-                found = self._ptx(int(breakpoint.target))
+                found = self._ptx(int(point.target))
             case _:
-                file, _, line = breakpoint.target.rpartition(":")
+                file, _, line = point.target.rpartition(":")
                 found = self._line(file, int(line))
         return {statement: place_of(site) for statement, site in found.items()}
 

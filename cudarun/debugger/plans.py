@@ -1,4 +1,4 @@
-"""What the front end asks of the process with the kernel."""
+"""The requests of the front end to the process with the kernel."""
 
 from __future__ import annotations
 

@@ -21,9 +21,7 @@ class Stepping:
         site: Its instruction; ``None`` at the start of the launch.
     """
 
-    def __init__(
-        self, motion: Motion, locations: Locations, depth: int, site: Site | None
-    ) -> None:
+    def __init__(self, motion: Motion, locations: Locations, depth: int, site: Site | None) -> None:
         self._motion = motion
         self._locations = locations
         self._depth = depth

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -137,8 +137,8 @@ class ThreadValues(Mapping[str, Any]):
         if self._states is not None and len(self._lanes):
             yield from _BUILT_IN
             frame = self._states.frame(int(self._lanes[0]), self._level)
-            for slot in self._states.slots(frame):
-                yield REGISTER + slot.name.removeprefix("%")
+            for name in self._states.registers(frame):
+                yield REGISTER + name.removeprefix("%")
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -240,8 +240,3 @@ def type_of(value: Any) -> str:
     shape = ",".join(map(str, array.shape))
     name = "struct" if scalar is None else str(scalar)
     return f"{name}[{shape}]" if shape else name
-
-
-def register_names(values: Sequence[str]) -> list[str]:
-    """Return the names in the PTX of those that expressions have for registers."""
-    return ["%" + each.removeprefix(REGISTER) for each in values if each.startswith(REGISTER)]

@@ -1,4 +1,4 @@
-"""The results of the debugger: where execution stopped, and what can be seen there."""
+"""The results of the debugger: stops of execution, and the state there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodePlace:
     """An instruction: its function, its line in the PTX, and that in the source from ``.loc``."""
 
     function: str
@@ -44,7 +44,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MemoryWrite:
     """A write of memory.
 
     Attributes:
@@ -58,7 +58,7 @@ class Change:
 
     name: str
     thread: Thread
-    place: Place
+    place: CodePlace
     position: int
     before: str
     after: str
@@ -89,11 +89,11 @@ class Stop:
     position: int
     kernel: str = ""
     thread: Thread | None = None
-    place: Place | None = None
+    place: CodePlace | None = None
     threads: int = 0
     lanes: tuple[int, ...] = ()
     breakpoint: int | None = None
-    change: Change | None = None
+    change: MemoryWrite | None = None
     text: str = ""
     output: str = ""
     exit_code: int | None = None
@@ -117,7 +117,7 @@ class Breakpoint:
     kind: Literal["line", "ptx", "function", "watch", "catch"]
     target: str
     condition: str = ""
-    places: tuple[Place, ...] = ()
+    places: tuple[CodePlace, ...] = ()
     thread: int | None = None
     once: bool = False
 
@@ -127,7 +127,7 @@ class StackFrame:
     """A call of a function; level 0 is the innermost one."""
 
     level: int
-    place: Place
+    place: CodePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class ThreadGroup:
 
     lanes: tuple[int, ...]
     state: str
-    place: Place | None
+    place: CodePlace | None
     notes: tuple[str, ...] = ()
 
 
@@ -182,8 +182,8 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a NaN came from.
+class NanOrigin:
+    """The source of a NaN.
 
     Attributes:
         position: The position of the instruction that produced it; ``None`` for an input.
@@ -195,7 +195,7 @@ class Origin:
 
     position: int | None
     thread: Thread | None = None
-    place: Place | None = None
+    place: CodePlace | None = None
     operands: tuple[Value, ...] = ()
     text: str = ""
 

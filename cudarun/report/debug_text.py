@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import PurePath
 from typing import Any
 
 from cudarun.model.debug import (
     Breakpoint,
-    Change,
+    CodePlace,
     CommandHelp,
     Lanes,
     Listing,
-    Origin,
-    Place,
+    MemoryWrite,
+    NanOrigin,
     SourceLine,
     StackFrame,
     Stop,
     StoppedAt,
-    Thread,
     ThreadGroup,
+    Triple,
     Value,
     Warp,
 )
@@ -45,9 +46,9 @@ def lines_of(result: Any) -> Iterator[str]:
     match result:
         case StoppedAt(stop, line):
             yield from _stop(stop, line)
-        case Change():
+        case MemoryWrite():
             yield from _change(result)
-        case Origin():
+        case NanOrigin():
             yield from _origin(result)
         case Breakpoint():
             yield _breakpoint(result)
@@ -63,8 +64,8 @@ def lines_of(result: Any) -> Iterator[str]:
         case [CommandHelp(), *_]:
             yield from _help(result)
         case [Warp(), *_]:
-            for warp in result:
-                yield from _warp(warp)
+            for (block, groups), same in groupby(result, lambda each: (each.block, each.groups)):
+                yield from _warps(block, [each.warp for each in same], groups)
         case [str(), *_]:
             yield from _folded(result)
         case [_, *_]:
@@ -100,13 +101,13 @@ def _stop(stop: Stop, line: SourceLine | None) -> Iterator[str]:
         yield _line(line)
 
 
-def _change(change: Change) -> Iterator[str]:
+def _change(change: MemoryWrite) -> Iterator[str]:
     yield f"{change.name} = {change.before} -> {change.after}"
     yield f"  written by {change.thread}, {_place(change.place)}"
     yield f"  position {change.position}"
 
 
-def _origin(origin: Origin) -> Iterator[str]:
+def _origin(origin: NanOrigin) -> Iterator[str]:
     if origin.text:
         yield origin.text
     if origin.place is not None:
@@ -117,30 +118,28 @@ def _origin(origin: Origin) -> Iterator[str]:
         yield f"  {each.name} = {each.text}"
 
 
-def _breakpoint(breakpoint: Breakpoint) -> str:
-    condition = f" if {breakpoint.condition}" if breakpoint.condition else ""
-    once = " once" if breakpoint.once else ""
-    count = len(breakpoint.places)
-    places = f": {_place(breakpoint.places[0])}" if breakpoint.places else ""
+def _breakpoint(point: Breakpoint) -> str:
+    condition = f" if {point.condition}" if point.condition else ""
+    once = " once" if point.once else ""
+    count = len(point.places)
+    places = f": {_place(point.places[0])}" if point.places else ""
     more = f" and {count - 1} more" if count > 1 else ""
-    kind = f"{breakpoint.kind} " if breakpoint.kind in ("watch", "catch", "ptx") else ""
-    return f"{breakpoint.number} {kind}{breakpoint.target}{condition}{once}{places}{more}"
+    kind = f"{point.kind} " if point.kind in ("watch", "catch", "ptx") else ""
+    return f"{point.number} {kind}{point.target}{condition}{once}{places}{more}"
 
 
 def _frame(frame: StackFrame) -> str:
     return f"#{frame.level} {_place(frame.place)}"
 
 
-def _warp(warp: Warp) -> Iterator[str]:
-    yield f"block ({', '.join(map(str, warp.block))}), warp {warp.warp}"
-    for group in warp.groups:
+def _warps(block: Triple, warps: Sequence[int], groups: Sequence[ThreadGroup]) -> Iterator[str]:
+    """Yield the states of warps that are in the same ones."""
+    numbers = f"warps {warps[0]}-{warps[-1]}" if len(warps) > 1 else f"warp {warps[0]}"
+    yield f"block ({', '.join(map(str, block))}), {numbers}"
+    for group in groups:
         where = "" if group.place is None else f", {_place(group.place)}"
-        yield f"  {_mask(group.lanes)} {_state(group)}{where}"
+        yield f"  {_mask(group.lanes)} {group.state}{where}"
         yield from (f"    {note}" for note in group.notes)
-
-
-def _state(group: ThreadGroup) -> str:
-    return group.state
 
 
 def _lanes(lanes: Lanes) -> Iterator[str]:
@@ -171,7 +170,7 @@ def _line(line: SourceLine) -> str:
     return f"{mark}{line.number:5}  {line.text}".rstrip()[: 2 * _WIDTH]
 
 
-def _place(place: Place) -> str:
+def _place(place: CodePlace) -> str:
     """Return a place as ``function (file:line)``, or with the line in the PTX."""
     name = place.function.partition("(")[0]
     if place.file is None:
@@ -201,5 +200,3 @@ def _folded(words: Iterable[str]) -> Iterator[str]:
         line = f"{line} {word}".strip()
     if line:
         yield line
-
-

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.debugging.thread_states import ThreadStates, global_bytes
+from cudarun.emulator.debugging.thread_states import ThreadStates, first_site, global_bytes
 from cudarun.emulator.debugging.writes import MemoryRange, WriteDetector
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.instrumentation import InvalidAccesses, entries_of, instrumented
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.frame import Code, Entry, Frame
     from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.numerics.types import Type
 
 
 class Controller(Protocol):
@@ -96,6 +97,7 @@ class DebugObserver(Observer):
         self.writes = WriteDetector()
         self.watches = False
         self._watched: dict[int, ActionFunction] = {}
+        self._types: dict[str, dict[int, Type]] = {}
 
     def execute(
         self,
@@ -118,7 +120,7 @@ class DebugObserver(Observer):
             site: The next instruction of those that are active.
         """
         assert self.current is not None
-        return ThreadStates(self.current.frame.batch, site)
+        return ThreadStates(self.current.frame.batch, site, self._types)
 
     @staticmethod
     def place(launch: Launch, number: int) -> tuple[Coordinates, Coordinates]:
@@ -149,6 +151,7 @@ class DebugObserver(Observer):
 
     def launched(self, launch: Launch) -> None:
         """See `Observer`."""
+        self._types.clear()
         for function in launch.functions.values():
             _keep_values(function)
         self.inner.launched(launch)
@@ -290,6 +293,14 @@ class BlockRun:
         """Return the instruction of a statement; ``None`` for a fall-through."""
         operations = self.block.operations
         return operations[index].site if index < len(operations) else self.block.terminator.site
+
+    def next_site(self, index: int) -> Site | None:
+        """Return the instruction of a statement, or that which a fall-through leads to."""
+        site = self.site(index)
+        successors = self.block.terminator.successors
+        if site is None and index + 1 == self.statements and len(successors) == 1:
+            return first_site(self.frame.function.blocks[successors[0]])
+        return site
 
     def arrays(self, index: int) -> tuple[Sequence[Any], Sequence[Any]]:
         """Return the arrays of the sources and of the destinations of an operation.

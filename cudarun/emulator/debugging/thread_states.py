@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cudarun.emulator.code import Role, Site
+from cudarun.emulator.code import RegisterUse, Role, Site
 from cudarun.emulator.debugging.writes import MemoryRange
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.spaces import WINDOWS, section_window
 from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import BlockCode, FunctionCode, RegisterSlot
+    from cudarun.emulator.code import BlockCode, FunctionCode
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Frame
     from cudarun.emulator.machine.lanes import Indices, Lanes
@@ -46,10 +48,14 @@ class ThreadStates:
     Args:
         batch: The batch.
         site: The next instruction of its active lanes.
+        types: The types of the registers of functions that are known so far.
     """
 
-    def __init__(self, batch: Batch, site: Site | None) -> None:
+    def __init__(
+        self, batch: Batch, site: Site | None, types: dict[str, dict[int, Type]] | None = None
+    ) -> None:
         self.batch = batch
+        self._types = {} if types is None else types
         self.launch = batch.launch
         self._site = site
 
@@ -124,7 +130,7 @@ class ThreadStates:
     def calls(self, lane: int) -> list[tuple[FunctionCode, Site | None]]:
         """Return the functions that a lane is in, the innermost first, and where."""
         group = self.group_of(lane)
-        found = []
+        found: list[tuple[FunctionCode, Site | None]] = []
         for number in reversed(group.path):
             function, block = self.launch.locate(number)
             found.append((function, block.terminator.site if found else group.site))
@@ -138,10 +144,15 @@ class ThreadStates:
         depth = len(path) - 1 - level
         return self.batch.frame(depth, self.launch.locate(path[depth])[0])
 
-    def slots(self, frame: Frame) -> Sequence[RegisterSlot]:
-        """Return the registers of a function, special ones included."""
+    def registers(self, frame: Frame) -> dict[str, Type]:
+        """Return the types of the registers of a function, special ones included."""
         roles = (Role.REGISTER, Role.CONSTANT, Role.SPECIAL)
-        return [each for each in frame.function.slots if each.role in roles]
+        types = self._types_in(frame.function)
+        return {
+            slot.name: types.get(number, slot.type)
+            for number, slot in enumerate(frame.function.slots)
+            if slot.role in roles
+        }
 
     def register(self, frame: Frame, name: str, lanes: Indices) -> Array:
         """Return a register of some lanes, by its name in the PTX.
@@ -151,12 +162,21 @@ class ThreadStates:
         """
         numbers = {slot.name: number for number, slot in enumerate(frame.function.slots)}
         number = numbers.get(name)
-        values = self.batch.special(name) if number is None else frame.registers[number]
-        if len(values) == 1:
-            return np.broadcast_to(values, (len(lanes), *values.shape[1:]))
-        found = values[lanes]
+        if number is None:
+            return lane_sets.values(self.batch.special(name), lanes)
+        values = self._stored(frame, number, lanes)
+        used = self._types_in(frame.function).get(number)
+        return values if used is None else values.view(used.dtype)
+
+    def _types_in(self, function: FunctionCode) -> dict[int, Type]:
+        if function.name not in self._types:
+            self._types[function.name] = _types(function)
+        return self._types[function.name]
+
+    def _stored(self, frame: Frame, number: int, lanes: Indices) -> Array:
+        found = lane_sets.values(frame.registers[number], lanes)
         active = self.batch.active
-        if number is None or active is None or active.in_place or active.frame is not frame:
+        if active is None or active.in_place or active.frame is not frame:
             return found
         compacted = frame.compacted[number]
         if active.loaded >> number & 1 and compacted is not None:
@@ -201,7 +221,7 @@ class ThreadStates:
             return global_bytes(self.launch, where.start, where.size)
         section = self.batch.section(where.space)
         start = where.start if where.space == "param" else where.offset(self.batch, 0)
-        if not (0 <= where.start and where.start + where.size <= section.size):
+        if where.start < 0 or where.start + where.size > section.size:
             raise ValueError(f"no {where.size} bytes of {where.space} memory at {where.start:#x}")
         if not 0 <= start <= len(section.bytes) - where.size:
             raise ValueError("its block is not running")
@@ -230,8 +250,32 @@ def first_site(block: BlockCode) -> Site | None:
     return block.operations[0].site if block.operations else block.terminator.site
 
 
+def _types(function: FunctionCode) -> dict[int, Type]:
+    """Return the types that instructions use registers as, where these are more than bits."""
+    counts: dict[int, Counter[Type]] = defaultdict(Counter)
+    for block in function.blocks:
+        for operation in block.operations:
+            for use in (*operation.sources, *operation.destinations):
+                if isinstance(use, RegisterUse):
+                    counts[use.slot][use.type] += 1
+    return {
+        slot: found
+        for slot, types in counts.items()
+        if (found := _most_used(types, function.slots[slot].type)) is not None
+    }
+
+
+def _most_used(types: Counter[Type], declared: Type) -> Type | None:
+    fitting = [
+        (count, used.name, used)
+        for used, count in types.items()
+        if used.kind is not TypeKind.BITS and used.bits == declared.bits and used.elements == 1
+        and used.dtype.itemsize == declared.dtype.itemsize
+    ]  # fmt: skip
+    return max(fitting)[2] if fitting else None
+
+
 def _contains(lanes: Lanes, lane: int) -> bool:
     if isinstance(lanes, slice):
         return bool(lanes.start <= lane < lanes.stop)
     return bool(np.isin(lane, lanes))
-

@@ -57,7 +57,7 @@ class ParentConnection:
 
     @property
     def has_message(self) -> bool:
-        """Whether there is a message, or the parent has closed the connection."""
+        """True if there is a message, or the parent has closed the connection."""
         return bool(select.select([self._socket], [], [], 0)[0])
 
     def fork(self, introduction: object) -> bool:
@@ -151,8 +151,8 @@ class Copies:
             WorkerDied: Its process has ended.
         """
         while True:
-            ready = select.select([self._socket, copy], [], [])[0]
-            if self._socket in ready:
+            ready = select.select([self._socket.fileno(), copy.fileno()], [], [])[0]
+            if self._socket.fileno() in ready:
                 arrived(Copy(self._socket.accept()[0]))
-            if copy in ready:
+            if copy.fileno() in ready:
                 return copy.receive()

@@ -22,9 +22,9 @@ from cudarun.images.demangler import demangle
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.model.debug import (
     Breakpoint,
-    Change,
+    CodePlace,
     Lanes,
-    Place,
+    MemoryWrite,
     Reason,
     StackFrame,
     Stop,
@@ -57,7 +57,7 @@ class LaunchAbandoned(BaseException):
     """The front end has ended: the launch is not to run."""
 
 
-class Target:
+class DebuggedLaunch:
     """The debugger in the process with the kernel, which `DebugObserver` calls.
 
     Args:
@@ -122,8 +122,9 @@ class Target:
         """See `Controller`."""
         self._launch = launch
         self._run, self._index = self.observer.current, self.observer.index
-        if fault.places and fault.places[0].thread is not None:
-            self._thread = self._number(fault.places[0].block, fault.places[0].thread)
+        place = fault.places[0] if fault.places else None
+        if place is not None and place.block is not None and place.thread is not None:
+            self._thread = self._number(place.block, place.thread)
         self._reached("fault", text=fault.report)
 
     def finished(self, outcome: object) -> None:
@@ -160,14 +161,19 @@ class Target:
             self._select_active()
             self._reached("exit")
         elif not (self._marks and self._at_breakpoint(run, index)):
-            stepping = self._stepping
-            if stepping is not None and self._is_at(run, self._thread):
-                if stepping.stops_at(run, index):
-                    self._reached("finish" if plan.motion == "finish" else "step")
+            self._step_to(run, index)
         if observer.watches:
             self._before = {each: self._bytes(each) for each in observer.writes.ranges}
         if "nan" in self._catches:
             self._note_operands(run, index)
+
+    def _step_to(self, run: BlockRun, index: int) -> None:
+        """Stop where the motion of the selected thread ends."""
+        stepping = self._stepping
+        if stepping is None or not self._is_at(run, self._thread):
+            return
+        if stepping.stops_at(run, index):
+            self._reached("finish" if self._plan.motion == "finish" else "step")
 
     def after(self, run: BlockRun, index: int) -> None:
         """See `Controller`."""
@@ -205,7 +211,8 @@ class Target:
     def _stopped(self, reason: Reason, **facts: Any) -> Stop:
         launch, site = self._launch, self._site
         output, self._output = self._output.decode(errors="replace"), bytearray()
-        thread, lanes, threads = None, (), 0
+        thread, threads = None, 0
+        lanes: tuple[int, ...] = ()
         if launch is not None and self._run is not None and launch.running is not None:
             thread = Thread(*self.observer.place(launch, self._thread))
             active = self.observer.states(site).active
@@ -234,7 +241,7 @@ class Target:
 
     @property
     def _site(self) -> Site | None:
-        return None if self._run is None else self._run.site(self._index)
+        return None if self._run is None else self._run.next_site(self._index)
 
     def _at_breakpoint(self, run: BlockRun, index: int) -> bool:
         """Stop at the breakpoints of a statement; return whether it has."""
@@ -267,12 +274,12 @@ class Target:
         states, writes = self._states(), self.observer.writes
         found, writes.written = writes.written, []
         for where in dict.fromkeys(each.range for each in found):
-            breakpoint, name = self._watched[where]
+            watchpoint, name = self._watched[where]
             lane = next(each.lane for each in reversed(found) if each.range == where)
             site = run.site(index)
             assert site is not None, "a write is an instruction"
             self._thread = states.number(lane)
-            change = Change(
+            change = MemoryWrite(
                 name,
                 Thread(*self.observer.place(states.launch, self._thread)),
                 place_of(site),
@@ -280,7 +287,7 @@ class Target:
                 self._element_text(name, self._before[where]),
                 self._element_text(name, self._bytes(where)),
             )
-            self._pending = "watchpoint", {"breakpoint": breakpoint.number, "change": change}
+            self._pending = "watchpoint", {"breakpoint": watchpoint.number, "change": change}
 
     def _element_text(self, name: str, data: bytes) -> str:
         spec = self._names.buffers[name.partition("[")[0]]
@@ -345,9 +352,9 @@ class Target:
                 self._stepping.start_at(self._run, self._index)
         self._attend()
 
-    def _resolved(self, breakpoint: Breakpoint) -> Mapping[Statement, Place]:
+    def _resolved(self, point: Breakpoint) -> Mapping[Statement, CodePlace]:
         try:
-            return self._locations.resolve(breakpoint)
+            return self._locations.resolve(point)
         except RequestError:  # it is in the code of another launch
             return {}
 
@@ -442,20 +449,21 @@ class Target:
         return ThreadValues(states, self._names, lanes, level, memory=self._memory)
 
     def _memory(self, address: int, size: int) -> Array:
+        assert self._launch is not None
         return self.observer.global_bytes(self._launch, address, size)
 
     def _range(self, element: str) -> MemoryRange:
         name, offset, size = thread_values.element_of(element, self._values())
         return self.observer.global_range(self._names.addresses[name] + offset, size)
 
-    def _check_breakpoint(self, breakpoint: Breakpoint) -> tuple[Place, ...]:
-        if breakpoint.condition:
-            thread_values.parse(breakpoint.condition)
-        if breakpoint.kind == "watch":
-            self._range(breakpoint.target)
-        if breakpoint.kind in ("watch", "catch"):
+    def _check_breakpoint(self, point: Breakpoint) -> tuple[CodePlace, ...]:
+        if point.condition:
+            thread_values.parse(point.condition)
+        if point.kind == "watch":
+            self._range(point.target)
+        if point.kind in ("watch", "catch"):
             return ()
-        return tuple(self._locations.resolve(breakpoint).values())
+        return tuple(self._locations.resolve(point).values())
 
     def _number(self, block: Sequence[int], thread: Sequence[int]) -> int:
         assert self._launch is not None
@@ -482,7 +490,7 @@ class Target:
         site = states.group_of(lane).site
         stop = self._stopped("position")
         lanes = self._lanes_of_warp(states.indices(states.group_of(lane).lanes))
-        return replace(stop, place=site and place_of(site), lanes=lanes)
+        return replace(stop, place=None if site is None else place_of(site), lanes=lanes)
 
     def _frames(self) -> tuple[StackFrame, ...]:
         states, lane = self._selected()
@@ -506,7 +514,7 @@ class Target:
         found: dict[tuple[int, int], list[ThreadGroup]] = defaultdict(list)
         for group in states.groups():
             lanes = states.indices(group.lanes)
-            place = group.site and place_of(group.site)
+            place = None if group.site is None else place_of(group.site)
             blocks, warps = lanes // threads, lanes % threads // _WARP
             keys = np.stack([blocks, warps], axis=1)
             for block, warp in np.unique(keys, axis=0).tolist():
@@ -548,16 +556,16 @@ class Target:
     def _registers(self, names: Sequence[str]) -> tuple[Value, ...]:
         states, lane = self._selected()
         frame = states.frame(lane, self._level)
-        slots = {slot.name: slot for slot in states.slots(frame)}
-        unknown = [name for name in names if name not in slots]
+        types = states.registers(frame)
+        unknown = [name for name in names if name not in types]
         if unknown:
             raise RequestError(
-                f"unknown register {unknown[0]}", hint=f"the registers are {', '.join(slots)}"
+                f"unknown register {unknown[0]}", hint=f"the registers are {', '.join(types)}"
             )
         found = []
-        for name in names or slots:
+        for name in names or types:
             value = states.register(frame, name, np.array([lane]))[0]
-            found.append(Value(name, str(slots[name].type.name), thread_values.text_of(value)))
+            found.append(Value(name, types[name].name, thread_values.text_of(value)))
         return tuple(found)
 
     def _ptx(self) -> str:
@@ -607,4 +615,3 @@ def _linear(place: Sequence[int], extent: Sequence[int], what: str) -> int:
         raise RequestError(f"no {what} {tuple(place)}: the last one is ({limits})")
     x, y, z = padded
     return x + extent[0] * (y + extent[1] * z)
-

@@ -6,13 +6,13 @@ contain it. ``-lineinfo`` writes lines only. It is read for one kernel at a time
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudarun.base.errors import ImageRefused
+from cudarun.images.debug_sections import ptx_sections
 from cudarun.images.debug_types import DebugParameter, debug_parameters
 from cudarun.images.demangler import demangle
 from cudarun.images.dwarf import Dwarf, UnusableDwarf
@@ -29,13 +29,6 @@ _SECTIONS = (
     _SECTION, ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_str_offsets",
     ".debug_addr", ".debug_loclists", ".debug_rnglists",
 )  # fmt: skip
-
-_PTX_SECTION = re.compile(rb"^[ \t]*\.section[ \t]+(\.debug_\w+)\s*\{([^{}]*)\}", re.MULTILINE)
-_PTX_DATA = re.compile(rb"\.b(8|16|32|64)[ \t]+([^\n]*)")
-_COMMENT = re.compile(rb"//[^\n]*")
-_NUMBER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|\d+)")
-_IN_SECTION = re.compile(rb"\.debug_\w+(?:\s*\+\s*(\d+))?")
-
 
 class DebugInformation:
     """The debug information of an image.
@@ -105,31 +98,7 @@ def _sections(data: Data, limit: int | None) -> Iterator[Mapping[str, bytes]]:
             return
         yield {name: bytes(named[name].data) for name in _SECTIONS if name in named}
     elif kind is ImageKind.PTX:
-        yield _ptx_sections(bytes(data))
-
-
-def _ptx_sections(text: bytes) -> dict[str, bytes]:
-    """Return the sections of a PTX text; addresses in them are zeros."""
-    return {
-        name.decode(): b"".join(_assembled(_COMMENT.sub(b"", body)))
-        for name, body in _PTX_SECTION.findall(text.partition(b"\0")[0])
-        if name.decode() in _SECTIONS
-    }
-
-
-def _assembled(body: bytes) -> Iterator[bytes]:
-    for bits, values in _PTX_DATA.findall(body):
-        size = int(bits) // 8
-        for value in values.split(b","):
-            yield (_integer(value.strip()) % (1 << 8 * size)).to_bytes(size, "little")
-
-
-def _integer(value: bytes) -> int:
-    """Return a number, or the offset in a section; 0 for an address."""
-    if _NUMBER.fullmatch(value):
-        return int(value, 0) if value.lower().lstrip(b"-").startswith(b"0x") else int(value)
-    match = _IN_SECTION.fullmatch(value)
-    return int(match[1] or 0) if match else 0
+        yield ptx_sections(bytes(data), _SECTIONS)
 
 
 def _disagreement(found: Sequence[DebugParameter], parameters: Sequence[Parameter]) -> str | None:

@@ -22,7 +22,7 @@ _POINTER_BYTES = 8
 _DEEPEST = 64  # types within types
 _MOST_TYPES = 20_000  # of the members of a parameter, all levels together
 _MOST_EXTENTS = 16
-_POINTERS = {
+POINTERS = {
     "DW_TAG_pointer_type": "*",
     "DW_TAG_reference_type": "&",
     "DW_TAG_rvalue_reference_type": "&&",
@@ -32,9 +32,11 @@ _QUALIFIERS = {
     "DW_TAG_volatile_type": " volatile",
     "DW_TAG_restrict_type": "",
 }
-_STRUCTS = ("DW_TAG_structure_type", "DW_TAG_class_type")
+STRUCTS = ("DW_TAG_structure_type", "DW_TAG_class_type")
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1-4])(?:_\d\da)?")
-_BASE_CLASS = "__b_"  # the prefix of the member that nvcc writes for one
+BASE_CLASS = "__b_"
+"""The prefix of the member that nvcc writes for a base class."""
+
 _INTEGERS = {1: "char", 2: "short", 4: "int", 8: "long"}
 
 
@@ -65,7 +67,7 @@ def debug_parameters(dwarf: Dwarf, kernel: str) -> tuple[DebugParameter, ...] | 
     function = dwarf.function(kernel)
     if function is None:
         return None
-    reader = _TypeReader(dwarf)
+    reader = TypeReader(dwarf)
     return tuple(
         reader.parameter(die)
         for die in dwarf.children(function)
@@ -73,31 +75,43 @@ def debug_parameters(dwarf: Dwarf, kernel: str) -> tuple[DebugParameter, ...] | 
     )
 
 
-class _TypeReader:
-    """A reader of the types of one kernel's parameters."""
+class TypeReader:
+    """A reader of types.
 
-    def __init__(self, dwarf: Dwarf) -> None:
-        self._dwarf = dwarf
+    Args:
+        dwarf: The debug information.
+        keeps_typedefs: Spell a typedef by its name.
+    """
+
+    def __init__(self, dwarf: Dwarf, *, keeps_typedefs: bool = False) -> None:
+        self.dwarf = dwarf
+        self._keeps_typedefs = keeps_typedefs
         self._left = 0
 
     def parameter(self, die: DIE) -> DebugParameter:
-        type_ = self._unqualified(die)
+        """Return a parameter."""
+        type_ = self.unqualified(die)
         self._left = _MOST_TYPES
-        name = self._dwarf.name(die)
+        name = self.dwarf.name(die)
         return DebugParameter(
             name=name if name is not None and name.isidentifier() else None,
             type=self._value_spelling(type_),
-            size=self._size(type_),
+            size=self.size(type_),
             members=self._members(type_),
             is_enumeration=type_ is not None and type_.tag == "DW_TAG_enumeration_type",
         )
 
     def _target(self, die: DIE) -> DIE | None:
         """Return the type of a DIE; ``None`` for void."""
-        target = self._dwarf.target(die)
+        target = self.dwarf.target(die)
         return None if target is not None and target.tag == "DW_TAG_unspecified_type" else target
 
-    def _unqualified(self, die: DIE) -> DIE | None:
+    def spelling(self, die: DIE) -> str:
+        """Return the type of a DIE as text."""
+        self._left = _MOST_TYPES
+        return self._spelling(self._target(die))
+
+    def unqualified(self, die: DIE) -> DIE | None:
         """Return the type of a DIE without typedefs and qualifiers."""
         current: DIE | None = die
         for _ in range(_DEEPEST):
@@ -109,20 +123,21 @@ class _TypeReader:
 
     # --- sizes -----------------------------------------------------------------------------------
 
-    def _size(self, type_: DIE | None, depth: int = 0) -> int | None:
+    def size(self, type_: DIE | None, depth: int = 0) -> int | None:
+        """Return the bytes of a type without qualifiers; ``None`` if they are unknown."""
         if type_ is None or depth > _DEEPEST:
             return None
-        if type_.tag in _POINTERS:
+        if type_.tag in POINTERS:
             return _POINTER_BYTES
         if type_.tag == "DW_TAG_array_type":
-            size = self._size(self._unqualified(type_), depth + 1)
-            return None if size is None else size * prod(self._extents(type_))
+            size = self.size(self.unqualified(type_), depth + 1)
+            return None if size is None else size * prod(self.extents(type_))
         return count(type_, "DW_AT_byte_size")
 
-    def _extents(self, array: DIE) -> tuple[int, ...]:
+    def extents(self, array: DIE) -> tuple[int, ...]:
         """Return the extents of an array; 0 for an unknown one."""
         extents: list[int] = []
-        for die in self._dwarf.children(array):
+        for die in self.dwarf.children(array):
             if die.tag == "DW_TAG_subrange_type":
                 last = number(die, "DW_AT_upper_bound")  # -1 of an array without elements
                 extents.append(
@@ -143,10 +158,10 @@ class _TypeReader:
 
     def _integer(self, enumeration: DIE) -> str:
         """Return the underlying type of an enumeration."""
-        declared = self._unqualified(enumeration)
+        declared = self.unqualified(enumeration)
         if declared is not None:
             return self._spelling(declared)
-        values = (number(each, "DW_AT_const_value") for each in self._dwarf.children(enumeration))
+        values = (number(each, "DW_AT_const_value") for each in self.dwarf.children(enumeration))
         is_signed = any(value is not None and value < 0 for value in values)
         integer = _INTEGERS.get(count(enumeration, "DW_AT_byte_size") or 0, "int")
         return f"{'signed' if is_signed else 'unsigned'} {integer}"
@@ -162,27 +177,28 @@ class _TypeReader:
         def of_target(inner: str) -> str:
             return self._spelling(self._target(type_), inner, depth + 1)
 
-        if type_.tag in _POINTERS:
-            return of_target(f"{_POINTERS[type_.tag]}{declarator}")
+        if type_.tag in POINTERS:
+            return of_target(f"{POINTERS[type_.tag]}{declarator}")
         if type_.tag in _QUALIFIERS:
             return of_target(f"{_QUALIFIERS[type_.tag]}{declarator}")
-        if type_.tag == "DW_TAG_typedef":
+        if type_.tag == "DW_TAG_typedef" and not self._keeps_typedefs:
             return of_target(declarator)
         around = f" ({declarator.strip()})" if declarator else ""
         if type_.tag == "DW_TAG_array_type":
-            extents = "".join(f"[{extent or ''}]" for extent in self._extents(type_))
+            extents = "".join(f"[{extent or ''}]" for extent in self.extents(type_))
             return of_target(f"{around} {extents}")
         if type_.tag == "DW_TAG_subroutine_type":
             parameters = [
                 self._spelling(self._target(each), depth=depth + 1)
-                for each in self._dwarf.children(type_)
+                for each in self.dwarf.children(type_)
                 if each.tag == "DW_TAG_formal_parameter"
             ]
             return of_target(f"{around}({', '.join(parameters)})")
-        return f"{self._name(type_)}{declarator}"
+        return f"{self.name(type_)}{declarator}"
 
-    def _name(self, type_: DIE) -> str:
-        name = self._dwarf.name(type_)
+    def name(self, type_: DIE) -> str:
+        """Return the name of a type."""
+        name = self.dwarf.name(type_)
         if name is None:
             return "(unnamed)"
         if type_.tag == "DW_TAG_base_type":
@@ -190,14 +206,15 @@ class _TypeReader:
             return "long double" if is_long else name
         name = demangle(name)
         vector = _VECTOR.fullmatch(name)
-        if vector and not self._is_vector(type_, int(vector[1])):
+        is_struct = type_.tag in STRUCTS
+        if vector and is_struct and not self._is_vector(type_, int(vector[1])):
             return f"{name} {{…}}"  # another struct with the name of a CUDA vector
         return name
 
     def _is_vector(self, type_: DIE, components: int) -> bool:
-        children = islice(self._dwarf.children(type_), components + 1)
+        children = islice(self.dwarf.children(type_), components + 1)
         members = [each for each in children if each.tag == "DW_TAG_member"]
-        names = [self._dwarf.name(each) for each in members]
+        names = [self.dwarf.name(each) for each in members]
         types = {self._spelling(self._target(each)) for each in members}
         return names == [*"xyzw"[:components]] and len(types) == 1
 
@@ -205,7 +222,7 @@ class _TypeReader:
 
     def _members(self, type_: DIE | None, depth: int = 0) -> tuple[ParameterMember, ...]:
         """Return the members of a struct; none of another type or of an incomplete struct."""
-        if type_ is None or type_.tag not in _STRUCTS or depth > _DEEPEST:
+        if type_ is None or type_.tag not in STRUCTS or depth > _DEEPEST:
             return ()
         size = count(type_, "DW_AT_byte_size") or 0
         found = [*self._declared_members(type_, depth)]
@@ -213,24 +230,24 @@ class _TypeReader:
         return tuple(found) if is_whole else ()
 
     def _declared_members(self, struct: DIE, depth: int) -> Iterator[ParameterMember]:
-        for die in self._dwarf.children(struct):
-            offset = self._dwarf.location(die)
+        for die in self.dwarf.children(struct):
+            offset = self.dwarf.location(die)
             if die.tag not in ("DW_TAG_member", "DW_TAG_inheritance") or offset is None:
                 continue
-            type_ = self._unqualified(die)
-            size = self._size(type_)
+            type_ = self.unqualified(die)
+            size = self.size(type_)
             if not size:  # an incomplete type, or a flexible array
                 continue
-            name = self._dwarf.name(die)
-            if name is not None and name.startswith(_BASE_CLASS):
+            name = self.dwarf.name(die)
+            if name is not None and name.startswith(BASE_CLASS):
                 name = None
             if "DW_AT_bit_size" in die.attributes:  # other members can be in the same bytes
                 yield ParameterMember(offset, size, name=name)
                 continue
             elements = 1
             while type_ is not None and type_.tag == "DW_TAG_array_type":
-                elements *= prod(self._extents(type_))
-                type_ = self._unqualified(type_)
+                elements *= prod(self.extents(type_))
+                type_ = self.unqualified(type_)
             spelling = self._value_spelling(type_)
             yield ParameterMember(
                 offset, size, spelling, name, elements, self._members(type_, depth + 1)

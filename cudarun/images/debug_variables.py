@@ -1,0 +1,315 @@
+"""The C++ variables of PTX by ``nvcc -G``: names, types, scopes and locations.
+
+Debug information in PTX has no numbers for addresses, only labels and names. Here the address of a
+label is its line in the text, so that a variable is in scope on lines of PTX, and a name is numbered
+when it is read. NVIDIA writes a register as the characters of its name: ``%r1`` is the number
+0x257231.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from elftools.dwarf.die import DIE
+from elftools.dwarf.dwarf_expr import DWARFExprOp, DWARFExprParser
+
+from cudarun.base.records import dataclass
+from cudarun.images.debug_sections import ptx_sections
+from cudarun.images.debug_types import BASE_CLASS, POINTERS, STRUCTS, TypeReader
+from cudarun.images.dwarf import Dwarf, UnusableDwarf, number
+
+_SECTIONS = (".debug_info", ".debug_abbrev", ".debug_loc", ".debug_str", ".debug_ranges")
+_LABEL = re.compile(rb"^[ \t]*([\w$]+):", re.MULTILINE)
+_NAMES = 1 << 40  # the number of the first name, beyond all lines
+_MOST_LOCATIONS = 10_000  # of a variable
+_VARIABLES = ("DW_TAG_formal_parameter", "DW_TAG_variable")
+_SCOPES = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
+
+
+class DebugType:
+    """A C++ type.
+
+    Args:
+        reader: The reader of the text's types.
+        holder: What has the type: a variable, a member, a pointer, an array.
+    """
+
+    def __init__(self, reader: TypeReader, holder: DIE) -> None:
+        self._reader = reader
+        self._holder = holder
+
+    @cached_property
+    def _plain(self) -> DIE | None:
+        return self._reader.unqualified(self._holder)
+
+    @cached_property
+    def name(self) -> str:
+        """The type as in C++, typedefs by their names."""
+        return self._reader.spelling(self._holder)
+
+    @cached_property
+    def plain_name(self) -> str:
+        """The name of the type behind typedefs, without qualifiers."""
+        return "void" if self._plain is None else self._reader.name(self._plain)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes; 0 for an incomplete type."""
+        return self._reader.size(self._plain) or 0
+
+    def _has(self, *tags: str) -> bool:
+        return self._plain is not None and self._plain.tag in tags
+
+    @property
+    def is_pointer(self) -> bool:
+        """True for pointers and references."""
+        return self._has(*POINTERS)
+
+    @property
+    def is_reference(self) -> bool:
+        """True for references."""
+        return self.is_pointer and not self._has("DW_TAG_pointer_type")
+
+    @property
+    def is_enumeration(self) -> bool:
+        """True for enumerations."""
+        return self._has("DW_TAG_enumeration_type")
+
+    @property
+    def is_struct(self) -> bool:
+        """True for structs, classes and unions."""
+        return self._has(*STRUCTS, "DW_TAG_union_type")
+
+    @cached_property
+    def extents(self) -> tuple[int, ...]:
+        """The extents of an array; ``()`` for another type."""
+        is_array = self._plain is not None and self._has("DW_TAG_array_type")
+        return self._reader.extents(self._plain) if is_array and self._plain else ()
+
+    @cached_property
+    def target(self) -> DebugType:
+        """The type of what a pointer points to, or of the scalars of an array."""
+        assert self._plain is not None
+        return DebugType(self._reader, self._plain)
+
+    @cached_property
+    def is_signed(self) -> bool:
+        """True if an enumerator is negative."""
+        return any(value < 0 for value in self.enumerators)
+
+    @cached_property
+    def enumerators(self) -> dict[int, str]:
+        """The names of an enumeration's values."""
+        dies = self._reader.dwarf.children(self._plain) if self._plain else ()
+        values = ((number(die, "DW_AT_const_value"), self._reader.dwarf.name(die)) for die in dies)
+        return {value: name for value, name in values if value is not None and name}
+
+    @cached_property
+    def members(self) -> tuple[DebugMember, ...]:
+        """The members of a struct, base classes first."""
+        if not self.is_struct or self._plain is None:
+            return ()
+        dwarf = self._reader.dwarf
+        found = []
+        for die in dwarf.children(self._plain):
+            if die.tag not in ("DW_TAG_member", "DW_TAG_inheritance"):
+                continue
+            offset = dwarf.location(die)
+            if offset is None and not self._has("DW_TAG_union_type"):  # a static member
+                continue
+            name = dwarf.name(die) or ""
+            bits = number(die, "DW_AT_bit_size"), number(die, "DW_AT_bit_offset") or 0
+            type_ = DebugType(self._reader, die)
+            name = type_.name if name.startswith(BASE_CLASS) else name
+            found.append(DebugMember(name or type_.name, offset or 0, type_, bits[0], bits[1]))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class DebugMember:
+    """A member of a struct, or a base class under the name of its type.
+
+    Attributes:
+        offset: The first byte of its type in the struct.
+        bits: The width of a bit field; ``None`` for another member.
+        first_bit: The number of bits of the type that are more significant than a bit field.
+    """
+
+    name: str
+    offset: int
+    type: DebugType
+    bits: int | None = None
+    first_bit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DebugLocation:
+    """A place of a variable.
+
+    Attributes:
+        first: The first line of the PTX on which the variable is there.
+        end: The line after the last one.
+        register: The register that contains it.
+        symbol: The PTX variable that it is in.
+        offset: Its first byte in that.
+        constant: Its value, if it has no place.
+    """
+
+    first: int = 0
+    end: int = _NAMES
+    register: str | None = None
+    symbol: str | None = None
+    offset: int = 0
+    constant: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DebugVariable:
+    """A C++ variable.
+
+    Attributes:
+        locations: Its places; none of a variable that was optimized out.
+        is_parameter: Whether it is a parameter of its function.
+    """
+
+    name: str
+    type: DebugType
+    locations: tuple[DebugLocation, ...]
+    is_parameter: bool = False
+
+    def location(self, line: int) -> DebugLocation | None:
+        """Return its place on a line of the PTX; ``None`` without one."""
+        return next((each for each in self.locations if each.first <= line < each.end), None)
+
+
+class DebugVariables:
+    """The variables of a PTX text.
+
+    Args:
+        text: The text.
+    """
+
+    def __init__(self, text: str) -> None:
+        data = text.encode(errors="replace")
+        self._names: list[str] = []
+        self._lines = dict(_lines_of_labels(data)) if b".debug_info" in data else {}
+        self._sections = ptx_sections(data, _SECTIONS, self._address)
+        self._reader = TypeReader(Dwarf(self._sections), keeps_typedefs=True)
+        self._functions: dict[str, DIE | None] = {}
+
+    def _address(self, name: str) -> int:
+        line = self._lines.get(name.encode())
+        if line is not None:
+            return line
+        self._names.append(name)
+        return _NAMES + len(self._names) - 1
+
+    def local(self, function: str, line: int) -> list[DebugVariable]:
+        """Return the variables in scope on a line of a function, those of outer scopes first.
+
+        Args:
+            function: The name in the PTX.
+            line: The line of the PTX.
+
+        Raises:
+            UnusableDwarf: The debug information cannot be read.
+        """
+        die = self._function(function)
+        return [] if die is None else [*self._in_scope(die, line)]
+
+    def common(self, function: str) -> list[DebugVariable]:
+        """Return the variables outside of functions that a function can access.
+
+        Raises:
+            UnusableDwarf: The debug information cannot be read.
+        """
+        die = self._function(function)
+        return [] if die is None else [*self._declared(die.cu.get_top_DIE())]
+
+    def _function(self, name: str) -> DIE | None:
+        if name not in self._functions:
+            self._functions[name] = self._reader.dwarf.function(name)
+        return self._functions[name]
+
+    def _declared(self, scope: DIE) -> Iterator[DebugVariable]:
+        for die in self._reader.dwarf.children(scope):
+            name = self._reader.dwarf.name(die) if die.tag in _VARIABLES else None
+            if name is not None:
+                is_parameter = die.tag == _VARIABLES[0]
+                locations = tuple(self._locations(die))
+                yield DebugVariable(name, DebugType(self._reader, die), locations, is_parameter)
+
+    def _in_scope(self, scope: DIE, line: int) -> Iterator[DebugVariable]:
+        yield from self._declared(scope)
+        for die in self._reader.dwarf.children(scope):
+            first, end = number(die, "DW_AT_low_pc"), number(die, "DW_AT_high_pc")
+            if die.tag in _SCOPES and first is not None and end is not None and first <= line < end:
+                yield from self._in_scope(die, line)
+
+    # --- locations -------------------------------------------------------------------------------
+
+    def _locations(self, die: DIE) -> Iterator[DebugLocation]:
+        constant = number(die, "DW_AT_const_value")
+        if constant is not None:
+            yield DebugLocation(constant=constant)
+        attribute = die.attributes.get("DW_AT_location")
+        value = None if attribute is None else attribute.value
+        if isinstance(value, int):
+            yield from self._listed(die, value)
+        elif value is not None:
+            location = self._location(die, value)
+            if location is not None:
+                yield location
+
+    def _listed(self, die: DIE, offset: int) -> Iterator[DebugLocation]:
+        """Yield the places in a location list: DWARF 2, section 7.7.3."""
+        data = self._sections.get(".debug_loc", b"")
+        for _ in range(_MOST_LOCATIONS):
+            header = data[offset : offset + 18]
+            first, end = int.from_bytes(header[:8], "little"), int.from_bytes(header[8:16], "little")
+            if len(header) < 18 or not (first or end):
+                return
+            size = int.from_bytes(header[16:], "little")
+            offset += 18 + size
+            location = self._location(die, data[offset - size : offset], first, end)
+            if location is not None:
+                yield location
+
+    def _location(
+        self, die: DIE, code: Sequence[int], first: int = 0, end: int = _NAMES
+    ) -> DebugLocation | None:
+        """Return the place that operations compute; ``None`` for one of an unknown kind."""
+        operations: list[DWARFExprOp] = DWARFExprParser(die.cu.structs).parse_expr([*code])
+        match [(each.op_name, *each.args) for each in operations]:
+            case [("DW_OP_regx", int(register))]:
+                return DebugLocation(first, end, register=_register(register))
+            case [("DW_OP_addr", int(name)), *rest]:
+                offset = 0
+                for operation in rest:
+                    if operation[0] != "DW_OP_plus_uconst":
+                        return None
+                    offset += operation[1]
+                return DebugLocation(first, end, symbol=self._name(name), offset=offset)
+            case [("DW_OP_constu" | "DW_OP_consts", int(value)), ("DW_OP_stack_value",)]:
+                return DebugLocation(first, end, constant=value)
+        return None
+
+    def _name(self, number: int) -> str:
+        if not 0 <= number - _NAMES < len(self._names):
+            raise UnusableDwarf
+        return self._names[number - _NAMES]
+
+
+def _register(number: int) -> str:
+    """Return the name of a register from its number."""
+    return number.to_bytes(-(-number.bit_length() // 8), "big").decode("latin-1")
+
+
+def _lines_of_labels(text: bytes) -> Iterator[tuple[bytes, int]]:
+    line, end = 1, 0
+    for match in _LABEL.finditer(text):
+        line += text.count(b"\n", end, match.start(1))
+        end = match.start(1)
+        yield match[1], line

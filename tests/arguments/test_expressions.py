@@ -175,7 +175,7 @@ REFUSED = [
     ("", 0, "expected a value, found the end"),
     ("1 +", 3, "expected a value, found the end"),
     ("x.sum()", 1, "unexpected '.'"),
-    ("x[0].S", 4, "unexpected '.'"),
+    ("x[0].S()", 4, "unexpected '.'"),
     ("x.__class__()", 1, "unexpected '.'"),
     ("().__class__", 0, "empty brackets"),
     ("1.real", 0, "'1.real' is not a number"),

@@ -40,6 +40,11 @@ _QUALIFIED = re.compile(rf"{IDENTIFIER.pattern}(?:::{IDENTIFIER.pattern})+")
 _TRANSPOSED = re.compile(r"\.T\b")
 
 _SIGNS = re.compile(r"[-+~]")
+_POINTEE = re.compile(r"\*")
+_MEMBER = re.compile(rf"(?P<operator>->|\.)\s*(?P<name>{IDENTIFIER.pattern})(?!\s*\()")
+"""``.n`` or ``->n`` after a value."""
+
+_FIRST = (tree.Number(0),)
 _NEW_AXIS = re.compile(r"(?:None|newaxis)\b")
 _NOT_WORD = re.compile(r"not\b")
 _STRING = re.compile(r""""[^"\\]*"|'[^'\\]*'""")
@@ -143,6 +148,9 @@ class _ExpressionParser:
         if sign := scanner.match(_SIGNS):
             self.count()
             return tree.Unary(sign.group(), self.expression(_SIGN))
+        if scanner.match(_POINTEE):
+            self.count()
+            return tree.Index(self.expression(_SIGN), _FIRST)
         if minimum <= _NOT and scanner.match(_NOT_WORD):
             self.count()
             return tree.Unary("not", self.expression(_NOT))
@@ -212,6 +220,11 @@ class _ExpressionParser:
             if self.scanner.match(_TRANSPOSED):
                 self.count()
                 node = tree.Call("transpose", (node,))
+                continue
+            if selected := self.scanner.match(_MEMBER):
+                self.count()
+                struct = tree.Index(node, _FIRST) if selected["operator"] == "->" else node
+                node = tree.MemberOf(struct, selected["name"])
                 continue
             if not self.scanner.accept("["):
                 return node

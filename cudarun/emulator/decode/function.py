@@ -21,6 +21,7 @@ from cudarun.emulator.decode.analysis import analyze
 from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
 from cudarun.emulator.decode.control import ControlContext, branch, leave
+from cudarun.emulator.decode.copied_parameters import with_copied_parameters
 from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import variable_code
@@ -106,7 +107,7 @@ class FunctionDecoder:
         self, names: ModuleNames, function: tree.Function, decoded: DecodedFunction
     ) -> None:
         self.names = names
-        self.function = function
+        self.function = function = with_copied_parameters(function)
         self.diagnostics = decoded.diagnostics
         self.unimplemented = decoded.unimplemented
         self.parameter_offsets = decoded.parameter_offsets

@@ -30,6 +30,7 @@ _SECTIONS = (
     ".debug_addr", ".debug_loclists", ".debug_rnglists",
 )  # fmt: skip
 
+
 class DebugInformation:
     """The debug information of an image.
 

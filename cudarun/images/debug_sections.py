@@ -1,7 +1,8 @@
 """The sections with debug information in PTX: data directives, assembled to bytes.
 
-PTX ISA manual, section 11.5.3. A section is data of 8 to 64 bits: numbers, offsets of sections or of
-their labels, and addresses of code and of variables, which have no number before PTX is compiled.
+PTX ISA manual, section 11.5.3. A section is data of 8 to 64 bits: numbers, offsets of sections or
+of their labels, and addresses of code and of variables, which have no number before PTX is
+compiled.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def ptx_sections(
         for name, body in _SECTION.findall(text.partition(b"\0")[0])
         if name.decode() in names
     }
-    labels = {}
+    labels: dict[bytes, int] = {}
     for items in found.values():
         labels.update(_labels(items))
 

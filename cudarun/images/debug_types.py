@@ -37,6 +37,7 @@ _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1-4]
 BASE_CLASS = "__b_"
 """The prefix of the member that nvcc writes for a base class."""
 
+_SUBOBJECT = re.compile(r"^__SO__\d+")  # before the name of a base class with padding
 _INTEGERS = {1: "char", 2: "short", 4: "int", 8: "long"}
 
 
@@ -194,17 +195,21 @@ class TypeReader:
                 if each.tag == "DW_TAG_formal_parameter"
             ]
             return of_target(f"{around}({', '.join(parameters)})")
-        return f"{self.name(type_)}{declarator}"
+        return f"{self._name(type_)}{declarator}"
 
     def name(self, type_: DIE) -> str:
-        """Return the name of a type."""
+        """Return the name of a type; pointers and arrays have none."""
+        self._left = _MOST_TYPES
+        return self._name(type_)
+
+    def _name(self, type_: DIE) -> str:
         name = self.dwarf.name(type_)
         if name is None:
             return "(unnamed)"
         if type_.tag == "DW_TAG_base_type":
             is_long = name == "double" and count(type_, "DW_AT_byte_size") != _POINTER_BYTES
             return "long double" if is_long else name
-        name = demangle(name)
+        name = demangle(_SUBOBJECT.sub("", name))
         vector = _VECTOR.fullmatch(name)
         is_struct = type_.tag in STRUCTS
         if vector and is_struct and not self._is_vector(type_, int(vector[1])):

@@ -1,16 +1,18 @@
 """The C++ variables of PTX by ``nvcc -G``: names, types, scopes and locations.
 
 Debug information in PTX has no numbers for addresses, only labels and names. Here the address of a
-label is its line in the text, so that a variable is in scope on lines of PTX, and a name is numbered
-when it is read. NVIDIA writes a register as the characters of its name: ``%r1`` is the number
-0x257231.
+label is its line in the text, so that a variable is in scope on lines of PTX, and a name gets a
+number when it is read. NVIDIA writes a register as the characters of its name: ``%r1`` is the
+number 0x257231.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from struct import Struct
 
 from elftools.dwarf.die import DIE
 from elftools.dwarf.dwarf_expr import DWARFExprOp, DWARFExprParser
@@ -18,13 +20,16 @@ from elftools.dwarf.dwarf_expr import DWARFExprOp, DWARFExprParser
 from cudarun.base.records import dataclass
 from cudarun.images.debug_sections import ptx_sections
 from cudarun.images.debug_types import BASE_CLASS, POINTERS, STRUCTS, TypeReader
+from cudarun.images.demangler import demangle
 from cudarun.images.dwarf import Dwarf, UnusableDwarf, number
 
 _SECTIONS = (".debug_info", ".debug_abbrev", ".debug_loc", ".debug_str", ".debug_ranges")
 _LABEL = re.compile(rb"^[ \t]*([\w$]+):", re.MULTILINE)
 _NAMES = 1 << 40  # the number of the first name, beyond all lines
+_ENTRY = Struct("<QQH")  # of a location list: the first address, the end, the bytes of operations
 _MOST_LOCATIONS = 10_000  # of a variable
 _VARIABLES = ("DW_TAG_formal_parameter", "DW_TAG_variable")
+_COMPILER_OWNED = ("_ZTV", "_ZTI", "_ZTS")  # tables of virtual functions, and descriptions of types
 _SCOPES = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
 
 
@@ -104,7 +109,7 @@ class DebugType:
         """The names of an enumeration's values."""
         dies = self._reader.dwarf.children(self._plain) if self._plain else ()
         values = ((number(die, "DW_AT_const_value"), self._reader.dwarf.name(die)) for die in dies)
-        return {value: name for value, name in values if value is not None and name}
+        return {value: demangle(name) for value, name in values if value is not None and name}
 
     @cached_property
     def members(self) -> tuple[DebugMember, ...]:
@@ -119,11 +124,10 @@ class DebugType:
             offset = dwarf.location(die)
             if offset is None and not self._has("DW_TAG_union_type"):  # a static member
                 continue
-            name = dwarf.name(die) or ""
-            bits = number(die, "DW_AT_bit_size"), number(die, "DW_AT_bit_offset") or 0
-            type_ = DebugType(self._reader, die)
+            name, type_ = dwarf.name(die) or "", DebugType(self._reader, die)
             name = type_.name if name.startswith(BASE_CLASS) else name
-            found.append(DebugMember(name or type_.name, offset or 0, type_, bits[0], bits[1]))
+            member = DebugMember(name or type_.name, offset or 0, type_)
+            found.append(_bit_field(die, member) if "DW_AT_bit_size" in die.attributes else member)
         return tuple(found)
 
 
@@ -134,7 +138,7 @@ class DebugMember:
     Attributes:
         offset: The first byte of its type in the struct.
         bits: The width of a bit field; ``None`` for another member.
-        first_bit: The number of bits of the type that are more significant than a bit field.
+        first_bit: The least significant bit of a bit field in its type.
     """
 
     name: str
@@ -144,6 +148,17 @@ class DebugMember:
     first_bit: int = 0
 
 
+def _bit_field(die: DIE, member: DebugMember) -> DebugMember:
+    """Return a bit field, with its place as DWARF 2 or as DWARF 4 describes it."""
+    bits, unit = number(die, "DW_AT_bit_size") or 0, 8 * member.type.size
+    of_struct = number(die, "DW_AT_data_bit_offset")
+    if of_struct is not None and unit:
+        byte = of_struct // unit * member.type.size
+        return replace(member, offset=byte, bits=bits, first_bit=of_struct % unit)
+    above = number(die, "DW_AT_bit_offset") or 0  # the bits that are more significant
+    return replace(member, bits=bits, first_bit=unit - above - bits)
+
+
 @dataclass(frozen=True, slots=True)
 class DebugLocation:
     """A place of a variable.
@@ -151,10 +166,11 @@ class DebugLocation:
     Attributes:
         first: The first line of the PTX on which the variable is there.
         end: The line after the last one.
-        register: The register that contains it.
+        register: The register that contains it, or its address.
         symbol: The PTX variable that it is in.
         offset: Its first byte in that.
         constant: Its value, if it has no place.
+        is_address: Whether the register contains its address.
     """
 
     first: int = 0
@@ -163,6 +179,7 @@ class DebugLocation:
     symbol: str | None = None
     offset: int = 0
     constant: int | None = None
+    is_address: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +253,12 @@ class DebugVariables:
     def _declared(self, scope: DIE) -> Iterator[DebugVariable]:
         for die in self._reader.dwarf.children(scope):
             name = self._reader.dwarf.name(die) if die.tag in _VARIABLES else None
-            if name is not None:
+            if name is not None and not name.startswith(_COMPILER_OWNED):
                 is_parameter = die.tag == _VARIABLES[0]
                 locations = tuple(self._locations(die))
-                yield DebugVariable(name, DebugType(self._reader, die), locations, is_parameter)
+                yield DebugVariable(
+                    demangle(name), DebugType(self._reader, die), locations, is_parameter
+                )
 
     def _in_scope(self, scope: DIE, line: int) -> Iterator[DebugVariable]:
         yield from self._declared(scope)
@@ -267,12 +286,13 @@ class DebugVariables:
         """Yield the places in a location list: DWARF 2, section 7.7.3."""
         data = self._sections.get(".debug_loc", b"")
         for _ in range(_MOST_LOCATIONS):
-            header = data[offset : offset + 18]
-            first, end = int.from_bytes(header[:8], "little"), int.from_bytes(header[8:16], "little")
-            if len(header) < 18 or not (first or end):
+            header = data[offset : offset + _ENTRY.size]
+            if len(header) < _ENTRY.size:
                 return
-            size = int.from_bytes(header[16:], "little")
-            offset += 18 + size
+            first, end, size = _ENTRY.unpack(header)
+            if not (first or end):
+                return
+            offset += _ENTRY.size + size
             location = self._location(die, data[offset - size : offset], first, end)
             if location is not None:
                 yield location
@@ -285,13 +305,13 @@ class DebugVariables:
         match [(each.op_name, *each.args) for each in operations]:
             case [("DW_OP_regx", int(register))]:
                 return DebugLocation(first, end, register=_register(register))
-            case [("DW_OP_addr", int(name)), *rest]:
-                offset = 0
-                for operation in rest:
-                    if operation[0] != "DW_OP_plus_uconst":
-                        return None
-                    offset += operation[1]
-                return DebugLocation(first, end, symbol=self._name(name), offset=offset)
+            case [("DW_OP_bregx", int(register), int(offset))]:
+                name = _register(register)
+                return DebugLocation(first, end, register=name, offset=offset, is_address=True)
+            case [("DW_OP_addr", int(symbol))]:
+                return DebugLocation(first, end, symbol=self._name(symbol))
+            case [("DW_OP_addr", int(symbol)), ("DW_OP_plus_uconst", int(offset))]:
+                return DebugLocation(first, end, symbol=self._name(symbol), offset=offset)
             case [("DW_OP_constu" | "DW_OP_consts", int(value)), ("DW_OP_stack_value",)]:
                 return DebugLocation(first, end, constant=value)
         return None

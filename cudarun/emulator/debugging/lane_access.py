@@ -1,0 +1,114 @@
+"""Access to the registers and the memory of lanes of a stopped launch."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.frame import Frame
+    from cudarun.emulator.machine.lanes import Indices
+    from cudarun.emulator.memory import Memory
+    from cudarun.emulator.numerics.arrays import Array
+
+_SECTIONS = ("param", "local", "shared")
+_PARAMETER = re.compile(r"_param_(\d+)$")
+_STACK_FRAME = "__local_depot"
+"""The start of the name of the variable that nvcc declares for the local memory of a function."""
+
+
+class LaneAccess:
+    """The registers and the memory of lanes, in one function: an `Accessor`.
+
+    Args:
+        batch: The batch of the lanes.
+        frame: The registers of the function at their call depth.
+        members: The lanes of the batch.
+    """
+
+    def __init__(self, batch: Batch, frame: Frame, members: Indices) -> None:
+        self.batch = batch
+        self.frame = frame
+        self.members = members
+        self.lanes = len(members)
+
+    def register(self, name: str) -> Array:
+        """See `Accessor`."""
+        slots = self.frame.function.slots
+        slot = next((index for index, each in enumerate(slots) if each.name == name), None)
+        if slot is None:
+            raise KeyError(name)
+        values = self.frame.registers[slot]
+        active = self.batch.active
+        if active is not None and active.frame is self.frame and active.dirty >> slot & 1:
+            compacted = self.frame.compacted[slot]
+            assert compacted is not None
+            values = values.copy()
+            values[active.lanes] = compacted[active.positions]
+        return lane_sets.values(values, self.members)
+
+    def symbol(self, name: str) -> tuple[str, Array]:
+        """See `Accessor`."""
+        launch = self.batch.launch
+        if name.startswith(_STACK_FRAME):
+            return "local", self.batch.stack.base(self.frame.depth)[self.members]
+        parameter = _PARAMETER.search(name)
+        if parameter and name.startswith(launch.kernel.name):
+            offset, _ = launch.kernel.parameters[int(parameter[1])]
+            return "param", np.full(self.lanes, offset, np.uint64)
+        own = f"{self.frame.function.name}.{name}"  # declared in the function
+        name = own if own in launch.kernel.shared else name
+        space = "shared" if name in launch.kernel.shared else "global"
+        return space, np.full(self.lanes, launch.address_of(space, name), np.uint64)
+
+    def read(self, space: str, addresses: Array, size: int) -> tuple[Array, Array]:
+        """See `Accessor`."""
+        data = np.zeros((self.lanes, size), np.uint8)
+        known = np.zeros(self.lanes, np.bool_)
+        if space in _SECTIONS:
+            self._read_section(space, addresses, np.ones_like(known), data, known)
+            return data, known
+        for each in _SECTIONS if space == "generic" else ():
+            offsets = addresses - np.uint64(WINDOWS[each])
+            self._read_section(each, offsets, offsets < WINDOW_BYTES, data, known)
+        for memory in self.batch.launch.memories:
+            self._read_memory(memory, addresses, data, known)
+        return data, known
+
+    def _read_section(
+        self, name: str, offsets: Array, chosen: Array, data: Array, known: Array
+    ) -> None:
+        """Read the lanes that are chosen, at addresses in the space of a section."""
+        if not chosen.any():
+            return
+        section = self.batch.section(name)
+        first = np.uint64(section.base - WINDOWS[name])
+        end = first + np.uint64(section.size)
+        size = data.shape[1]
+        inside = chosen & (offsets >= first) & (offsets < end) & (offsets + np.uint64(size) <= end)
+        places = (offsets[inside] - first).astype(np.intp)
+        if section.starts is not None:
+            places += section.starts[self.members[inside]]
+        data[inside] = section.bytes[places[:, None] + np.arange(size)]
+        known |= inside
+
+    @staticmethod
+    def _read_memory(memory: Memory, addresses: Array, data: Array, known: Array) -> None:
+        """Read the lanes whose addresses are in an allocation of a memory."""
+        bases, sizes = memory.table()
+        if not len(bases):
+            return
+        index = np.searchsorted(bases, addresses, side="right").astype(np.intp) - 1
+        offsets = addresses - bases[index]
+        size = data.shape[1]
+        inside = (index >= 0) & (offsets < sizes[index])
+        inside &= offsets + np.uint64(size) <= sizes[index]
+        places = (addresses[inside] - np.uint64(memory.base)).astype(np.intp)
+        data[inside] = memory.view(np.dtype(np.uint8))[places[:, None] + np.arange(size)]
+        known |= inside

@@ -18,6 +18,7 @@ from cudarun.debugger.locations import Locations, Statement, place_of
 from cudarun.debugger.plans import Plan
 from cudarun.debugger.stepping import Stepping
 from cudarun.debugger.thread_values import LaunchNames, ThreadValues
+from cudarun.images.debug_variables import DebugVariables
 from cudarun.images.demangler import demangle
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.model.debug import (
@@ -69,6 +70,7 @@ class DebuggedLaunch:
         self.observer: DebugObserver
         self._names = LaunchNames({}, {}, {})
         self._texts: list[bytes] = []
+        self._debugs: dict[str, DebugVariables] = {}
         self._launch: Launch | None = None
         self._locations = Locations({})
         self._plan = Plan("continue")
@@ -446,7 +448,22 @@ class DebuggedLaunch:
             lanes, level = np.array([lane] if alive else [], dtype=np.intp), self._level
         else:
             lanes = np.empty(0, dtype=np.intp)
-        return ThreadValues(states, self._names, lanes, level, memory=self._memory)
+        return self._values_of(states, lanes, level)
+
+    def _values_of(self, states: ThreadStates | None, lanes: Array, level: int) -> ThreadValues:
+        memory, debug = self._memory, self._debug
+        return ThreadValues(states, self._names, lanes, level, memory=memory, debug=debug)
+
+    @property
+    def _debug(self) -> DebugVariables | None:
+        """The debug information of the kernel's PTX."""
+        if self._launch is None:
+            return None
+        kernel = self._launch.kernel.name
+        if kernel not in self._debugs:
+            text = self._kernel_text() or b""
+            self._debugs[kernel] = DebugVariables(text.decode(errors="replace"))
+        return self._debugs[kernel]
 
     def _memory(self, address: int, size: int) -> Array:
         assert self._launch is not None
@@ -546,9 +563,7 @@ class DebuggedLaunch:
             if lane not in members:
                 values.append("")
                 continue
-            own = ThreadValues(
-                states, self._names, np.array([lane]), self._level, memory=self._memory
-            )
+            own = self._values_of(states, np.array([lane]), self._level)
             values.append(thread_values.text_of(thread_values.value_of(expression, own)))
         place = self.observer.place(states.launch, self._thread)[0]
         return Lanes(text, place, thread // _WARP, tuple(values), selected - first)
@@ -569,14 +584,21 @@ class DebuggedLaunch:
         return tuple(found)
 
     def _ptx(self) -> str:
+        text = self._kernel_text()
+        if text is None:
+            hint = "extract it: cudarun load --help"
+            raise RequestError("the PTX is in a container", hint=hint)
+        return text.decode(errors="replace")
+
+    def _kernel_text(self) -> bytes | None:
+        """Return the PTX of the kernel; ``None`` if it is in a container."""
         kernel = b"" if self._launch is None else self._launch.kernel.name.encode()
-        for data in self._texts:
-            if identify(data) is ImageKind.PTX and kernel in data:
-                return data.decode(errors="replace")
-        raise RequestError("the PTX is in a container", hint="extract it: cudarun load --help")
+        texts = (each for each in self._texts if identify(each) is ImageKind.PTX)
+        return next((each for each in texts if kernel in each), None)
 
     def _known_names(self) -> tuple[str, ...]:
-        return tuple(self._values())
+        values = self._values()
+        return tuple(dict.fromkeys([*values.variables, *values]))
 
     def _known_locations(self) -> tuple[str, ...]:
         names = [each.partition("(")[0] for each in self._locations.functions]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from cudarun.arguments.dtypes import Array, scalar_type
-from cudarun.arguments.expressions.evaluation import Evaluator
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.syntax import (
     Binary,
@@ -24,8 +24,12 @@ from cudarun.arguments.expressions.syntax import (
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
+from cudarun.debugger.expressions import LaneEvaluator
+from cudarun.debugger.values import CppValue
+from cudarun.debugger.variables import VariableScope
 
 if TYPE_CHECKING:
+    from cudarun.images.debug_variables import DebugVariables
     from cudarun.session.driver.drivers import ThreadStates
 
 _BUILT_IN = {
@@ -76,6 +80,7 @@ class ThreadValues(Mapping[str, Any]):
         lanes: The lanes, which are in the same function.
         level: The call whose registers are meant; 0 is the innermost.
         memory: Returns the bytes of global memory at an address.
+        debug: The debug information of the kernel's PTX.
     """
 
     def __init__(
@@ -86,8 +91,10 @@ class ThreadValues(Mapping[str, Any]):
         level: int = 0,
         *,
         memory: Any = None,
+        debug: DebugVariables | None = None,
     ) -> None:
         self._states = states
+        self._debug = debug
         self._names = names
         self._lanes = lanes
         self._level = level
@@ -96,8 +103,9 @@ class ThreadValues(Mapping[str, Any]):
 
     def some(self, chosen: Array) -> ThreadValues:
         """Return the values in some of the lanes."""
-        lanes = self._lanes[chosen]
-        return ThreadValues(self._states, self._names, lanes, self._level, memory=self._memory)
+        own = self._lanes[chosen]
+        memory, debug = self._memory, self._debug
+        return ThreadValues(self._states, self._names, own, self._level, memory=memory, debug=debug)
 
     @property
     def buffers(self) -> Mapping[str, BufferSpec]:
@@ -108,6 +116,18 @@ class ThreadValues(Mapping[str, Any]):
     def count(self) -> int:
         """The number of lanes."""
         return len(self._lanes)
+
+    @cached_property
+    def variables(self) -> Mapping[str, CppValue]:
+        """The C++ variables in scope."""
+        if self._debug is None or self._states is None or not self.count:
+            return {}
+        lane = int(self._lanes[0])
+        frame = self._states.frame(lane, self._level)
+        _, site = self._states.calls(lane)[self._level]
+        assert site is not None, "it has an instruction to execute"
+        accessor = self._states.access(frame, self._lanes)
+        return VariableScope(self._debug, frame.function.name, site.line, accessor)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
@@ -145,12 +165,12 @@ class ThreadValues(Mapping[str, Any]):
 
 
 def value_of(expression: Expression, values: ThreadValues) -> Any:
-    """Return the value of an expression, as a numpy scalar or array.
+    """Return the value of an expression: a numpy scalar or array, or a C++ value.
 
     Raises:
         RequestError: An unknown name, or an impossible operation.
     """
-    return Evaluator(expression, values, values).result()
+    return LaneEvaluator(expression, values, values.variables, values.count).result()
 
 
 def holds(condition: Expression, values: ThreadValues) -> Array:
@@ -167,10 +187,8 @@ def holds(condition: Expression, values: ThreadValues) -> Array:
             break
         part = Expression(condition.text, node, condition.source)
         chosen = values.some(positions)
-        truth = np.asarray(value_of(part, chosen)).astype(np.bool_)
-        if truth.ndim > 1 or truth.size not in (1, len(positions)):
-            raise RequestError(f"{condition}: the condition is not a single value")
-        positions = positions[np.broadcast_to(truth.reshape(-1), len(positions))]
+        evaluator = LaneEvaluator(part, chosen, chosen.variables, chosen.count)
+        positions = positions[evaluator.condition()]
     return positions
 
 
@@ -213,11 +231,13 @@ def _index(expression: Expression, item: object, values: ThreadValues) -> int:
     if isinstance(item, Slice | Rest | NewAxis):
         raise RequestError(f"{expression}: expected one element")
     part = Expression(expression.text, cast("Node", item), expression.source)
-    return int(value_of(part, values))
+    return int(LaneEvaluator(part, values, values.variables, values.count).number())
 
 
 def text_of(value: Any) -> str:
     """Return a value as text: a number, or the first elements of an array."""
+    if isinstance(value, CppValue):
+        return value.text()
     array = np.asarray(value)
     if not array.ndim:
         return _number(array[()])
@@ -234,7 +254,9 @@ def _number(value: Any) -> str:
 
 
 def type_of(value: Any) -> str:
-    """Return the type of a value in the notation of arguments: ``f32[16]``."""
+    """Return the type of a value in C++, or in the notation of arguments: ``f32[16]``."""
+    if isinstance(value, CppValue):
+        return value.type_name
     array = np.asarray(value)
     scalar = None if array.dtype.names else scalar_type(array.dtype)
     shape = ",".join(map(str, array.shape))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from struct import Struct
 
@@ -188,17 +188,23 @@ class DebugVariable:
 
     Attributes:
         locations: Its places; none of a variable that was optimized out.
-        is_parameter: Whether it is a parameter of its function.
     """
 
     name: str
     type: DebugType
     locations: tuple[DebugLocation, ...]
-    is_parameter: bool = False
 
     def location(self, line: int) -> DebugLocation | None:
         """Return its place on a line of the PTX; ``None`` without one."""
         return next((each for each in self.locations if each.first <= line < each.end), None)
+
+
+@dataclass(slots=True)
+class _FunctionVariables:
+    """The variables that a function can access: its own by the lines of their scopes."""
+
+    scopes: list[tuple[range, list[DebugVariable]]] = field(default_factory=list)
+    common: list[DebugVariable] = field(default_factory=list)
 
 
 class DebugVariables:
@@ -214,7 +220,7 @@ class DebugVariables:
         self._lines = dict(_lines_of_labels(data)) if b".debug_info" in data else {}
         self._sections = ptx_sections(data, _SECTIONS, self._address)
         self._reader = TypeReader(Dwarf(self._sections), keeps_typedefs=True)
-        self._functions: dict[str, DIE | None] = {}
+        self._functions: dict[str, _FunctionVariables] = {}
 
     def _address(self, name: str) -> int:
         line = self._lines.get(name.encode())
@@ -233,8 +239,8 @@ class DebugVariables:
         Raises:
             UnusableDwarf: The debug information cannot be read.
         """
-        die = self._function(function)
-        return [] if die is None else [*self._in_scope(die, line)]
+        scopes = self._function(function).scopes
+        return [each for lines, found in scopes if line in lines for each in found]
 
     def common(self, function: str) -> list[DebugVariable]:
         """Return the variables outside of functions that a function can access.
@@ -242,30 +248,30 @@ class DebugVariables:
         Raises:
             UnusableDwarf: The debug information cannot be read.
         """
-        die = self._function(function)
-        return [] if die is None else [*self._declared(die.cu.get_top_DIE())]
+        return self._function(function).common
 
-    def _function(self, name: str) -> DIE | None:
+    def _function(self, name: str) -> _FunctionVariables:
         if name not in self._functions:
-            self._functions[name] = self._reader.dwarf.function(name)
+            found = self._functions[name] = _FunctionVariables()
+            die = self._reader.dwarf.function(name)
+            if die is not None:
+                found.common = [*self._declared(die.cu.get_top_DIE())]
+                found.scopes = [*self._scopes(die, range(_NAMES))]
         return self._functions[name]
 
     def _declared(self, scope: DIE) -> Iterator[DebugVariable]:
         for die in self._reader.dwarf.children(scope):
             name = self._reader.dwarf.name(die) if die.tag in _VARIABLES else None
             if name is not None and not name.startswith(_COMPILER_OWNED):
-                is_parameter = die.tag == _VARIABLES[0]
-                locations = tuple(self._locations(die))
-                yield DebugVariable(
-                    demangle(name), DebugType(self._reader, die), locations, is_parameter
-                )
+                type_, locations = DebugType(self._reader, die), tuple(self._locations(die))
+                yield DebugVariable(demangle(name), type_, locations)
 
-    def _in_scope(self, scope: DIE, line: int) -> Iterator[DebugVariable]:
-        yield from self._declared(scope)
+    def _scopes(self, scope: DIE, lines: range) -> Iterator[tuple[range, list[DebugVariable]]]:
+        yield lines, [*self._declared(scope)]
         for die in self._reader.dwarf.children(scope):
             first, end = number(die, "DW_AT_low_pc"), number(die, "DW_AT_high_pc")
-            if die.tag in _SCOPES and first is not None and end is not None and first <= line < end:
-                yield from self._in_scope(die, line)
+            if die.tag in _SCOPES and first is not None and end is not None:
+                yield from self._scopes(die, range(first, end))
 
     # --- locations -------------------------------------------------------------------------------
 

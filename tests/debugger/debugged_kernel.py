@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from cuda.bindings import nvrtc
 
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.debugger.expressions import LaneEvaluator
-from cudarun.debugger.values import CppValue, ValueReader
+from cudarun.debugger.values import CppValue
+from cudarun.debugger.variables import VariableScope
 from cudarun.emulator.code import BlockCode
 from cudarun.emulator.debugging.lane_access import LaneAccess
+from cudarun.emulator.debugging.thread_states import ThreadStates
 from cudarun.emulator.detectors.instrumentation import entries_of
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.frame import Code, Entry, Frame
@@ -37,32 +39,25 @@ def compiled_with_debug_information(source: str, architecture: str) -> str:
 class Stopped:
     """Lanes that are about to execute an instruction."""
 
-    def __init__(self, variables: DebugVariables, access: LaneAccess, line: int) -> None:
+    def __init__(self, scope: Callable[[LaneAccess], VariableScope], access: LaneAccess) -> None:
+        self.scope = scope
         self.access = access
-        self.line = line
-        name = access.frame.function.name
-        found = [*variables.common(name), *variables.local(name, line)]
-        self.variables = {each.name: each for each in found}
+        self.variables = scope(access)
 
     def of(self, lane: int) -> Stopped:
         """One of the lanes."""
-        one = object.__new__(Stopped)
-        one.access = LaneAccess(self.access.batch, self.access.frame, self.access.members[[lane]])
-        one.line, one.variables = self.line, self.variables
-        return one
+        access = self.access
+        one = LaneAccess(access.states, access.frame, access.members[[lane]])
+        return Stopped(self.scope, one)
 
     def evaluator(self, text: str) -> LaneEvaluator:
-        reader = ValueReader(self.access)
-        values = {
-            name: lambda each=each: reader.variable(each, self.line)
-            for name, each in self.variables.items()
-        }
-        return LaneEvaluator(parse_expression(text), {}, values, reader)
+        """The evaluator of an expression."""
+        return LaneEvaluator(parse_expression(text), {}, self.variables, self.access.lanes)
 
     def text(self, text: str) -> str:
         """The value of an expression of one lane."""
         found = self.evaluator(text).result()
-        return ValueReader(self.access).text(found) if isinstance(found, CppValue) else str(found)
+        return found.text() if isinstance(found, CppValue) else str(found)
 
 
 class Stops(Observer):
@@ -93,5 +88,7 @@ class Stops(Observer):
     def _stop(self, frame: Frame) -> None:
         active = frame.batch.active
         assert active is not None
-        access = LaneAccess(frame.batch, frame, lane_sets.indices(active.lanes))
-        self.stopped(Stopped(self.variables, access, self.line))
+        states = ThreadStates(frame.batch, None)
+        access = LaneAccess(states, frame, lane_sets.indices(active.lanes))
+        name = frame.function.name
+        self.stopped(Stopped(partial(VariableScope, self.variables, name, self.line), access))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS
 
 if TYPE_CHECKING:
-    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.debugging.thread_states import ThreadStates
     from cudarun.emulator.machine.frame import Frame
     from cudarun.emulator.machine.lanes import Indices
     from cudarun.emulator.memory import Memory
@@ -27,31 +26,21 @@ class LaneAccess:
     """The registers and the memory of lanes, in one function: an `Accessor`.
 
     Args:
-        batch: The batch of the lanes.
+        states: The stopped threads.
         frame: The registers of the function at their call depth.
         members: The lanes of the batch.
     """
 
-    def __init__(self, batch: Batch, frame: Frame, members: Indices) -> None:
-        self.batch = batch
+    def __init__(self, states: ThreadStates, frame: Frame, members: Indices) -> None:
+        self.states = states
+        self.batch = states.batch
         self.frame = frame
         self.members = members
         self.lanes = len(members)
 
     def register(self, name: str) -> Array:
         """See `Accessor`."""
-        slots = self.frame.function.slots
-        slot = next((index for index, each in enumerate(slots) if each.name == name), None)
-        if slot is None:
-            raise KeyError(name)
-        values = self.frame.registers[slot]
-        active = self.batch.active
-        if active is not None and active.frame is self.frame and active.dirty >> slot & 1:
-            compacted = self.frame.compacted[slot]
-            assert compacted is not None
-            values = values.copy()
-            values[active.lanes] = compacted[active.positions]
-        return lane_sets.values(values, self.members)
+        return self.states.register(self.frame, name, self.members)
 
     def symbol(self, name: str) -> tuple[str, Array]:
         """See `Accessor`."""

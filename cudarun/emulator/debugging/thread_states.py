@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cudarun.emulator.code import RegisterUse, Role, Site
+from cudarun.emulator.debugging.lane_access import LaneAccess
 from cudarun.emulator.debugging.writes import MemoryRange
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.spaces import WINDOWS, section_window
@@ -153,6 +154,10 @@ class ThreadStates:
             for number, slot in enumerate(frame.function.slots)
             if slot.role in roles
         }
+
+    def access(self, frame: Frame, lanes: Indices) -> LaneAccess:
+        """Return the registers of a call, and the memory, of some lanes."""
+        return LaneAccess(self, frame, lanes)
 
     def register(self, frame: Frame, name: str, lanes: Indices) -> Array:
         """Return a register of some lanes, by its name in the PTX.

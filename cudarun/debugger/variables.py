@@ -1,0 +1,98 @@
+"""The C++ variables in scope where lanes have stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from cudarun.base.errors import RequestError
+from cudarun.debugger.values import Accessor, CppValue
+from cudarun.images.debug_variables import DebugVariable, DebugVariables
+from cudarun.images.dwarf import UnusableDwarf
+
+
+class NotAvailable(RequestError):
+    """A variable has no value where the lanes are.
+
+    Args:
+        name: The variable.
+        why: The reason, as the predicate of a sentence.
+    """
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} {why}")
+
+
+class VariableScope(Mapping[str, CppValue]):
+    """The variables in scope; one that is hidden by another of its name is not in it.
+
+    Args:
+        debug: The debug information; without it there are no variables.
+        function: The function in the PTX.
+        line: The line of the PTX.
+        accessor: The lanes.
+
+    Attributes:
+        local: The variables of the function.
+        common: The variables outside of functions.
+    """
+
+    def __init__(
+        self, debug: DebugVariables | None, function: str, line: int, accessor: Accessor
+    ) -> None:
+        self._line = line
+        self._accessor = accessor
+        self.local: dict[str, DebugVariable] = {}
+        self.common: dict[str, DebugVariable] = {}
+        if debug is not None:
+            try:
+                self.local = {each.name: each for each in debug.local(function, line)}
+                self.common = {each.name: each for each in debug.common(function)}
+            except UnusableDwarf as error:
+                raise RequestError(f"the debug information {error.problem}") from None
+        self._all = {**self.common, **self.local}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all
+
+    def __getitem__(self, name: str) -> CppValue:
+        """Return the value of a variable.
+
+        Raises:
+            KeyError: There is none of this name.
+            NotAvailable: It has no value here.
+        """
+        variable = self._all[name]
+        location = variable.location(self._line)
+        if location is None:
+            why = "is not available here" if variable.locations else "was optimized out"
+            raise NotAvailable(name, why)
+        type_, accessor = variable.type, self._accessor
+        value = CppValue(accessor, type_, type_.extents)
+        if location.constant is not None:
+            data = (location.constant % (1 << 8 * type_.size)).to_bytes(type_.size, "little")
+            row = np.frombuffer(data, np.uint8)
+            return replace(value, contents=np.broadcast_to(row, (accessor.lanes, len(row))))
+        try:
+            if location.register is None:
+                space, addresses = accessor.symbol(location.symbol or "")
+            else:
+                words = np.ascontiguousarray(accessor.register(location.register))
+                if not location.is_address:
+                    contents = words.view(np.uint8).reshape(accessor.lanes, -1)
+                    return replace(value, contents=contents[:, : type_.size]).referred()
+                # nvcc has addresses of parameters, too, as if they were generic ones.
+                is_generic = accessor.read("generic", words, 1)[1].any()
+                space, addresses = "generic" if is_generic else "param", words
+        except KeyError as missing:
+            raise NotAvailable(name, f"is in {missing.args[0]}, which is not used") from None
+        addresses = addresses + np.uint64(location.offset)
+        return replace(value, space=space, addresses=addresses).referred()

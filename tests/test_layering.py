@@ -100,7 +100,18 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             "numerics",
             "program",
         },
-        "debugging": {"code", "detectors", "engines", "execution", "faults", "machine", "numerics"},
+        "debugging": {
+            *(
+                "code",
+                "detectors",
+                "engines",
+                "execution",
+                "faults",
+                "machine",
+                "memory",
+                "numerics",
+            ),
+        },
         "host": {
             *("decode", "engines", "execution", "faults", "heap", "machine", "memory", "program"),
         },

@@ -47,8 +47,8 @@ class Stopped:
     def of(self, lane: int) -> Stopped:
         """One of the lanes."""
         access = self.access
-        one = LaneAccess(access.states, access.frame, access.members[[lane]])
-        return Stopped(self.scope, one)
+        states = ThreadStates(access.batch, None)
+        return Stopped(self.scope, states.access(access.frame, access.members[[lane]]))
 
     def evaluator(self, text: str) -> LaneEvaluator:
         """The evaluator of an expression."""
@@ -89,6 +89,6 @@ class Stops(Observer):
         active = frame.batch.active
         assert active is not None
         states = ThreadStates(frame.batch, None)
-        access = LaneAccess(states, frame, lane_sets.indices(active.lanes))
+        access = states.access(frame, lane_sets.indices(active.lanes))
         name = frame.function.name
         self.stopped(Stopped(partial(VariableScope, self.variables, name, self.line), access))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS
 
 if TYPE_CHECKING:
-    from cudarun.emulator.debugging.thread_states import ThreadStates
+    from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Frame
     from cudarun.emulator.machine.lanes import Indices
     from cudarun.emulator.memory import Memory
@@ -26,21 +27,28 @@ class LaneAccess:
     """The registers and the memory of lanes, in one function: an `Accessor`.
 
     Args:
-        states: The stopped threads.
+        batch: The batch of the lanes.
         frame: The registers of the function at their call depth.
-        members: The lanes of the batch.
+        members: The lanes.
+        read_register: Returns a register of lanes.
     """
 
-    def __init__(self, states: ThreadStates, frame: Frame, members: Indices) -> None:
-        self.states = states
-        self.batch = states.batch
+    def __init__(
+        self,
+        batch: Batch,
+        frame: Frame,
+        members: Indices,
+        read_register: Callable[[Frame, str, Indices], Array],
+    ) -> None:
+        self.batch = batch
         self.frame = frame
+        self.read_register = read_register
         self.members = members
         self.lanes = len(members)
 
     def register(self, name: str) -> Array:
         """See `Accessor`."""
-        return self.states.register(self.frame, name, self.members)
+        return self.read_register(self.frame, name, self.members)
 
     def symbol(self, name: str) -> tuple[str, Array]:
         """See `Accessor`."""

@@ -157,7 +157,7 @@ class ThreadStates:
 
     def access(self, frame: Frame, lanes: Indices) -> LaneAccess:
         """Return the registers of a call, and the memory, of some lanes."""
-        return LaneAccess(self, frame, lanes)
+        return LaneAccess(self.batch, frame, lanes, self.register)
 
     def register(self, frame: Frame, name: str, lanes: Indices) -> Array:
         """Return a register of some lanes, by its name in the PTX.

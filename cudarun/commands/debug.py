@@ -246,9 +246,23 @@ class _Session:
         if shown and text:
             click.echo(f"{PROMPT}{text}")
         try:
-            self._write(text, line.execute(text))
+            result = line.execute(text)
         except CudarunError as error:
             self._write(text, error)
+            return
+        self._write(text, result)
+        report = line.debugger.report
+        if self._is_text and report is not None and _is_end(result):
+            from cudarun.report.renderer import TableStyle
+            from cudarun.report.table import TableRenderer
+
+            TableRenderer(TableStyle(quiet=True)).end(report)
+
+
+def _is_end(result: Any) -> bool:
+    """Return whether a command has run the launch to its end."""
+    stop = getattr(result, "stop", None)
+    return stop is not None and stop.reason == "ended"
 
 
 def _typed(line: CommandLine) -> Iterator[str]:

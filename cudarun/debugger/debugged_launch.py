@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Batch,
         BlockRun,
         DebugObserver,
+        DetectorFinding,
         DeviceFault,
         Launch,
         MemoryRange,
@@ -49,9 +50,10 @@ if TYPE_CHECKING:
     )
 
 _LOOK_AFTER = 512  # statements
-_SNAPSHOT_SECONDS = 0.1
+_SNAPSHOT_SECONDS = 0.25  # of processor time
 _FORK_SHARE = 20  # a snapshot may take a twentieth of the time
 _WARP = 32
+_KINDS = {"race": "data race", "uninit": "uninitialized read", "sync": "synchronization error"}
 
 
 class LaunchAbandoned(BaseException):
@@ -131,6 +133,7 @@ class DebuggedLaunch:
 
     def finished(self, outcome: object) -> None:
         """Answer questions about the memory after the launch, until the process ends."""
+        self._run = self.observer.batch = self._pending = None
         while True:
             stop = self._stopped("ended")
             self._converse(self._last_hit if self._plan.records else stop, outcome)
@@ -185,7 +188,7 @@ class DebuggedLaunch:
         if "finding" in self._catches and observer.findings > self._findings:
             self._findings = observer.findings
             self._select_active()
-            self._pending = "finding", {"text": observer.describe_finding()}
+            self._pending = "finding", {"text": _finding_text(observer.last_finding())}
         if "nan" in self._catches:
             self._check_nan(run, index)
 
@@ -215,10 +218,14 @@ class DebuggedLaunch:
         output, self._output = self._output.decode(errors="replace"), bytearray()
         thread, threads = None, 0
         lanes: tuple[int, ...] = ()
-        if launch is not None and self._run is not None and launch.running is not None:
+        if launch is not None and self._is_running:
             thread = Thread(*self.observer.place(launch, self._thread))
-            active = self.observer.states(site).active
-            lanes, threads = self._lanes_of_warp(active), len(active)
+            states = self.observer.states(site)
+            lane = states.lane(self._thread)
+            if lane is not None:
+                group = states.group_of(lane)
+                here, site = states.indices(group.lanes), group.site
+                lanes, threads = self._lanes_of_warp(here), len(here)
         return Stop(
             reason,
             self.observer.position,
@@ -374,10 +381,10 @@ class DebuggedLaunch:
             self._connection.receive()
             self._select_active()
             self._converse(self._stopped("pause"))
-        now = time.monotonic()
+        now = time.process_time()
         if self._plan.takes_snapshots and now >= self._next_snapshot:
             self._fork()
-            taken = time.monotonic() - now
+            taken = time.process_time() - now
             self._next_snapshot = now + max(_SNAPSHOT_SECONDS, _FORK_SHARE * taken)
         self._attend()
 
@@ -417,13 +424,19 @@ class DebuggedLaunch:
 
     # --- questions -------------------------------------------------------------------------------
 
+    @property
+    def _is_running(self) -> bool:
+        """True if a batch of the launch has begun and has not ended."""
+        launch = self._launch
+        return launch is not None and launch.running is not None and self.observer.batch is not None
+
     def _states(self) -> ThreadStates:
         """Return the threads that are running.
 
         Raises:
             RequestError: None are.
         """
-        if self._launch is None or self._launch.running is None or self._run is None:
+        if not self._is_running:
             raise RequestError("no thread is running", hint="run to a breakpoint first")
         return self.observer.states(self._site)
 
@@ -441,7 +454,7 @@ class DebuggedLaunch:
         states, level = None, 0
         if lanes is not None:
             states = self._states()
-        elif self._launch is not None and self._launch.running is not None and self._run:
+        elif self._is_running:
             states = self._states()
             lane = states.lane(self._thread)
             alive = lane is not None and states.batch.alive[lane]
@@ -627,6 +640,21 @@ class DebuggedLaunch:
         "names": _known_names,
         "locations": _known_locations,
     }
+
+
+def _finding_text(finding: DetectorFinding) -> str:
+    """Return a finding as text: the memory, and the instructions with their threads."""
+    memory = finding.memory
+    lines = [finding.problem or f"{_KINDS[finding.kind]} of {memory.space} memory"
+             if memory is not None or finding.problem else _KINDS[finding.kind]]  # fmt: skip
+    if memory is not None and memory.name:
+        name = demangle(memory.name.rpartition(".")[2]).rpartition("::")[2]
+        lines[0] += f", {memory.size} bytes at offset {memory.offset} of {name}"
+    for each in finding.places:
+        place = place_of(each.site)
+        where = place.source or f"PTX line {place.ptx_line}"
+        lines.append(f"{each.access} at {where} by {Thread(each.block, each.thread)}")
+    return "\n".join(lines)
 
 
 def _linear(place: Sequence[int], extent: Sequence[int], what: str) -> int:

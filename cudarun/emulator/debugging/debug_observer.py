@@ -29,6 +29,7 @@ from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import ActionFunction, BlockCode, FunctionCode, Operation, Site
+    from cudarun.emulator.detectors.findings import DetectorFinding
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code, Entry, Frame
     from cudarun.emulator.machine.lanes import Lanes
@@ -80,6 +81,7 @@ class DebugObserver(Observer):
         position: The number of statements that have been executed.
         attention: The debugger looks at each block that reaches beyond this position.
         marked: The numbers of the blocks that it always looks at.
+        batch: The batch that runs, since the debugger last looked at it.
         current: The block that was last looked at, or in which a fault occurred.
         index: The statement of a fault in it.
         writes: Notes the writes of watched memory.
@@ -92,6 +94,7 @@ class DebugObserver(Observer):
         self.position = 0
         self.attention = -1
         self.marked: frozenset[int] = frozenset()
+        self.batch: Batch | None = None
         self.current: BlockRun | None = None
         self.index = 0
         self.writes = WriteDetector()
@@ -119,8 +122,8 @@ class DebugObserver(Observer):
         Args:
             site: The next instruction of those that are active.
         """
-        assert self.current is not None
-        return ThreadStates(self.current.frame.batch, site, self._types)
+        assert self.batch is not None
+        return ThreadStates(self.batch, site, self._types)
 
     @staticmethod
     def place(launch: Launch, number: int) -> tuple[Coordinates, Coordinates]:
@@ -142,10 +145,10 @@ class DebugObserver(Observer):
         """The number of findings of detectors so far."""
         return self.inner.finding_count if isinstance(self.inner, DetectorObserver) else 0
 
-    def describe_finding(self) -> str:
-        """Return the last finding of the detectors as text."""
+    def last_finding(self) -> DetectorFinding:
+        """Return the finding that detectors have reported last."""
         assert isinstance(self.inner, DetectorObserver)
-        return str(self.inner.last_finding)
+        return self.inner.last_finding
 
     # --- launches --------------------------------------------------------------------------------
 
@@ -161,6 +164,7 @@ class DebugObserver(Observer):
         """See `Observer`."""
         fault = sys.exc_info()[1]
         if isinstance(fault, DeviceFault):
+            self.batch = launch.running
             self.controller.faulted(launch, fault)
         self.inner.ran(launch)
 
@@ -240,7 +244,7 @@ class BlockRun:
         if end <= observer.attention and self.number not in observer.marked:
             self._run(end)
             return
-        observer.current = self
+        observer.current, observer.batch = self, self.frame.batch
         controller = observer.controller
         if not controller.enters(self):
             self._run(end)

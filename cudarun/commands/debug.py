@@ -234,7 +234,7 @@ class _Session:
         if not given:
             self._write("", line.stopped(debugger.last))
         try:
-            for text in given:
+            for text in filter(str.strip, given):
                 self._run(line, text.strip(), shown=self._is_text)
             if reads:
                 for text in _typed(line):

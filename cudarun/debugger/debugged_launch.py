@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
-from cudarun.arguments.expressions.syntax import Expression
+from cudarun.arguments.expressions.syntax import Expression, Name
 from cudarun.base.errors import CudarunError, InternalError, RequestError
 from cudarun.debugger import thread_values
 from cudarun.debugger.locations import Locations, Statement, place_of
@@ -26,6 +26,7 @@ from cudarun.model.debug import (
     CodePlace,
     Lanes,
     MemoryWrite,
+    NanOrigin,
     Reason,
     StackFrame,
     Stop,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         DeviceFault,
         Launch,
         MemoryRange,
+        NanBirth,
         Site,
         ThreadStates,
     )
@@ -169,8 +171,8 @@ class DebuggedLaunch:
             self._step_to(run, index)
         if observer.watches:
             self._before = {each: self._bytes(each) for each in observer.writes.ranges}
-        if "nan" in self._catches:
-            self._note_operands(run, index)
+        if observer.nans is not None:
+            observer.nans.before(run, index)
 
     def _step_to(self, run: BlockRun, index: int) -> None:
         """Stop where the motion of the selected thread ends."""
@@ -189,14 +191,19 @@ class DebuggedLaunch:
             self._findings = observer.findings
             self._select_active()
             self._pending = "finding", {"text": _finding_text(observer.last_finding())}
-        if "nan" in self._catches:
-            self._check_nan(run, index)
+        if observer.nans is not None:
+            birth = observer.nans.after(run, index, observer.position - 1)
+            if birth is not None and "nan" in self._catches:
+                lane, self._thread = next(iter(birth.threads.items()))
+                text = "\n".join(_birth_text(birth, lane))
+                self._pending = "nan", {"text": text, "threads": len(birth.threads)}
 
     # --- stops -----------------------------------------------------------------------------------
 
     @property
     def _looks_everywhere(self) -> bool:
-        return self.observer.watches or not self._catches.isdisjoint(("finding", "nan"))
+        observer = self.observer
+        return observer.watches or observer.nans is not None or "finding" in self._catches
 
     def _reach_pending(self) -> None:
         """Stop for what the last instruction did."""
@@ -350,6 +357,7 @@ class DebuggedLaunch:
         observer.writes.ranges = tuple(ranges)
         observer.writes.written.clear()
         observer.watches = bool(ranges)
+        observer.follow_nans(wanted=plan.follows_nans or "nan" in self._catches)
         self._findings = observer.findings
         self._stepping = None
         if plan.motion != "continue":
@@ -619,11 +627,32 @@ class DebuggedLaunch:
 
     # --- NaNs ------------------------------------------------------------------------------------
 
-    def _note_operands(self, run: BlockRun, index: int) -> None:
-        """Note which lanes have a NaN among the operands of an instruction."""
+    def _check_nan(self, text: str) -> None:
+        """Refuse an expression that is not a register or an element with a NaN."""
+        value = thread_values.value_of(thread_values.parse(text), self._values())
+        array = np.asarray(value)
+        if array.ndim or array.dtype.kind not in "fV" or not np.isnan(array):
+            raise RequestError(f"{text} is not a NaN: {thread_values.text_of(value)}")
 
-    def _check_nan(self, run: BlockRun, index: int) -> None:
-        """Stop at an instruction that has made a NaN of other numbers."""
+    def _origin(self, text: str) -> NanOrigin:
+        flow = self.observer.nans
+        assert flow is not None, "the plan follows NaNs"
+        node = thread_values.parse(text).node
+        if isinstance(node, Name) and node.name.startswith(thread_values.REGISTER):
+            states, lane = self._selected()
+            name = "%" + node.name.removeprefix(thread_values.REGISTER)
+            found = flow.of_register(states.frame(lane, self._level), name, lane)
+        else:
+            found = flow.of_memory(self.observer.batch, self._range(text))
+        if found is None:
+            return NanOrigin(None, text="no instruction of the launch produced it")
+        birth, lane = found
+        assert self._launch is not None
+        thread = Thread(*self.observer.place(self._launch, birth.threads[lane]))
+        position = None if birth.source else birth.position
+        operands = tuple(_operands(birth, lane))
+        came = f"it came from {birth.source}, read by" if birth.source else ""
+        return NanOrigin(position, thread, place_of(birth.site), operands, came)
 
     _QUESTIONS: Mapping[str, Callable[..., object]] = {
         "check_breakpoint": _check_breakpoint,
@@ -636,20 +665,37 @@ class DebuggedLaunch:
         "evaluate": _evaluate,
         "lanes": _lanes,
         "registers": _registers,
+        "check_nan": _check_nan,
+        "origin": _origin,
         "ptx": _ptx,
         "names": _known_names,
         "locations": _known_locations,
     }
 
 
+def _operands(birth: NanBirth, lane: int) -> Iterator[Value]:
+    """Yield the operands and the result of the instruction that produced a NaN in a lane."""
+    row = [*birth.threads].index(lane)
+    for number, (name, values) in enumerate(birth.operands):
+        what = name or f"operand {number + 1}"
+        value = values[row]
+        yield Value(what, thread_values.type_of(value), thread_values.text_of(value))
+
+
+def _birth_text(birth: NanBirth, lane: int) -> Iterator[str]:
+    yield " ".join(birth.site.text.split())
+    yield ", ".join(f"{each.name} = {each.text}" for each in _operands(birth, lane))
+
+
 def _finding_text(finding: DetectorFinding) -> str:
     """Return a finding as text: the memory, and the instructions with their threads."""
-    memory = finding.memory
-    lines = [finding.problem or f"{_KINDS[finding.kind]} of {memory.space} memory"
-             if memory is not None or finding.problem else _KINDS[finding.kind]]  # fmt: skip
+    memory, what = finding.memory, finding.problem or _KINDS[finding.kind]
+    if memory is not None:
+        what += f": {memory.size} bytes of {memory.space} memory"
     if memory is not None and memory.name:
         name = demangle(memory.name.rpartition(".")[2]).rpartition("::")[2]
-        lines[0] += f", {memory.size} bytes at offset {memory.offset} of {name}"
+        what += f", at offset {memory.offset} of {name}"
+    lines = [what]
     for each in finding.places:
         place = place_of(each.site)
         where = place.source or f"PTX line {place.ptx_line}"

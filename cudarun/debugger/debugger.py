@@ -287,7 +287,10 @@ class Debugger:
 
     def origin(self, expression: str) -> NanOrigin:
         """Return where the NaN came from that a register or an element has."""
-        raise NotImplementedError
+        self._ask("check_nan", expression)
+        plan = Plan("continue", self._thread(), end=self.last.position, follows_nans=True)
+        origin: NanOrigin = self._history.replay(plan, "origin", expression)
+        return origin
 
     def source(self, *, ptx: bool = False, around: int = 5) -> Listing:
         """Return the lines around the current one, of the source or of the PTX.

@@ -79,14 +79,31 @@ class History:
             end = snapshot.introduction
         return None
 
+    def replay(self, plan: Plan, question: str, *arguments: object) -> Any:
+        """Run the launch again to the end of a plan, and return the answer to a question there.
+
+        Raises:
+            CudarunError: It has no answer.
+        """
+        runner = self._copy_of(self._root)
+        try:
+            runner.send(("resume", (plan,)))
+            self._next_stop(runner)
+            return self._answer(runner, question, *arguments)
+        finally:
+            runner.end()
+
     def ask(self, question: str, *arguments: object) -> Any:
         """Return the answer to a question about the state.
 
         Raises:
             CudarunError: It has no answer.
         """
-        self._live.send((question, arguments))
-        kind, answer = self._copies.wait(self._live, self._keep)
+        return self._answer(self._live, question, *arguments)
+
+    def _answer(self, process: Copy, question: str, *arguments: object) -> Any:
+        process.send((question, arguments))
+        kind, answer = self._copies.wait(process, self._keep)
         if kind == "error":
             raise answer
         return answer

@@ -23,6 +23,7 @@ class Plan:
         end: The position to stop at, at the latest.
         records: Do not stop before ``end``, but return the position of the last stop.
         includes_end: Record also what the last instruction before ``end`` does.
+        follows_nans: Follow NaNs, for questions about their origin.
         takes_snapshots: Make copies of the process from time to time.
     """
 
@@ -33,4 +34,5 @@ class Plan:
     end: int | None = None
     records: bool = False
     includes_end: bool = False
+    follows_nans: bool = False
     takes_snapshots: bool = False

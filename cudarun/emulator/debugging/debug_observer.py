@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cudarun.emulator.code import Action
+from cudarun.emulator.debugging.nan_flow import NanFlow
 from cudarun.emulator.debugging.thread_states import ThreadStates, first_site, global_bytes
 from cudarun.emulator.debugging.writes import MemoryRange, WriteDetector
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
@@ -86,6 +87,7 @@ class DebugObserver(Observer):
         index: The statement of a fault in it.
         writes: Notes the writes of watched memory.
         watches: Whether writes are noted.
+        nans: Follows NaNs; ``None`` if they are not followed.
     """
 
     def __init__(self, controller: Controller) -> None:
@@ -99,7 +101,8 @@ class DebugObserver(Observer):
         self.index = 0
         self.writes = WriteDetector()
         self.watches = False
-        self._watched: dict[int, ActionFunction] = {}
+        self.nans: NanFlow | None = None
+        self._watched: dict[tuple[int, int], ActionFunction] = {}
         self._types: dict[str, dict[int, Type]] = {}
 
     def execute(
@@ -140,6 +143,13 @@ class DebugObserver(Observer):
         """Return a range of global memory."""
         return MemoryRange("global", address, size)
 
+    def follow_nans(self, *, wanted: bool) -> None:
+        """Follow NaNs from now on, or do not."""
+        if not wanted:
+            self.nans = None
+        elif self.nans is None:
+            self.nans = NanFlow()
+
     @property
     def findings(self) -> int:
         """The number of findings of detectors so far."""
@@ -173,13 +183,14 @@ class DebugObserver(Observer):
         return self.inner.instead_of(operation)
 
     def watched(self, operation: Action) -> ActionFunction:
-        """Return the action that also notes its writes."""
-        key = id(operation)  # the program keeps it alive
+        """Return the action that also notes its accesses."""
+        own = [self.writes] if self.nans is None else [self.writes, self.nans]
+        key = id(operation), id(self.nans)  # the program and this object keep them alive
         if key not in self._watched:
             if isinstance(self.inner, DetectorObserver):
-                action = self.inner.also_observed(operation, self.writes)
+                action = self.inner.also_observed(operation, own)
             else:
-                action = instrumented(operation, [self.writes], InvalidAccesses(goes_on=False))
+                action = instrumented(operation, own, InvalidAccesses(goes_on=False))
             self._watched[key] = action
         return self._watched[key]
 
@@ -274,7 +285,8 @@ class BlockRun:
     def _execute(self, index: int) -> None:
         entries = self._parts[index]
         operation = self.block.operations[index]
-        if not (self.observer.watches and isinstance(operation, Action)):
+        notes = self.observer.watches or self.observer.nans is not None
+        if not (notes and isinstance(operation, Action)):
             for function, arguments in entries:
                 function(*arguments)
             return

@@ -163,9 +163,9 @@ class DetectorObserver(Observer):
             self._replacements[key] = self._instrumented(operation)
         return self._replacements[key]
 
-    def also_observed(self, operation: Action, detector: Detector) -> ActionFunction:
-        """Return an action that notifies the detectors and a further one."""
-        return instrumented(operation, [*self._detectors, detector], self._invalid)
+    def also_observed(self, operation: Action, others: Sequence[Detector]) -> ActionFunction:
+        """Return an action that notifies the detectors and others."""
+        return instrumented(operation, [*self._detectors, *others], self._invalid)
 
     def _instrumented(self, operation: Action) -> ActionFunction:
         if self._removal is None:

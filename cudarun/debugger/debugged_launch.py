@@ -515,9 +515,10 @@ class DebuggedLaunch:
             block = self.observer.place(states.launch, self._thread)[0]
         return self._select_number(self._number(block, thread))
 
-    def _select_linear(self, thread: int) -> Stop:
+    def _select_linear(self, thread: int, block: Sequence[int] | None = None) -> Stop:
         threads = self._states().launch.block_threads
-        return self._select_number(self._thread // threads * threads + thread)
+        first = self._thread // threads * threads if block is None else self._number(block, ())
+        return self._select_number(first + thread)
 
     def _select_number(self, number: int) -> Stop:
         states = self._states()
@@ -568,7 +569,17 @@ class DebuggedLaunch:
 
     def _evaluate(self, text: str) -> Value:
         value = thread_values.value_of(thread_values.parse(text), self._values())
-        return Value(text, thread_values.type_of(value), thread_values.text_of(value))
+        return thread_values.described(text, value)
+
+    def _variables(self, which: str) -> tuple[Value, ...]:
+        return tuple(thread_values.variables(self._values(), which))
+
+    def _parts(self, text: str) -> tuple[Value, ...]:
+        value = thread_values.value_of(thread_values.parse(text), self._values())
+        return tuple(thread_values.described(*part) for part in thread_values.parts_of(value))
+
+    def _linear(self, thread: Sequence[int]) -> int:
+        return _linear(thread, self._states().launch.config.block, "thread")
 
     def _lanes(self, text: str) -> Lanes:
         states, selected = self._selected()
@@ -663,6 +674,9 @@ class DebuggedLaunch:
         "select_frame": _select_frame,
         "warps": _warps,
         "evaluate": _evaluate,
+        "variables": _variables,
+        "parts": _parts,
+        "linear": _linear,
         "lanes": _lanes,
         "registers": _registers,
         "check_nan": _check_nan,

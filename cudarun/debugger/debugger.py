@@ -242,9 +242,14 @@ class Debugger:
         self.last = self._ask("select", block, thread)
         return self.last
 
-    def select_linear(self, thread: int) -> Stop:
-        """Select a thread of the block of the selected one by its number in it."""
-        self.last = self._ask("select_linear", thread)
+    def linear(self, thread: Sequence[int]) -> int:
+        """Return the number of a thread in its block."""
+        number: int = self._ask("linear", thread)
+        return number
+
+    def select_linear(self, thread: int, block: Sequence[int] | None = None) -> Stop:
+        """Select a thread by its number in its block, by default that of the selected one."""
+        self.last = self._ask("select_linear", thread, block)
         return self.last
 
     def frames(self) -> Sequence[StackFrame]:
@@ -266,6 +271,21 @@ class Debugger:
         """Return the value of an expression in the selected thread."""
         value: Value = self._ask("evaluate", expression)
         return value
+
+    def variables(self, which: str) -> Sequence[Value]:
+        """Return variables that the selected thread sees.
+
+        Args:
+            which: ``local`` or ``common`` variables of the C++ code, or each ``argument`` of the
+                launch.
+        """
+        values: Sequence[Value] = self._ask("variables", which)
+        return values
+
+    def parts(self, expression: str) -> Sequence[Value]:
+        """Return members and elements of a value; their names follow it in expressions."""
+        values: Sequence[Value] = self._ask("parts", expression)
+        return values
 
     def lanes(self, expression: str) -> Lanes:
         """Return the values of an expression across the warp of the selected thread."""
@@ -312,16 +332,24 @@ class Debugger:
 
     def _text(self, place: CodePlace, *, ptx: bool) -> tuple[str, int]:
         if ptx:
-            self._ptx = self._ptx or self._ask("ptx")
-            return self._ptx, place.ptx_line
+            return self.ptx(), place.ptx_line
         assert place.file is not None
         assert place.line is not None
-        file = Path(place.file)
-        candidates = (file, *(folder / file.name for folder in self._folders))
-        found = next((each for each in candidates if each.is_file()), None)
+        found = self.source_path(place.file)
         if found is None:
             raise RequestError(f"no source file {place.file}", hint="'list ptx' shows the PTX")
         return found.read_text(errors="replace"), place.line
+
+    def source_path(self, file: str) -> Path | None:
+        """Return where a source file is, by its name in the PTX."""
+        path = Path(file)
+        candidates = (path, *(folder / path.name for folder in self._folders))
+        return next((each.absolute() for each in candidates if each.is_file()), None)
+
+    def ptx(self) -> str:
+        """Return the PTX of the kernel."""
+        self._ptx = self._ptx or self._ask("ptx")
+        return self._ptx
 
     def names(self) -> Sequence[str]:
         """Return the names that expressions can have here."""

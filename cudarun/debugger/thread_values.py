@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,6 +27,7 @@ from cudarun.base.records import dataclass
 from cudarun.debugger.expressions import LaneEvaluator
 from cudarun.debugger.values import CppValue
 from cudarun.debugger.variables import VariableScope
+from cudarun.model.debug import Value
 
 if TYPE_CHECKING:
     from cudarun.images.debug_variables import DebugVariables
@@ -45,6 +46,7 @@ REGISTER = "reg."
 
 _PTX_NAME = re.compile(r"(?<![\w)\]])(\s*)%([A-Za-z_][\w.]*)")
 _MOST_SHOWN = 16
+_MOST_PARTS = 1000
 
 
 def parse(text: str) -> Expression:
@@ -111,6 +113,11 @@ class ThreadValues(Mapping[str, Any]):
     def buffers(self) -> Mapping[str, BufferSpec]:
         """The buffers of the launch."""
         return self._names.buffers
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """The names of the arguments of the launch."""
+        return [*self._names.buffers, *self._names.scalars]
 
     @property
     def count(self) -> int:
@@ -198,6 +205,37 @@ def _conjuncts(node: Node) -> Iterator[Node]:
         yield from _conjuncts(node.right)
     else:
         yield node
+
+
+def described(name: str, value: Any) -> Value:
+    """Return a value as the debugger shows it."""
+    has_parts = next(parts_of(value), None) is not None
+    return Value(name, type_of(value), text_of(value), has_parts)
+
+
+def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the members and elements of a value by what follows it in expressions."""
+    if isinstance(value, CppValue):
+        yield from value.parts()
+    elif np.ndim(value):
+        yield from ((f"[{index}]", each) for index, each in enumerate(value[:_MOST_PARTS]))
+
+
+def variables(values: ThreadValues, which: str) -> Iterator[Value]:
+    """Yield the ``local`` or ``common`` variables of the code, or each ``argument``."""
+    scope = values.variables
+    names: Iterable[str]
+    if which == "argument":
+        names = values.arguments
+    elif isinstance(scope, VariableScope):
+        names = scope.local if which == "local" else scope.common.keys() - scope.local.keys()
+    else:
+        names = ()
+    for name in names:
+        try:
+            yield described(name, values[name] if which == "argument" else scope[name])
+        except RequestError as error:
+            yield Value(name, "", f"<{error}>")
 
 
 def element_of(text: str, values: ThreadValues) -> tuple[str, int, int]:

@@ -174,11 +174,16 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value of an expression or a register in the selected thread."""
+    """The value of an expression or a register in the selected thread.
+
+    Attributes:
+        has_parts: Whether it has members or elements, or points to something.
+    """
 
     name: str
     type: str
     text: str
+    has_parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

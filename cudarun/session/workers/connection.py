@@ -1,4 +1,4 @@
-"""The connection of a worker with its parent, made by a fork: pipes, and a page of memory.
+"""The connection of a worker with its parent, made by a fork: a socket, a pipe, a page of memory.
 
 The page has the worker's current step, the start of its phase, the program that it runs, which the
 parent ends with the worker, and the devices that it has initialized. There is no locking: a text
@@ -14,6 +14,7 @@ import os
 import signal
 import struct
 import time
+from _socket import socketpair  # of `socket`, whose import takes a while
 from contextlib import suppress
 
 SIZE = 16384  # bytes
@@ -113,7 +114,7 @@ class Connection:
 
     Args:
         process: The process at the other end.
-        tasks: The descriptor of a pipe, for tasks.
+        tasks: The descriptor of a socket, for tasks; descriptors can come with them.
         answers: The descriptor of a pipe, for answers.
         stdout: The descriptor of a file that the worker's stdout can go to.
         page: The page that both processes share.
@@ -148,7 +149,7 @@ def fork_worker(serve: Callable[[Connection], object], page: Page | None = None)
     opened: list[int] = []
     try:
         opened.append(os.memfd_create("cudarun-stdout"))
-        opened += os.pipe()
+        opened += (each.detach() for each in socketpair())
         opened += os.pipe()
         parent = os.getpid()
         pid = os.fork()

@@ -40,7 +40,9 @@ def session_spec(
 ) -> WorkerSpec[Session]:
     """Return the spec of a worker with a session, whatever the time limit of its tasks."""
     start = SessionStart(devices, replace(target, timeout=None), prefetch)
-    return WorkerSpec(start, label, target.capture, target.verbose, target.escape)
+    is_logged = target.verbose or target.trace
+    driver = "" if is_logged else devices[0].driver
+    return WorkerSpec(start, label, target.capture, target.verbose, target.escape, driver)
 
 
 class DeviceWorkers:
@@ -101,8 +103,8 @@ class DeviceWorkers:
     def _run(
         self, job: Job[T], meanwhile: Callable[[], object] | None, *, last: bool
     ) -> list[Answer[T]]:
-        kept = last and self._pool.keeps and not job.leaves_processes
-        kept = kept and all(devices[0].driver == "cpu" for devices in self._groups)
+        kept = last and not job.leaves_processes
+        kept = kept and all(map(self._pool.keeps, self._specs))
         for worker in self._workers:
             worker.submit(JobTask(job, reuse=kept), self._target.timeout)
         if meanwhile is not None:

@@ -27,7 +27,16 @@ from cudarun.base.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
 from cudarun.base.terminal import visible
 from cudarun.session.workers.connection import Connection, fork_worker
 from cudarun.session.workers.deadline import OVERDUE
-from cudarun.session.workers.worker import HEADER, Answer, Start, WorkerSpec, send, serve
+from cudarun.session.workers.worker import (
+    HEADER,
+    STDERR,
+    STDOUT,
+    Answer,
+    Start,
+    WorkerSpec,
+    send,
+    serve,
+)
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -48,12 +57,19 @@ They do not count for that limit: a busy machine or a slow driver is not the ker
 class WorkerProcess(Generic[S]):
     """A supervised worker process: a state, created once, and tasks that run one after the other.
 
+    Args:
+        is_kept: Its tasks belong to several commands: each comes with the streams and the working
+            directory of its own.
+
     Attributes:
         page: The page that the worker reports its progress in.
     """
 
-    def __init__(self, spec: WorkerSpec[S], preforked: Connection | None = None) -> None:
+    def __init__(
+        self, spec: WorkerSpec[S], preforked: Connection | None = None, *, is_kept: bool = False
+    ) -> None:
         self.spec = spec
+        self._is_kept = is_kept and preforked is None
         self._received = bytearray()
         self._limit: float | None = None
         self._task: Callable[[S], object] | None = None
@@ -66,7 +82,9 @@ class WorkerProcess(Generic[S]):
         if preforked is None:
             sys.stdout.flush()
             sys.stderr.flush()
-        worker = preforked or fork_worker(partial(serve, prepare=start))
+        worker = preforked or fork_worker(
+            partial(serve, prepare=start, is_kept=self._is_kept)
+        )
         self.pid, self.page = worker.process, worker.page
         self._tasks, self._answers = worker.tasks, worker.answers
         if spec.keeps_stdout:
@@ -102,8 +120,15 @@ class WorkerProcess(Generic[S]):
         self.submit(other._task, other._limit)
 
     def _send(self, message: object) -> None:
-        with suppress(BrokenPipeError):  # it has died, and `outcome` will report the reason
-            send(self._tasks, message)
+        with suppress(ConnectionError):  # it has died, and `outcome` will report the reason
+            if not self._is_kept:
+                send(self._tasks, message)
+                return
+            folder = os.open(".", os.O_PATH)
+            try:
+                send(self._tasks, message, (STDOUT, STDERR, folder))
+            finally:
+                os.close(folder)
 
     @property
     def seconds_left(self) -> float | None:

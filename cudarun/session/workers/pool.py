@@ -37,12 +37,14 @@ class WorkerPool:
     of a process with a GPU takes a while, so it is not awaited before the pool's end.
 
     Args:
-        keeps: Keep workers for further commands of this process. A GPU's are not: their contexts
-            take memory of the device.
+        keeps: Keep workers for further commands of this process.
+        keeps_gpus: Also those of GPUs, whose contexts take memory of the device.
     """
 
-    def __init__(self, *, keeps: bool = False) -> None:
-        self.keeps = keeps
+    def __init__(self, *, keeps: bool = False, keeps_gpus: bool = False) -> None:
+        self._keeps = keeps
+        self._keeps_gpus = keeps_gpus
+        self._lost: WorkerSpec[Any] | None = None
         self._idle: list[AnyWorker] = []
         self._at_work: list[AnyWorker] = []
         self._ending: list[AnyWorker] = []
@@ -58,14 +60,25 @@ class WorkerPool:
         for worker in workers:
             worker.__exit__()
 
+    def keeps(self, spec: WorkerSpec[Any]) -> bool:
+        """Return whether workers of a spec are kept for further commands."""
+        return self._keeps and (spec.driver == "cpu" or (self._keeps_gpus and spec.driver != ""))
+
     def end_command(self) -> None:
         """End the workers that a command left at work, and all idle ones but the last."""
         for worker in [*self._at_work]:
             self.discard(worker)
-        for worker in self._idle[:-_MOST_KEPT]:
+        kept = [worker for worker in self._idle if self.keeps(worker.spec)][-_MOST_KEPT:]
+        for worker in [each for each in self._idle if each not in kept]:
             self._idle.remove(worker)
             self._end(worker)
         self._forget_ended()
+
+    def replace_lost(self) -> None:
+        """Start a worker for the next command, if the last one has lost its own, by a fault."""
+        if self._lost is not None and not self._idle_of(self._lost):
+            self.reserve(self._lost)
+        self._lost = None
 
     def _forget_ended(self) -> None:
         self._ending = [worker for worker in self._ending if not worker.has_ended()]
@@ -78,7 +91,7 @@ class WorkerPool:
                 self._at_work.append(worker)
                 return worker
             worker.retire()
-        worker = WorkerProcess(spec, preforked)
+        worker = WorkerProcess(spec, preforked, is_kept=self.keeps(spec))
         self._at_work.append(worker)
         return worker
 
@@ -86,7 +99,7 @@ class WorkerPool:
         """Keep ``count`` idle workers of the spec ready."""
         self._forget_ended()
         for _ in range(len(self._idle_of(spec)), count):
-            self._idle.append(WorkerProcess(spec))
+            self._idle.append(WorkerProcess(spec, is_kept=self.keeps(spec)))
 
     def _idle_of(self, spec: WorkerSpec[S]) -> list[WorkerProcess[S]]:
         return [worker for worker in self._idle if worker.spec == spec]
@@ -99,6 +112,8 @@ class WorkerPool:
     def discard(self, worker: AnyWorker) -> None:
         """End a worker that is unusable or no longer needed."""
         self._at_work.remove(worker)
+        if self.keeps(worker.spec):
+            self._lost = worker.spec
         self._end(worker)
 
     def _end(self, worker: AnyWorker) -> None:
@@ -189,12 +204,12 @@ _of_process: tuple[object, WorkerPool] | None = None
 """The pool of `keep_workers`, and the surroundings of its workers."""
 
 
-def keep_workers(surroundings: object) -> None:
+def keep_workers(surroundings: object, *, gpus: bool = False) -> None:
     """Keep the workers of this process from one command to the next.
 
     Args:
-        surroundings: The environment and the working directory of a command; workers with others
-            end.
+        surroundings: The environment of a command; workers with another one end.
+        gpus: Keep also those of GPUs.
     """
     global _of_process
     if _of_process is not None:
@@ -202,7 +217,13 @@ def keep_workers(surroundings: object) -> None:
         if before == surroundings:
             return
         pool.__exit__()
-    _of_process = surroundings, WorkerPool(keeps=True)
+    _of_process = surroundings, WorkerPool(keeps=True, keeps_gpus=gpus)
+
+
+def replace_lost_workers() -> None:
+    """Start a worker for the next command of this process, if the last one has lost its own."""
+    if _of_process is not None:
+        _of_process[1].replace_lost()
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The worker's half of a worker process: start, then answer tasks one after the other.
 
-Messages go through pipes, each its length and then its pickle.
+Messages are their length and then their pickle.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import os
 import signal
 import struct
 import sys
+from _socket import CMSG_SPACE, SCM_RIGHTS, SOL_SOCKET, socket  # of `socket`, whose import takes a while
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
 
 from cudarun.base.errors import CudarunError, InternalError, exhaustion
 from cudarun.base.records import dataclass
@@ -29,6 +30,10 @@ T = TypeVar("T")
 
 HEADER = struct.Struct("=Q")
 """The length of a message, which precedes it."""
+_DESCRIPTORS = struct.Struct("=3i")
+STDOUT, STDERR = 1, 2
+_ANCILLARY = CMSG_SPACE(_DESCRIPTORS.size)
+_CHUNK = 1 << 20
 
 # The threads that numpy's OpenBLAS starts when it is imported wait for work by spinning for 2^26
 # cycles each, which takes more processor time than the import. They sleep after 2^20 (0.3 ms).
@@ -72,6 +77,7 @@ class WorkerSpec(Generic[S]):
         capture: Keep what it writes on stdout instead of passing it on.
         verbose: Log every step on stderr.
         escape: Show the control characters in its stdout as escapes.
+        driver: The driver of its devices, for a worker that can be kept for other commands.
     """
 
     initialize: Callable[[Progress], S]
@@ -79,6 +85,7 @@ class WorkerSpec(Generic[S]):
     capture: bool = False
     verbose: bool = False
     escape: bool = False
+    driver: str = ""
 
     @property
     def keeps_stdout(self) -> bool:
@@ -94,12 +101,16 @@ class Start:
     started: float
 
 
-def serve(parent: Connection, prepare: Callable[[], object] | Start) -> NoReturn:
+def serve(
+    parent: Connection, prepare: Callable[[], object] | Start, *, is_kept: bool = False
+) -> NoReturn:
     """Serve tasks in a new process until the parent ends it.
 
     Args:
         parent: The connection with the parent, with which the worker dies.
         prepare: The start, or a function to call until the parent sends it.
+        is_kept: Each task comes with its streams: those of the command that starts the worker would
+            stay open after it, and the reader of a pipe would wait.
 
     It leaves by `os._exit`: process exit tears a driver down faster than the driver's own calls,
     and the parent's buffers and handlers are not the child's.
@@ -114,15 +125,17 @@ def serve(parent: Connection, prepare: Callable[[], object] | Start) -> NoReturn
         os.environ.setdefault(*_BLAS_THREADS)
         connection.own_page = parent.page
         die_with(parent.process)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, STDOUT, STDERR) if is_kept else (0,):
+            os.dup2(nowhere, descriptor)
         sys.stdout = os.fdopen(1, "w", closefd=False)
-        stream = os.fdopen(parent.tasks, "rb")
+        tasks = _Tasks(parent.tasks)
         start: Start | None
         if isinstance(prepare, Start):
             start = prepare
         else:
             attempt(prepare)  # an error here is raised again when the work needs the import
-            start = receive(stream)
+            start = receive(tasks)
         if start is None:  # the parent needs no worker
             os._exit(0)
         spec = start.spec
@@ -138,13 +151,15 @@ def serve(parent: Connection, prepare: Callable[[], object] | Start) -> NoReturn
         gc.enable()
         task: Answer[Any]
         while True:
-            task = attempt(partial(receive, stream))
+            task = attempt(partial(receive, tasks))
             if task.value is None and task.error is None:
                 break
             progress.start_phase()
             answer = attempt(partial(_run, task, state))
             sys.stdout.flush()
             _flush_c_streams()
+            if is_kept:
+                _redirect(nowhere, nowhere)
             send(parent.answers, answer)
             del task, answer
             gc.collect()  # of a launch on cpu, whose objects know one another, 2 MB are left
@@ -181,17 +196,25 @@ def attempt(function: Callable[[], T]) -> Answer[T]:
         return Answer(error=InternalError(error))
 
 
-def send(pipe: int, message: object) -> None:
-    """Write a message."""
+def send(pipe: int, message: object, descriptors: tuple[int, ...] = ()) -> None:
+    """Write a message; descriptors come with its header, through a socket."""
     import pickle
 
     body = pickle.dumps(message)
+    header = HEADER.pack(len(body))
+    if descriptors:
+        connection = socket(fileno=pipe)
+        try:
+            data = SOL_SOCKET, SCM_RIGHTS, _DESCRIPTORS.pack(*descriptors)
+            header = header[connection.sendmsg([header], [data]) :]
+        finally:
+            connection.detach()
     with os.fdopen(pipe, "wb", closefd=False) as stream:
-        stream.write(HEADER.pack(len(body)))
+        stream.write(header)
         stream.write(body)
 
 
-def receive(stream: BinaryIO) -> Any:
+def receive(stream: _Readable) -> Any:
     """Read a message; ``None`` if the other end was closed before it was complete."""
     header = stream.read(HEADER.size)
     if len(header) < HEADER.size:
@@ -203,6 +226,52 @@ def receive(stream: BinaryIO) -> Any:
     import pickle
 
     return pickle.loads(body)
+
+
+class _Readable(Protocol):
+    """A stream of messages."""
+
+    def read(self, size: int, /) -> bytes | bytearray:
+        """Return as many bytes, fewer at the end of the stream."""
+
+
+class _Tasks:
+    """The stream of tasks, which can come with descriptors.
+
+    A worker that is kept for several commands uses the streams and the working directory of the
+    command that a task belongs to: the descriptors are stdout, stderr and the folder.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket(fileno=descriptor)
+
+    def read(self, size: int) -> bytearray:
+        """Return as many bytes, fewer at the end of the stream."""
+        data = bytearray()
+        while len(data) < size:
+            part, ancillary, *_ = self._socket.recvmsg(min(size - len(data), _CHUNK), _ANCILLARY)
+            for *_, descriptors in ancillary:
+                _adopt(*_DESCRIPTORS.unpack(descriptors))
+            if not part:
+                break
+            data += part
+        return data
+
+
+def _adopt(stdout: int, stderr: int, folder: int) -> None:
+    _redirect(stdout, stderr)
+    os.fchdir(folder)
+    for descriptor in (stdout, stderr, folder):
+        os.close(descriptor)
+
+
+def _redirect(stdout: int, stderr: int) -> None:
+    """Write to other files, except what goes to the file of the worker's output."""
+    if sys.stderr.fileno() == STDERR:
+        os.dup2(stdout, STDOUT)
+        os.dup2(stderr, STDERR)
+    else:
+        os.dup2(stderr, sys.stderr.fileno())
 
 
 def die_with(parent: int) -> None:

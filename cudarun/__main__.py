@@ -25,9 +25,16 @@ def main() -> None:
     It leaves without taking the interpreter down piece by piece, which takes longer than `--help`.
     Every import is made here, where Ctrl-C has a handler already.
     """
+    import sys
+
+    from cudarun.client import run_in_server, server_of
+
+    if (served := server_of(sys.argv[1:])) is not None:
+        code = run_in_server(*served, _received)
+        sys.stderr.flush()
+        os._exit(code)
     import errno
     import resource
-    import sys
 
     from cudarun.base.process import EndingSignals, open_standard_streams
 

@@ -43,6 +43,7 @@ COMMANDS = {
     "load": "Load images with all their kernels and show their contents.",
     "launch": "Launch a kernel with typed arguments and check the result.",
     "record": "Record a launch of any CUDA program, to replay it.",
+    "serve": "Run the commands of many clients in processes that are started before.",
     "managed": "Show __managed__ variables and compare them across host and devices.",
 }
 
@@ -88,6 +89,11 @@ class _LazyGroup(CommandGroup):
             formatter.write_dl(sorted(COMMANDS.items()))
 
 
+def _refuse_server(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
+    if path is not None and not ctx.resilient_parsing:
+        raise click.UsageError("put --server before all other options", ctx)
+
+
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         from cudarun.session.devices.probes import version_lines
@@ -107,6 +113,14 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     expose_value=False,
     callback=_print_version,
     help="Show the versions of cudarun, the CUDA bindings and the driver.",
+)
+@click.option(
+    "--server",
+    metavar="PATH",
+    expose_value=False,
+    callback=_refuse_server,
+    help="Run the command in the server that listens at PATH, see 'cudarun serve'; the first "
+    "option.  [default: CUDARUN_SERVER, else none]",
 )
 def cudarun() -> None:
     """Load, link and launch CUDA kernels from a terminal, on GPUs or on the emulated device cpu.

@@ -1,43 +1,58 @@
-"""The service process: it runs the command line for a program that uses the Python API."""
+"""The service process: it runs the command line for a program that uses the Python API.
+
+`cudarun serve` has service processes, too, whose programs are its clients.
+"""
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import socket
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cudarun import cli as command_line
 from cudarun.api.messages import ApiAnswer, ApiCall
+from cudarun.api.requests import call_of, members_of
 from cudarun.api.spelling import in_python
+from cudarun.api.streams import CommandStreams
 from cudarun.api.values import ARRAY_NAME, ArrayFile
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.scanner import SYMBOL
 from cudarun.arguments.values import Argument, Buffer, FileBuffer, Member, StructValue, Value
 from cudarun.base import errors, machine
-from cudarun.base.errors import ExitCode
+from cudarun.base.errors import CudarunError, ExitCode, of_system
 from cudarun.base.process import EndingSignals
 from cudarun.model.documents import document, error_document
+from cudarun.report import progress
 from cudarun.report.renderer import Renderer, TableStyle
 from cudarun.report.table import TableRenderer
 from cudarun.session.launch.step_request import BufferExpectation
-from cudarun.session.workers.pool import keep_workers
-from cudarun.session.workers.service import end_with, receive, send
+from cudarun.session.serve.messages import ServerRequest
+from cudarun.session.workers.pool import keep_workers, replace_lost_workers
+from cudarun.session.workers.service import SERVER_VARIABLE, end_with, receive, send
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cudarun.base.errors import CudarunError
     from cudarun.model.launch import BufferCopy
     from cudarun.model.report import Part, Report
 
 _NOT_OURS = {"COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"}
 """Variables of the terminal of the program, which the report is not printed on."""
+_OF_NO_WORKER = {
+    SERVER_VARIABLE,
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "TERM",
+    "PYTEST_CURRENT_TEST",
+    *_NOT_OURS,
+}
+"""Variables that a worker does not depend on."""
 
 
 _files: list[int] = []
@@ -52,12 +67,13 @@ def _close_files() -> None:
 os.register_at_fork(after_in_child=_close_files)  # a worker that outlives the call would keep them
 
 
-def serve(calls: int, life: int) -> NoReturn:
-    """Answer calls until the program ends.
+def serve(calls: int, life: int, *, keeps_gpus: bool) -> NoReturn:
+    """Answer calls until the program ends, or a command was interrupted.
 
     Args:
         calls: The descriptor of the socket.
         life: The descriptor of the pipe that closes when the program ends.
+        keeps_gpus: Keep the workers of GPUs, too.
     """
     # What the program ignores or blocks is not for this process to ignore.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -65,30 +81,95 @@ def serve(calls: int, life: int) -> NoReturn:
         signal.signal(number, signal.SIG_DFL)
     signals = EndingSignals([])
     end_with(life)
-    output = _redirected()
     connection = socket.socket(fileno=calls)
+    service = _Service(partial(send, connection), keeps_gpus=keeps_gpus)
+    code: int = ExitCode.OK
     try:
         signals.admit()
-        while True:
-            call, _files[:] = receive(connection)
-            answer = _answer(call, output)
-            if answer.code == ExitCode.INTERRUPTED:
-                break
-            send(connection, answer)
+        while code != ExitCode.INTERRUPTED:
+            message, _files[:] = receive(connection)
+            try:
+                if isinstance(message, ServerRequest):
+                    members = service.served(message)
+                    send(connection, members)
+                    code = members["exit_code"]
+                else:
+                    answer = service.answer(message)
+                    send(connection, answer)
+                    code = answer.code
+            finally:
+                _close_files()
+            replace_lost_workers()
     except (EOFError, ConnectionError, KeyboardInterrupt):
         pass
     signals.leave()
     os._exit(0)
 
 
-def _redirected() -> int:
-    """Write stdout and stderr to one file in memory; return its descriptor."""
-    output = os.memfd_create("cudarun-report")
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(output, stream.fileno())
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # so that stderr's lines come in order
-    return output
+class _Service:
+    """The commands of a service process.
+
+    Args:
+        tell: Sends a message before the answer.
+        keeps_gpus: Keep the workers of GPUs, too.
+    """
+
+    def __init__(self, tell: Callable[[object], None], *, keeps_gpus: bool) -> None:
+        self._tell = tell
+        self._keeps_gpus = keeps_gpus
+        self._streams = CommandStreams()
+        self._environment = dict(os.environ)
+        self._umask = os.umask(0)
+        os.umask(self._umask)
+
+    def served(self, request: ServerRequest) -> dict[str, Any]:
+        """Run a command for a client of ``cudarun serve``, and return the members of the answer."""
+        if request.progress:
+            progress.listener = lambda text: self._tell({"progress": text})
+        os.umask(self._umask if request.umask is None else request.umask)
+        try:
+            if request.parameters is not None or request.call is not None:
+                return members_of(self.answer(call_of(request, self._environment)), request)
+            streams = (
+                self._streams.passed(_files, request.encoding)
+                if request.streams
+                else self._streams.separate(request.stdin)
+            )
+            with streams as texts:
+                self._enter(request.environment or self._environment, request.directory or ".")
+                errors.spelling = str
+                code = command_line.main(request.words)
+            return {"exit_code": code, **texts}
+        except (CudarunError, OSError) as error:
+            refused = error if isinstance(error, CudarunError) else of_system(error)
+            return error_document("serve", refused)
+        finally:
+            progress.listener = None
+
+    def answer(self, call: ApiCall) -> ApiAnswer:
+        """Run a command for a program that uses the Python API."""
+        paths = [f"/proc/{os.getpid()}/fd/{file}" for file in _files]  # which workers do not have
+        renderer = _CallRenderer(None if call.copies is None else paths[call.copies])
+        environment = {k: v for k, v in call.environment.items() if k not in _NOT_OURS}
+        with self._streams.merged() as texts:
+            self._enter(environment, call.directory)
+            is_of_spec = "spec" in call.keywords  # in the words of its file
+            errors.spelling = str if is_of_spec else in_python
+            _prefetch(call.keywords.get("device") or os.environ.get("CUDARUN_DEVICE", ""))
+            words = [call.command, *(f"--{each}" for each in call.keywords)]
+            code = command_line.call(words, partial(_keywords, call, paths), renderer)
+        report = texts["stdout"].rstrip()
+        return ApiAnswer(code, report, dict(renderer.document), renderer.found)
+
+    def _enter(self, environment: Mapping[str, str], directory: str) -> None:
+        """Run the next command with an environment and in a working directory."""
+        os.chdir(directory)
+        os.environ.clear()
+        os.environ.update(environment)
+        os.environ.pop(SERVER_VARIABLE, None)
+        of_workers = {k: v for k, v in os.environ.items() if k not in _OF_NO_WORKER}
+        keep_workers(of_workers, gpus=self._keeps_gpus)
+        machine.clear()
 
 
 class _CallRenderer(Renderer):
@@ -125,33 +206,6 @@ class _CallRenderer(Renderer):
     def fail(self, command: str, error: CudarunError) -> None:
         """Keep the document of the error."""
         self.document = error_document(command, error)
-
-
-def _answer(call: ApiCall, output: int) -> ApiAnswer:
-    """Run a command."""
-    paths = [f"/proc/{os.getpid()}/fd/{file}" for file in _files]  # which workers do not have
-    renderer = _CallRenderer(None if call.copies is None else paths[call.copies])
-    os.ftruncate(output, 0)
-    os.lseek(output, 0, os.SEEK_SET)
-    environment = {k: v for k, v in call.environment.items() if k not in _NOT_OURS}
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(call.directory)
-    folder = os.stat(".")  # which can be another one than before at the same path
-    keep_workers((environment, folder.st_dev, folder.st_ino))
-    machine.clear()
-    is_of_spec = "spec" in call.keywords  # in the words of its file
-    errors.spelling = str if is_of_spec else in_python
-    _prefetch(call.keywords.get("device") or os.environ.get("CUDARUN_DEVICE", ""))
-    try:
-        words = [call.command, *(f"--{each}" for each in call.keywords)]
-        code = command_line.call(words, partial(_keywords, call, paths), renderer)
-    finally:
-        _close_files()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    text = os.pread(output, os.fstat(output).st_size, 0).decode(errors="replace")
-    return ApiAnswer(code, text.rstrip(), dict(renderer.document), renderer.found)
 
 
 def _keywords(call: ApiCall, paths: Sequence[str]) -> dict[str, Any]:

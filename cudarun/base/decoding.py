@@ -111,7 +111,7 @@ def _decoded(kind: Any, value: Any, place: str, others: bool) -> Any:
         return {
             key: _decoded(parts[1], each, f"{place}.{key}", others) for key, each in value.items()
         }
-    if kind is dict and isinstance(value, dict):
+    if dict in (kind, origin) and isinstance(value, dict):
         return value
     if dataclasses.is_dataclass(kind):
         return _instance(kind, value, place, others)

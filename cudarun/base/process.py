@@ -78,11 +78,31 @@ def open_standard_streams() -> None:
             os.open(os.devnull, flags)  # returns the lowest free descriptor
             setattr(sys, name, os.fdopen(descriptor, mode, closefd=False))
     if isinstance(sys.stdout, io.TextIOWrapper):
-        _replace("stdout", _with_own_errors(sys.stdout))
-    if isinstance(sys.stderr, io.TextIOWrapper):
-        encoding = sys.stderr.encoding
-        stderr = _Stderr(sys.stderr.detach(), encoding, "backslashreplace", line_buffering=True)
-        _replace("stderr", stderr)
+        by_line = sys.stdout.line_buffering or sys.stdout.write_through
+        _replace_outputs(sys.stdout.encoding, sys.stdout.errors or "strict", by_line=by_line)
+
+
+def reopen_standard_streams(encoding: str, *, by_line: bool) -> None:
+    """Use the files that the descriptors of the standard streams belong to by now.
+
+    Args:
+        encoding: That of all streams.
+        by_line: Write stdout line by line.
+    """
+    _replace("stdin", os.fdopen(0, "r", encoding=encoding, closefd=False))
+    _replace_outputs(encoding, "strict", by_line=by_line)
+
+
+def _replace_outputs(encoding: str, errors: str, *, by_line: bool) -> None:
+    """Replace stdout and stderr by streams with errors of their own."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            with suppress(OSError):
+                stream.detach()
+    stdout = io.BufferedWriter(_Stdout(1, "wb", closefd=False))
+    _replace("stdout", io.TextIOWrapper(stdout, encoding, errors, line_buffering=by_line))
+    stderr = io.BufferedWriter(io.FileIO(2, "wb", closefd=False))
+    _replace("stderr", _Stderr(stderr, encoding, "backslashreplace", line_buffering=True))
 
 
 def _replace(name: str, stream: io.TextIOWrapper) -> None:
@@ -92,19 +112,6 @@ def _replace(name: str, stream: io.TextIOWrapper) -> None:
     """
     for attribute in (name, f"__{name}__"):
         setattr(sys, attribute, stream)
-
-
-def _with_own_errors(stdout: io.TextIOWrapper) -> io.TextIOWrapper:
-    encoding, errors, by_line = stdout.encoding, stdout.errors, stdout.line_buffering
-    unbuffered = stdout.write_through
-    descriptor = stdout.fileno()
-    stdout.detach()
-    return io.TextIOWrapper(
-        io.BufferedWriter(_Stdout(descriptor, "wb", closefd=False)),
-        encoding,
-        errors,
-        line_buffering=by_line or unbuffered,
-    )
 
 
 _INTERRUPTED = 130  # as `ExitCode` has it

@@ -6,7 +6,7 @@ that of the parameter, or what click converts to it: a text or a number, or seve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -47,6 +47,11 @@ def keyword_of(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Argument):
         return parameter.name or ""
     return parameter.opts[-1].removeprefix("--").replace("-", "_")
+
+
+def keywords_of(command: click.Command) -> Collection[str]:
+    """Return the keywords of all parameters."""
+    return _by_keyword(command).keys()
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO
 
 from cudarun.base.terminal import visible
@@ -76,8 +76,28 @@ class StatusLine:
         self._started, self._shown = None, False
 
 
+listener: Callable[[str], None] | None = None
+"""The function that gets the progress of the commands of this process, in place of stderr."""
+
+
+class _Listened(StatusLine):
+    """The progress as texts for the listener, each once."""
+
+    _text = ""
+
+    def update(self, workers: Sequence[tuple[str, WorkerProgress]]) -> None:
+        """Pass the progress of the workers on if it has changed."""
+        texts = (": ".join(filter(None, (label, each.read()[0]))) for label, each in workers)
+        text = "\n".join(texts)
+        if listener is not None and text not in ("", self._text):
+            self._text = text
+            listener(text)
+
+
 def status_line() -> StatusLine:
     """Return a status line on stderr, of which only the notes are shown if that is no terminal."""
+    if listener is not None:
+        return _Listened(sys.stderr)
     return StatusLine(sys.stderr, is_terminal=sys.stderr.isatty())
 
 

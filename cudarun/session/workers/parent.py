@@ -82,9 +82,7 @@ class WorkerProcess(Generic[S]):
         if preforked is None:
             sys.stdout.flush()
             sys.stderr.flush()
-        worker = preforked or fork_worker(
-            partial(serve, prepare=start, is_kept=self._is_kept)
-        )
+        worker = preforked or fork_worker(partial(serve, prepare=start, is_kept=self._is_kept))
         self.pid, self.page = worker.process, worker.page
         self._tasks, self._answers = worker.tasks, worker.answers
         if spec.keeps_stdout:

@@ -22,14 +22,14 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 _HEADER = struct.Struct("=QI")
 """The length of a message's pickle, and the number of its files."""
-_BATCH = 200
+BATCH = 200
 """Files that are sent at once; Linux accepts 253."""
 _PATIENCE = 10.0
 """Seconds for a service to end its workers."""
@@ -43,8 +43,11 @@ sys.path.insert(0, {folder!r})
 import cudarun
 sys.path.append(sys.path.pop(0))
 from cudarun.api.service import serve
-serve({calls}, {life})
+serve({calls}, {life}, keeps_gpus={keeps_gpus})
 """
+
+SERVER_VARIABLE = "CUDARUN_SERVER"
+"""The variable with the socket of a server, which runs the commands then."""
 
 
 class ServiceEnded(Exception):
@@ -52,16 +55,21 @@ class ServiceEnded(Exception):
 
 
 class ServiceProcess:
-    """A service process of this process."""
+    """A service process of this process.
 
-    def __init__(self) -> None:
+    Args:
+        keeps_gpus: It keeps the workers of GPUs, too, with their contexts.
+    """
+
+    def __init__(self, *, keeps_gpus: bool = False) -> None:
         ends = (above_streams(each.detach()) for each in socket.socketpair())
         self._socket, calls = (socket.socket(fileno=end) for end in ends)
         life, parent_end = map(above_streams, os.pipe())
         self._own = {each: _identity(each) for each in (self._socket.fileno(), parent_end)}
         try:
+            program = _start(calls.fileno(), life, keeps_gpus=keeps_gpus)
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-X", "utf8", "-c", _start(calls.fileno(), life)],
+                [sys.executable, "-P", "-X", "utf8", "-c", program],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=None if _identity(2) else subprocess.DEVNULL,
@@ -75,8 +83,15 @@ class ServiceProcess:
             calls.close()
             os.close(life)
 
-    def call(self, message: object, files: Sequence[int]) -> Any:
+    def call(
+        self, message: object, files: Sequence[int], heard: Callable[[Any], bool] = lambda _: False
+    ) -> Any:
         """Send a call, and wait for its answer.
+
+        Args:
+            message: The call.
+            files: The descriptors that it comes with.
+            heard: Takes a message that comes before the answer, and returns whether it is one.
 
         Raises:
             ServiceEnded: The process ended before it answered.
@@ -84,6 +99,8 @@ class ServiceProcess:
         try:
             send(self._socket, message, files)
             answer, _ = receive(self._socket)
+            while heard(answer):
+                answer, _ = receive(self._socket)
         except (EOFError, ConnectionError):
             status = self.end()
             raise ServiceEnded(
@@ -97,11 +114,20 @@ class ServiceProcess:
         Their numbers could be those of other files or connections of the program by now.
         """
         kept = all(_identity(each) == identity for each, identity in self._own.items())
+        kept = kept and not os.environ.get(SERVER_VARIABLE)
         return kept and self._process.poll() is None
+
+    def interrupt(self) -> None:
+        """Interrupt the command of the call, as Ctrl-C does; the process ends after its answer."""
+        self._process.send_signal(signal.SIGINT)
+
+    def begin_end(self) -> None:
+        """Begin to end the process with its workers."""
+        self._close()
 
     def end(self) -> int:
         """End the process with its workers, and return its status."""
-        self._close()
+        self.begin_end()
         try:
             return self._process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -137,24 +163,43 @@ def _identity(descriptor: int) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _start(calls: int, life: int) -> str:
+def _start(calls: int, life: int, *, keeps_gpus: bool) -> str:
     """Return the program of a service process.
 
     It imports the cudarun of this process. Everything else beside that, beside the program or in
     the working directory comes last: a file may have the name of another module.
     """
     folder = str(Path(__file__).resolve().parents[3])
-    return _START.format(folder=folder, calls=calls, life=life)
+    return _START.format(folder=folder, calls=calls, life=life, keeps_gpus=keeps_gpus)
 
 
-_idle: list[ServiceProcess] = []
-_all: set[ServiceProcess] = set()
+class Service(Protocol):
+    """A service process of this process, or a server."""
+
+    def call(self, message: object, files: Sequence[int]) -> Any:
+        """Send a call, and wait for its answer."""
+
+    def is_usable(self) -> bool:
+        """Return whether it can take a call."""
+
+    def end(self) -> int:
+        """End it with its workers, and return its status."""
+
+    def forget(self) -> None:
+        """Leave it to the parent of this process, which was forked."""
+
+
+_idle: list[Service] = []
+_all: set[Service] = set()
 _lock = threading.RLock()  # which a signal handler that launches may take again
 
 
 @contextmanager
-def service_process() -> Iterator[ServiceProcess]:
-    """Yield a service process for one call: an idle one, or a new one."""
+def service_process() -> Iterator[Service]:
+    """Yield a service process for one call: an idle one, or a new one.
+
+    With ``CUDARUN_SERVER``, it is a connection with that server.
+    """
     process = _take()
     try:
         yield process
@@ -172,7 +217,7 @@ def service_process() -> Iterator[ServiceProcess]:
         process.end()
 
 
-def _take() -> ServiceProcess:
+def _take() -> Service:
     while True:
         with _lock:
             if not _idle:
@@ -183,10 +228,19 @@ def _take() -> ServiceProcess:
         with _lock:
             _all.discard(process)
         process.end()
-    process = ServiceProcess()
+    process = _new()
     with _lock:
         _all.add(process)
     return process
+
+
+def _new() -> Service:
+    path = os.environ.get(SERVER_VARIABLE)
+    if not path:
+        return ServiceProcess()
+    from cudarun.session.workers.server_connection import ServerConnection
+
+    return ServerConnection(path)
 
 
 @atexit.register
@@ -214,8 +268,8 @@ def send(connection: socket.socket, message: object, files: Sequence[int] = ()) 
     """Send a message with descriptors of files."""
     body = pickle.dumps(message)
     connection.sendall(_HEADER.pack(len(body), len(files)))
-    for first in range(0, len(files), _BATCH):
-        socket.send_fds(connection, [b"\0"], files[first : first + _BATCH])
+    for first in range(0, len(files), BATCH):
+        socket.send_fds(connection, [b"\0"], files[first : first + BATCH])
     connection.sendall(body)
 
 
@@ -228,7 +282,7 @@ def receive(connection: socket.socket) -> tuple[Any, list[int]]:
     length, count = _HEADER.unpack(_exactly(connection, _HEADER.size))
     files: list[int] = []
     while len(files) < count:
-        data, found, *_ = socket.recv_fds(connection, 1, _BATCH)
+        data, found, *_ = socket.recv_fds(connection, 1, BATCH)
         if not data:
             raise EOFError
         files += found

@@ -10,7 +10,12 @@ import os
 import signal
 import struct
 import sys
-from _socket import CMSG_SPACE, SCM_RIGHTS, SOL_SOCKET, socket  # of `socket`, whose import takes a while
+from _socket import (
+    CMSG_SPACE,
+    SCM_RIGHTS,
+    SOL_SOCKET,
+    socket,
+)  # of `socket`, whose import takes a while
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar

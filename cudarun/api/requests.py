@@ -1,0 +1,63 @@
+"""Requests of the clients of ``cudarun serve`` as calls of commands."""
+
+from __future__ import annotations
+
+import base64
+import os
+import pickle
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from cudarun.api.functions import named_values, option_values
+from cudarun.api.messages import ApiAnswer, ApiCall
+from cudarun.api.values import ArrayFiles
+from cudarun.base.errors import RequestError
+from cudarun.cli import COMMANDS
+from cudarun.commands.keywords import keywords_of
+from cudarun.session.serve.messages import ServerRequest
+
+
+def call_of(request: ServerRequest, environment: Mapping[str, str]) -> ApiCall:
+    """Return the call of a request that has no command line.
+
+    Args:
+        environment: That of the server.
+
+    Raises:
+        RequestError: The parameters are not those of the command.
+    """
+    if request.call is not None:
+        call: ApiCall = pickle.loads(base64.b64decode(request.call))
+        return call
+    command, given = request.command or "", dict(request.parameters or {})
+    if command not in COMMANDS:
+        raise RequestError(f"unknown command '{command}'")
+    known = keywords_of(import_module(f"cudarun.commands.{command}").command)
+    arguments = given.pop("args", ())
+    try:
+        values = option_values(given, known, command)
+        with ArrayFiles() as files:
+            named = named_values(files, given)
+            pairs = arguments.items() if isinstance(arguments, dict) else _unnamed(arguments)
+            found = [(name, files.value(name or "args", value)) for name, value in pairs]
+    except TypeError as error:
+        raise RequestError(str(error)) from None
+    if found:
+        named["arguments"] = found
+    where = request.directory or os.getcwd()
+    return ApiCall(command, values, named, where, dict(request.environment or environment))
+
+
+def _unnamed(arguments: Any) -> list[tuple[None, Any]]:
+    if not isinstance(arguments, list | tuple):
+        raise TypeError("args is an object with arguments by name, or a list of them")
+    return [(None, each) for each in arguments]
+
+
+def members_of(answer: ApiAnswer, request: ServerRequest) -> dict[str, Any]:
+    """Return the members of the answer to a request that has no command line."""
+    if request.call is not None:
+        text = base64.b64encode(pickle.dumps(answer)).decode()
+        return {"exit_code": answer.code, "answer": text}
+    return {"exit_code": answer.code, "report": answer.report, "document": answer.document}

@@ -1,0 +1,1 @@
+"""``cudarun serve``: a process that runs the commands of many clients in warm processes."""

@@ -1,0 +1,257 @@
+"""The clients of a server: their connections, and their requests that are not answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cudarun.base.errors import CudarunError, Interrupted, RequestError
+from cudarun.model.documents import error_document
+from cudarun.session.serve.messages import LONGEST_LINE, RequestId, ServerRequest, message_of
+
+if TYPE_CHECKING:
+    from cudarun.session.serve.server import Server
+    from cudarun.session.workers.service import ServiceProcess
+
+MOST_UNANSWERED = 64
+"""Requests of a client that are not answered: it reads no further ones before."""
+_CHUNK = 1 << 16
+_MOST_FILES = 253  # of a message (unix(7))
+_PATIENCE = struct.pack("=2q", 10, 0)  # seconds for a client to read an answer
+
+
+class PendingRequest:
+    """A request that is not answered.
+
+    Attributes:
+        files: The descriptors that came with it.
+        service: The process that runs it; ``None`` while it waits.
+        is_canceled: Whether the client has canceled it, or has ended.
+    """
+
+    def __init__(
+        self, client: Client, name: RequestId | None, request: ServerRequest, files: list[int]
+    ) -> None:
+        self.client = client
+        self.name = name
+        self.request = request
+        self.files = files
+        self.service: ServiceProcess | None = None
+        self.is_canceled = False
+
+    def tell(self, members: Any) -> bool:
+        """Send a message that is not the answer; return whether it is one."""
+        if "exit_code" in members:
+            return False
+        self.client.write({"id": self.name, **members})
+        return True
+
+    def answer(self, members: dict[str, Any]) -> None:
+        """Send the answer."""
+        self.close_files()
+        self.client.answer(self, {"id": self.name, **members})
+
+    def fail(self, error: CudarunError) -> None:
+        """Answer with an error."""
+        self.answer(error_document("serve", error))
+
+    def close_files(self) -> None:
+        """Close the files that came with the request."""
+        while self.files:
+            os.close(self.files.pop())
+
+
+class Channel(Protocol):
+    """The bytes of a client."""
+
+    def read(self) -> tuple[bytes, list[int]]:
+        """Return the next bytes, with descriptors; none at the end."""
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+
+    def wait_for_end(self) -> None:
+        """Return when nothing can be written any more; at once if that is not known."""
+
+    def close(self) -> None:
+        """End the channel."""
+
+
+class SocketChannel:
+    """The connection of a client."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _PATIENCE)
+
+    def read(self) -> tuple[bytes, list[int]]:
+        """Return the next bytes, with descriptors."""
+        data, files, *_ = socket.recv_fds(self._socket, _CHUNK, _MOST_FILES)
+        return data, files
+
+    def write(self, data: bytes) -> None:
+        """Write bytes.
+
+        Raises:
+            OSError: The client has closed its end, or does not read.
+        """
+        self._socket.sendall(data)
+
+    def wait_for_end(self) -> None:
+        """Return when the client has closed its end for reading, too, or this end is closed."""
+        poll = select.poll()
+        poll.register(self._socket, 0)
+        poll.poll()
+
+    def close(self) -> None:
+        """End the connection, also for `wait_for_end` in another thread."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+
+class StreamChannel:
+    """Stdin and stdout."""
+
+    def __init__(self) -> None:
+        self._output = os.dup(1)
+
+    def read(self) -> tuple[bytes, list[int]]:
+        """Return the next bytes."""
+        return os.read(0, _CHUNK), []
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._output, view) :]
+
+    def wait_for_end(self) -> None:
+        """Return when the reader of stdout has ended, or `close` was called."""
+        poll = select.poll()
+        poll.register(self._output, 0)
+        while self._output >= 0 and not poll.poll(_LOOKING):
+            pass
+
+    def close(self) -> None:
+        """End the channel."""
+        self._output = -1
+
+
+_LOOKING = 50  # milliseconds between looks at the end of a stream
+
+
+class Client:
+    """A client of a server. Its requests are read in a thread of its own."""
+
+    def __init__(self, server: Server, channel: Channel) -> None:
+        self._server = server
+        self._channel = channel
+        self._pending: dict[RequestId | None, PendingRequest] = {}
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._room = threading.Semaphore(MOST_UNANSWERED)
+        self._has_ended = False
+
+    def serve(self) -> None:
+        """Read and queue requests until the client ends; cancel those that it leaves."""
+        try:
+            for line, files in self._lines():
+                self._read(line, files)
+            with self._lock:
+                self._has_ended = True
+                is_answered = not self._pending
+            if not is_answered:
+                self._channel.wait_for_end()
+        except OSError:  # the connection was reset
+            pass
+        except RequestError as error:
+            self.write(error_document("serve", error))
+        with self._lock:
+            left = [*self._pending.values()]
+        for each in left:
+            self._server.cancel(each)
+        self._channel.close()
+
+    def _lines(self) -> Iterator[tuple[bytes, list[int]]]:
+        """Yield each line with the descriptors that have come and belong to no line before."""
+        data, files = bytearray(), list[int]()
+        try:
+            while True:
+                part, received = self._channel.read()
+                files += received
+                if not part:
+                    break
+                searched = len(data)
+                data += part
+                while (end := data.find(b"\n", searched)) >= 0:
+                    line = bytes(data[:end])
+                    del data[: end + 1]
+                    searched = 0
+                    if line.strip():
+                        yield line, files
+                if len(data) > LONGEST_LINE:
+                    raise RequestError(f"a request has at most {LONGEST_LINE} bytes")
+        finally:
+            for file in files:
+                os.close(file)
+
+    def _read(self, line: bytes, files: list[int]) -> None:
+        """Queue the request in a line, or cancel one."""
+        message = message_of(line)
+        if message.request is None:
+            if message.error is not None:
+                self._refuse(message.id, message.error)
+            elif (canceled := self._pending.get(message.id)) is not None:
+                self._server.cancel(canceled)
+            return
+        count = message.request.files
+        own, files[:] = files[:count], files[count:]
+        pending = PendingRequest(self, message.id, message.request, own)
+        error = message.error
+        if len(own) < count:
+            error = RequestError(f"expected {count} descriptors, got {len(own)}")
+        if message.id in self._pending:
+            error = RequestError("a request with this id is not answered yet")
+        if error is not None:
+            pending.close_files()
+            self._refuse(message.id, error)
+            return
+        self._room.acquire()
+        with self._lock:
+            self._pending[message.id] = pending
+        self._server.add(pending)
+
+    def _refuse(self, name: RequestId | None, error: RequestError) -> None:
+        named = {} if name is None else {"id": name}
+        self.write(named | error_document("serve", error))
+
+    def answer(self, pending: PendingRequest, document: dict[str, Any]) -> None:
+        """Write the answer to a request."""
+        self.write(document)
+        with self._lock:
+            del self._pending[pending.name]
+            is_over = self._has_ended and not self._pending
+        self._room.release()
+        if is_over:
+            self._channel.close()
+
+    def write(self, document: dict[str, Any]) -> None:
+        """Write a message. A client that does not read it has ended."""
+        data = json.dumps(document, separators=(",", ":")).encode() + b"\n"
+        with self._writing:
+            try:
+                self._channel.write(data)
+            except OSError:
+                self._channel.close()
+
+
+def canceled() -> CudarunError:
+    """Return the error of a request that was canceled while it waited."""
+    return Interrupted("canceled before it was started")

@@ -1,0 +1,121 @@
+"""The requests of the clients of ``cudarun serve``: lines with JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cudarun import __version__
+from cudarun.base.decoding import InvalidDocument, decode, parse
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
+
+LONGEST_LINE = 64 << 20
+"""The most bytes of a request; larger contents belong into files."""
+OWN_COMMANDS = ("serve",)
+"""The commands that no server runs."""
+
+_Text = Annotated[str, lambda text: "\0" not in text]
+"""A text of any length."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRequest:
+    """A command to run. It is that of a command line, of parameters, or a call of the Python API.
+
+    Attributes:
+        argv: The words of a command line without the program; with ``command`` those after it.
+        command: The command.
+        parameters: The values of its parameters by the keywords of the Python API, in place of
+            ``argv``.
+        call: A call of the Python API, as this version writes it.
+        directory: The working directory; ``None`` for that of the server.
+        environment: All variables; ``None`` for those of the server.
+        stdin: The text that the command reads from stdin.
+        progress: Whether messages report the progress.
+        streams: Whether the descriptors of the message are stdin, stdout and stderr of the command.
+        files: The number of descriptors that come with the message.
+        encoding: The encoding of the streams.
+        umask: The mask of the modes of new files.
+        version: The version of a client that is cudarun itself; it must be that of the server.
+    """
+
+    argv: tuple[_Text, ...] = ()
+    command: _Text | None = None
+    parameters: dict[str, Any] | None = None
+    call: _Text | None = None
+    directory: _Text | None = None
+    environment: Mapping[str, _Text] | None = None
+    stdin: _Text = ""
+    progress: bool = False
+    streams: bool = False
+    files: Annotated[int, range(10_000)] = 0
+    encoding: str = "utf-8"
+    umask: Annotated[int, range(0o1000)] | None = None
+    version: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """Return the command line without the program."""
+        return [*filter(None, (self.command,)), *self.argv]
+
+
+RequestId = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientMessage:
+    """A message of a client: a request, or that a request is to be canceled.
+
+    Attributes:
+        id: The name of the request among those of its connection that are not answered; ``None`` of
+            a line without a name.
+        request: The request.
+        error: The reason for which it cannot be run. Without request and error it is canceled.
+    """
+
+    id: RequestId | None
+    request: ServerRequest | None = None
+    error: RequestError | None = None
+
+
+def message_of(line: bytes) -> ClientMessage:
+    """Return the message in a line."""
+    name: RequestId | None = None
+    try:
+        document = parse(line)
+        if not isinstance(document, dict):
+            raise InvalidDocument("expected an object")
+        if set(document) == {"cancel"}:
+            return ClientMessage(_id(document["cancel"]))
+        name = _id(document.pop("id", None))
+        request = decode(ServerRequest, document, others=False)
+    except InvalidDocument as error:
+        hint = 'a request is a line such as {"id": 1, "argv": ["devices"]}'
+        return ClientMessage(name, error=RequestError(f"invalid request: {error}", hint=hint))
+    return ClientMessage(name, request, _problem(request))
+
+
+def _id(value: object) -> RequestId:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise InvalidDocument("expected a number or a text as id")
+    return value
+
+
+def _problem(request: ServerRequest) -> RequestError | None:
+    """Return the reason for which no command can be run; ``None`` if one can."""
+    ways = [bool(request.argv), request.parameters is not None, request.call is not None]
+    if sum(ways) > 1 or not any((*ways, request.command, request.streams)):
+        return RequestError("expected 'argv', or 'command' with 'parameters'")
+    if request.parameters is not None and request.command is None:
+        return RequestError("'parameters' need a 'command'")
+    if request.version not in (None, __version__):
+        return RequestError(
+            f"the server runs cudarun {__version__}, the client is {request.version}",
+            hint="end the server, and start it again",
+        )
+    if request.streams and request.files != len(("stdin", "stdout", "stderr")):
+        return RequestError("'streams' need the descriptors of stdin, stdout and stderr")
+    if request.words[:1] and request.words[0] in OWN_COMMANDS:
+        return RequestError(f"a server does not run {request.words[0]}")
+    return None

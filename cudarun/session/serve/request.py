@@ -1,0 +1,33 @@
+"""The request of ``cudarun serve``."""
+
+from __future__ import annotations
+
+from cudarun.base.options import option_field
+from cudarun.base.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ServeRequest:
+    """A server: the place of its clients, and its processes.
+
+    Attributes:
+        default_jobs: The most commands at a time without ``--jobs``.
+    """
+
+    socket: str | None = option_field(
+        "--socket",
+        metavar="PATH",
+        help="Listen at a socket with this path.  [default: $XDG_RUNTIME_DIR/cudarun.sock, else "
+        "cudarun-UID/server.sock in the folder of temporary files]",
+    )
+    stdio: bool = option_field(
+        "--stdio",
+        default=False,
+        help="Read requests from stdin and write answers to stdout, until stdin ends.",
+    )
+    jobs: int | None = option_field(
+        "--jobs",
+        bounds=(1, 1000),
+        metavar="N",
+        help="Run at most N commands at a time.  [default: twice the number of cores, at least 4]",
+    )

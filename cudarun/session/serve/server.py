@@ -1,0 +1,146 @@
+"""The server: a queue of requests, and threads that run them in service processes.
+
+This process runs no command, so that it answers whatever happens to one. A fault or a hang ends a
+worker of a service process. The death of a service process is an answer, and another one starts.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections import deque
+from contextlib import suppress
+
+from cudarun.base import machine
+from cudarun.base.errors import WorkerDied
+from cudarun.session.serve.clients import (
+    Channel,
+    Client,
+    PendingRequest,
+    SocketChannel,
+    StreamChannel,
+    canceled,
+)
+from cudarun.session.serve.messages import ServerRequest
+from cudarun.session.serve.socket_file import is_of_this_user
+from cudarun.session.workers.service import ServiceEnded, ServiceProcess
+
+_FEWEST_JOBS = 4
+_EMPTY_KERNEL = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry f() { ret; }\n"
+
+
+class Server:
+    """A server.
+
+    Args:
+        jobs: The most commands at a time; ``None``: by the number of cores.
+        device: The device that each service process launches an empty kernel on before its first
+            command, so that its imports are made and a worker has a context.
+    """
+
+    def __init__(self, jobs: int | None, device: str) -> None:
+        self._jobs = jobs or max(_FEWEST_JOBS, 2 * machine.available_cores())
+        words = ("launch", "-", "--device", device, "--threads", "1")
+        self._first = ServerRequest(argv=words, stdin=_EMPTY_KERNEL)
+        self._waiting: deque[PendingRequest] = deque()
+        self._changed = threading.Condition()
+        self._idle = 0
+        self._threads = 0
+        self._services: set[ServiceProcess] = set()
+        self._has_ended = False
+
+    def serve_socket(self, connection: socket.socket) -> None:
+        """Serve the clients that connect to a socket, until a signal ends the process."""
+        self._start_thread()
+        while True:
+            accepted, _ = connection.accept()
+            if is_of_this_user(accepted):
+                self._start(SocketChannel(accepted))
+            else:
+                accepted.close()
+
+    def serve_streams(self) -> None:
+        """Serve the client at stdin and stdout until it ends."""
+        self._start_thread()
+        thread = self._start(StreamChannel())
+        thread.join()
+
+    def _start(self, channel: Channel) -> threading.Thread:
+        thread = threading.Thread(target=Client(self, channel).serve, daemon=True)
+        thread.start()
+        return thread
+
+    def end(self) -> None:
+        """End all service processes, with their workers."""
+        with self._changed:
+            self._has_ended = True
+            services = [*self._services]
+        for service in services:
+            service.begin_end()
+        for service in services:
+            service.end()
+
+    def add(self, pending: PendingRequest) -> None:
+        """Queue a request."""
+        with self._changed:
+            self._waiting.append(pending)
+            if len(self._waiting) > self._idle and self._threads < self._jobs:
+                self._start_thread()
+            self._changed.notify()
+
+    def cancel(self, pending: PendingRequest) -> None:
+        """Cancel a request: one that waits is answered, a command is interrupted."""
+        with self._changed:
+            pending.is_canceled = True
+            if pending.service is not None:
+                pending.service.interrupt()
+                return
+            if pending not in self._waiting:  # it is answered
+                return
+            self._waiting.remove(pending)
+        pending.fail(canceled())
+
+    def _start_thread(self) -> None:
+        self._threads += 1
+        threading.Thread(target=self._run_requests, daemon=True).start()
+
+    def _run_requests(self) -> None:
+        """Run one request after the other in a service process."""
+        service = self._new_service()
+        while True:
+            with self._changed:
+                self._idle += 1
+                self._changed.wait_for(lambda: self._waiting)
+                self._idle -= 1
+                pending = self._waiting.popleft()
+                pending.service = service
+            try:
+                members = service.call(pending.request, pending.files, pending.tell)
+            except ServiceEnded as error:
+                members = None
+                failure = WorkerDied(str(error))
+            with self._changed:
+                pending.service = None
+            if members is None:
+                pending.fail(failure)
+            else:
+                pending.answer(members)
+            if members is None or pending.is_canceled:
+                self._end_service(service)
+                service = self._new_service()
+
+    def _new_service(self) -> ServiceProcess:
+        """Start a service process that is ready for commands."""
+        service = ServiceProcess(keeps_gpus=True)
+        with self._changed:
+            self._services.add(service)
+        if self._has_ended:
+            service.end()
+        with suppress(ServiceEnded):  # the next command reports it
+            service.call(self._first, ())
+        return service
+
+    def _end_service(self, service: ServiceProcess) -> None:
+        with self._changed:
+            self._services.discard(service)
+        service.end()

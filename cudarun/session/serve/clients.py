@@ -10,9 +10,9 @@ import struct
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from cudarun.base.errors import CudarunError, Interrupted, RequestError
+from cudarun.base.errors import CudarunError, RequestError
 from cudarun.model.documents import error_document
 from cudarun.session.serve.messages import LONGEST_LINE, RequestId, ServerRequest, message_of
 
@@ -68,91 +68,13 @@ class PendingRequest:
             os.close(self.files.pop())
 
 
-class Channel(Protocol):
-    """The bytes of a client."""
-
-    def read(self) -> tuple[bytes, list[int]]:
-        """Return the next bytes, with descriptors; none at the end."""
-
-    def write(self, data: bytes) -> None:
-        """Write bytes."""
-
-    def wait_for_end(self) -> None:
-        """Return when nothing can be written any more; at once if that is not known."""
-
-    def close(self) -> None:
-        """End the channel."""
-
-
-class SocketChannel:
-    """The connection of a client."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._socket = connection
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _PATIENCE)
-
-    def read(self) -> tuple[bytes, list[int]]:
-        """Return the next bytes, with descriptors."""
-        data, files, *_ = socket.recv_fds(self._socket, _CHUNK, _MOST_FILES)
-        return data, files
-
-    def write(self, data: bytes) -> None:
-        """Write bytes.
-
-        Raises:
-            OSError: The client has closed its end, or does not read.
-        """
-        self._socket.sendall(data)
-
-    def wait_for_end(self) -> None:
-        """Return when the client has closed its end for reading, too, or this end is closed."""
-        poll = select.poll()
-        poll.register(self._socket, 0)
-        poll.poll()
-
-    def close(self) -> None:
-        """End the connection, also for `wait_for_end` in another thread."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-
-
-class StreamChannel:
-    """Stdin and stdout."""
-
-    def __init__(self) -> None:
-        self._output = os.dup(1)
-
-    def read(self) -> tuple[bytes, list[int]]:
-        """Return the next bytes."""
-        return os.read(0, _CHUNK), []
-
-    def write(self, data: bytes) -> None:
-        """Write bytes."""
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._output, view) :]
-
-    def wait_for_end(self) -> None:
-        """Return when the reader of stdout has ended, or `close` was called."""
-        poll = select.poll()
-        poll.register(self._output, 0)
-        while self._output >= 0 and not poll.poll(_LOOKING):
-            pass
-
-    def close(self) -> None:
-        """End the channel."""
-        self._output = -1
-
-
-_LOOKING = 50  # milliseconds between looks at the end of a stream
-
-
 class Client:
     """A client of a server. Its requests are read in a thread of its own."""
 
-    def __init__(self, server: Server, channel: Channel) -> None:
+    def __init__(self, server: Server, connection: socket.socket) -> None:
         self._server = server
-        self._channel = channel
+        self._connection = connection
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _PATIENCE)
         self._pending: dict[RequestId | None, PendingRequest] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
@@ -167,8 +89,10 @@ class Client:
             with self._lock:
                 self._has_ended = True
                 is_answered = not self._pending
-            if not is_answered:
-                self._channel.wait_for_end()
+            if not is_answered:  # it can still read the answers
+                poll = select.poll()
+                poll.register(self._connection, 0)
+                poll.poll()
         except OSError:  # the connection was reset
             pass
         except RequestError as error:
@@ -177,14 +101,14 @@ class Client:
             left = [*self._pending.values()]
         for each in left:
             self._server.cancel(each)
-        self._channel.close()
+        self._close()
 
     def _lines(self) -> Iterator[tuple[bytes, list[int]]]:
         """Yield each line with the descriptors that have come and belong to no line before."""
         data, files = bytearray(), list[int]()
         try:
             while True:
-                part, received = self._channel.read()
+                part, received, *_ = socket.recv_fds(self._connection, _CHUNK, _MOST_FILES)
                 files += received
                 if not part:
                     break
@@ -240,18 +164,18 @@ class Client:
             is_over = self._has_ended and not self._pending
         self._room.release()
         if is_over:
-            self._channel.close()
+            self._close()
 
     def write(self, document: dict[str, Any]) -> None:
         """Write a message. A client that does not read it has ended."""
         data = json.dumps(document, separators=(",", ":")).encode() + b"\n"
         with self._writing:
             try:
-                self._channel.write(data)
+                self._connection.sendall(data)
             except OSError:
-                self._channel.close()
+                self._close()
 
-
-def canceled() -> CudarunError:
-    """Return the error of a request that was canceled while it waited."""
-    return Interrupted("canceled before it was started")
+    def _close(self) -> None:
+        """End the connection, also for the thread that reads from it."""
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)

@@ -6,26 +6,21 @@ worker of a service process. The death of a service process is an answer, and an
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections import deque
 from contextlib import suppress
 
 from cudarun.base import machine
-from cudarun.base.errors import WorkerDied
-from cudarun.session.serve.clients import (
-    Channel,
-    Client,
-    PendingRequest,
-    SocketChannel,
-    StreamChannel,
-    canceled,
-)
+from cudarun.base.errors import Interrupted, WorkerDied
+from cudarun.session.serve.clients import Client, PendingRequest
 from cudarun.session.serve.messages import ServerRequest
 from cudarun.session.serve.socket_file import is_of_this_user
 from cudarun.session.workers.service import ServiceEnded, ServiceProcess
 
 _FEWEST_JOBS = 4
+_CHUNK = 1 << 16
 _EMPTY_KERNEL = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry f() { ret; }\n"
 
 
@@ -55,20 +50,27 @@ class Server:
         while True:
             accepted, _ = connection.accept()
             if is_of_this_user(accepted):
-                self._start(SocketChannel(accepted))
+                self._start(accepted)
             else:
                 accepted.close()
 
     def serve_streams(self) -> None:
         """Serve the client at stdin and stdout until it ends."""
         self._start_thread()
-        thread = self._start(StreamChannel())
-        thread.join()
+        own, of_client = socket.socketpair()
+        output = os.dup(1)
+        threading.Thread(target=_copy_stdin, args=(own,), daemon=True).start()
+        self._start(of_client)
+        while data := own.recv(_CHUNK):
+            try:
+                with open(output, "wb", closefd=False) as stream:
+                    stream.write(data)
+            except OSError:  # the reader has ended
+                break
+        own.close()
 
-    def _start(self, channel: Channel) -> threading.Thread:
-        thread = threading.Thread(target=Client(self, channel).serve, daemon=True)
-        thread.start()
-        return thread
+    def _start(self, connection: socket.socket) -> None:
+        threading.Thread(target=Client(self, connection).serve, daemon=True).start()
 
     def end(self) -> None:
         """End all service processes, with their workers."""
@@ -98,7 +100,7 @@ class Server:
             if pending not in self._waiting:  # it is answered
                 return
             self._waiting.remove(pending)
-        pending.fail(canceled())
+        pending.fail(Interrupted("canceled before it was started"))
 
     def _start_thread(self) -> None:
         self._threads += 1
@@ -144,3 +146,11 @@ class Server:
         with self._changed:
             self._services.discard(service)
         service.end()
+
+
+def _copy_stdin(connection: socket.socket) -> None:
+    """Send what comes from stdin, to its end."""
+    with suppress(OSError):  # the server ends
+        while data := os.read(0, _CHUNK):
+            connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import pickle
 from collections.abc import Mapping
 from importlib import import_module
@@ -18,10 +17,11 @@ from cudarun.commands.keywords import keywords_of
 from cudarun.session.serve.messages import ServerRequest
 
 
-def call_of(request: ServerRequest, environment: Mapping[str, str]) -> ApiCall:
+def call_of(request: ServerRequest, directory: str, environment: Mapping[str, str]) -> ApiCall:
     """Return the call of a request that has no command line.
 
     Args:
+        directory: The working directory of the server.
         environment: That of the server.
 
     Raises:
@@ -45,8 +45,10 @@ def call_of(request: ServerRequest, environment: Mapping[str, str]) -> ApiCall:
         raise RequestError(str(error)) from None
     if found:
         named["arguments"] = found
-    where = request.directory or os.getcwd()
-    return ApiCall(command, values, named, where, dict(request.environment or environment))
+    if "\n" in (image := values.get("image", "")):  # contents
+        values["image"] = image.encode()
+    folder = request.directory or directory
+    return ApiCall(command, values, named, folder, dict(request.environment or environment))
 
 
 def _unnamed(arguments: Any) -> list[tuple[None, Any]]:

@@ -119,6 +119,7 @@ class _Service:
         self._keeps_gpus = keeps_gpus
         self._streams = CommandStreams()
         self._environment = dict(os.environ)
+        self._directory = os.getcwd()
         self._umask = os.umask(0)
         os.umask(self._umask)
 
@@ -126,17 +127,19 @@ class _Service:
         """Run a command for a client of ``cudarun serve``, and return the members of the answer."""
         if request.progress:
             progress.listener = lambda text: self._tell({"progress": text})
-        os.umask(self._umask if request.umask is None else request.umask)
         try:
             if request.parameters is not None or request.call is not None:
-                return members_of(self.answer(call_of(request, self._environment)), request)
+                call = call_of(request, self._directory, self._environment)
+                return members_of(self.answer(call), request)
             streams = (
                 self._streams.passed(_files, request.encoding)
                 if request.streams
                 else self._streams.separate(request.stdin)
             )
             with streams as texts:
-                self._enter(request.environment or self._environment, request.directory or ".")
+                directory = request.directory or self._directory
+                environment = request.environment or self._environment
+                self._enter(environment, directory, request.umask)
                 errors.spelling = str
                 code = command_line.main(request.words)
             return {"exit_code": code, **texts}
@@ -161,14 +164,18 @@ class _Service:
         report = texts["stdout"].rstrip()
         return ApiAnswer(code, report, dict(renderer.document), renderer.found)
 
-    def _enter(self, environment: Mapping[str, str], directory: str) -> None:
-        """Run the next command with an environment and in a working directory."""
+    def _enter(
+        self, environment: Mapping[str, str], directory: str, umask: int | None = None
+    ) -> None:
+        """Run the next command with an environment, in a working directory."""
+        umask = self._umask if umask is None else umask
+        os.umask(umask)
         os.chdir(directory)
         os.environ.clear()
         os.environ.update(environment)
         os.environ.pop(SERVER_VARIABLE, None)
         of_workers = {k: v for k, v in os.environ.items() if k not in _OF_NO_WORKER}
-        keep_workers(of_workers, gpus=self._keeps_gpus)
+        keep_workers((of_workers, umask), gpus=self._keeps_gpus)
         machine.clear()
 
 

@@ -79,6 +79,7 @@ class Client:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._room = threading.Semaphore(MOST_UNANSWERED)
+        self._unanswered = 0
         self._has_ended = False
 
     def serve(self) -> None:
@@ -88,8 +89,8 @@ class Client:
                 self._read(line, files)
             with self._lock:
                 self._has_ended = True
-                is_answered = not self._pending
-            if not is_answered:  # it can still read the answers
+                is_over = not self._unanswered
+            if not is_over:  # it can still read the answers
                 poll = select.poll()
                 poll.register(self._connection, 0)
                 poll.poll()
@@ -150,6 +151,7 @@ class Client:
         self._room.acquire()
         with self._lock:
             self._pending[message.id] = pending
+            self._unanswered += 1
         self._server.add(pending)
 
     def _refuse(self, name: RequestId | None, error: RequestError) -> None:
@@ -158,10 +160,12 @@ class Client:
 
     def answer(self, pending: PendingRequest, document: dict[str, Any]) -> None:
         """Write the answer to a request."""
+        with self._lock:
+            del self._pending[pending.name]  # the client can use the name again
         self.write(document)
         with self._lock:
-            del self._pending[pending.name]
-            is_over = self._has_ended and not self._pending
+            self._unanswered -= 1
+            is_over = self._has_ended and not self._unanswered
         self._room.release()
         if is_over:
             self._close()

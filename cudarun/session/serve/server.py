@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 from collections import deque
 from contextlib import suppress
@@ -109,7 +110,7 @@ class Server:
     def _run_requests(self) -> None:
         """Run one request after the other in a service process."""
         service = self._new_service()
-        while True:
+        while not self._has_ended:
             with self._changed:
                 self._idle += 1
                 self._changed.wait_for(lambda: self._waiting)
@@ -128,24 +129,21 @@ class Server:
             else:
                 pending.answer(members)
             if members is None or pending.is_canceled:
-                self._end_service(service)
+                with self._changed:
+                    self._services.discard(service)
+                service.end()
                 service = self._new_service()
 
     def _new_service(self) -> ServiceProcess:
         """Start a service process that is ready for commands."""
-        service = ServiceProcess(keeps_gpus=True)
         with self._changed:
+            if self._has_ended:
+                sys.exit()  # the thread
+            service = ServiceProcess(keeps_gpus=True)
             self._services.add(service)
-        if self._has_ended:
-            service.end()
         with suppress(ServiceEnded):  # the next command reports it
             service.call(self._first, ())
         return service
-
-    def _end_service(self, service: ServiceProcess) -> None:
-        with self._changed:
-            self._services.discard(service)
-        service.end()
 
 
 def _copy_stdin(connection: socket.socket) -> None:

@@ -208,7 +208,8 @@ def keep_workers(surroundings: object, *, gpus: bool = False) -> None:
     """Keep the workers of this process from one command to the next.
 
     Args:
-        surroundings: The environment of a command; workers with another one end.
+        surroundings: What workers have of the process, such as the environment; those with others
+            end.
         gpus: Keep also those of GPUs.
     """
     global _of_process

@@ -101,7 +101,7 @@ class ServiceProcess:
             answer, _ = receive(self._socket)
             while heard(answer):
                 answer, _ = receive(self._socket)
-        except (EOFError, ConnectionError):
+        except (EOFError, OSError):  # also where `begin_end` was called meanwhile
             status = self.end()
             raise ServiceEnded(
                 f"the service process ended with status {status} before it returned a result"

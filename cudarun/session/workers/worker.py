@@ -155,6 +155,7 @@ def serve(
         gc.freeze()
         gc.enable()
         task: Answer[Any]
+        is_first = True
         while True:
             task = attempt(partial(receive, tasks))
             if task.value is None and task.error is None:
@@ -168,6 +169,9 @@ def serve(
             send(parent.answers, answer)
             del task, answer
             gc.collect()  # of a launch on cpu, whose objects know one another, 2 MB are left
+            if is_first:  # what it has imported would be visited after each task
+                gc.freeze()
+            is_first = False
         os._exit(0)
     finally:
         import traceback

@@ -84,6 +84,15 @@ def open_input(
     return Image(origin, data, limit=most, compilation=compilation)
 
 
+def is_recording(path: str) -> bool:
+    """Return whether a path is that of a recording, by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.read(4) == ZIP_MAGIC
+    except (OSError, ValueError):  # its reader reports it
+        return False
+
+
 def open_inputs(names: Sequence[str], values: Values) -> tuple[Image, ...]:
     """Read several files with the compile options and the limit of a command.
 

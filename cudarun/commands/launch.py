@@ -120,8 +120,9 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     "candidates",
     file=FileUse.INPUT,
     multiple=True,
-    metavar="FILE",
-    help="Run --spec with this image in place of the image of its cases; repeatable.",
+    metavar="FILE[:KERNEL]",
+    help="Run --spec with this image in place of the image of its cases, repeatable; or launch it "
+    "in place of the code of a recording.",
 )
 @_of_spec(
     "--best",
@@ -216,6 +217,7 @@ def request_of(values: Values, where: Target) -> Program:
 
     with reading(where):
         steps = [*step_values(values)]
+        steps[0] = _with_candidate(steps[0])
         request = program_request(steps, where, _image)
         _check_files(steps, where, request)
     baseline = request.options.baseline
@@ -252,9 +254,42 @@ def _check_files(steps: Sequence[Values], where: Target, request: Program) -> No
 
 def _image(values: Values) -> Image:
     from cudarun.commands.inputs import read_input
+    from cudarun.commands.launch_request import code_of
 
     options = filled(CompileOptions, values)
-    return read_input(values["image"], options, values["max_image"], values["kernel"])
+    image, candidate = code_of(values)
+    found = read_input(candidate or image, options, values["max_image"], values["kernel"])
+    return found if candidate is None else found.replaying(read_input(image).recording)
+
+
+_ABSENT = (None, False, ())
+"""Values of options that are not given."""
+
+
+def _with_candidate(values: Values) -> Values:
+    """Return the values of a launch with the candidate for the code of its recording.
+
+    Raises:
+        RequestError: It is no recording, or there are several candidates.
+    """
+    from cudarun.commands.inputs import is_recording
+    from cudarun.commands.recorded_request import with_candidate
+
+    if not values["candidates"]:
+        return values
+    if values[STEPS]:
+        raise conflict("--candidate", "--then", "a candidate is the code of one launch")
+    if not is_recording(values["image"]):
+        raise RequestError(
+            "--candidate requires --spec, or a recording as the image", option="--candidate"
+        )
+    if len(values["candidates"]) > 1:
+        raise RequestError(
+            "a launch has one candidate",
+            hint='write a spec of the recording: image = "NAME.cudarun"',
+            option="--candidate",
+        )
+    return with_candidate(values, values["candidates"][0], is_recording=True)
 
 
 def _refuse_without_spec(values: Values) -> None:
@@ -263,7 +298,7 @@ def _refuse_without_spec(values: Values) -> None:
     context = click.get_current_context()
     for each in context.command.params:
         is_of_spec = isinstance(each, Option) and each.of_spec
-        if is_of_spec and values[each.name or ""] not in (None, False, ()):
+        if is_of_spec and each.name != "candidates" and values[each.name or ""] not in _ABSENT:
             raise RequestError(f"{each.opts[-1]} requires --spec")
     if values["output_format"] == "jsonl":
         raise RequestError("--format jsonl requires --spec").naming("--format", "--spec")

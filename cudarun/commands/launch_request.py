@@ -69,18 +69,18 @@ def program_request(
         ImageRefused: An image is empty or not an image, or the parameters of a Triton kernel cannot
             be read from it.
     """
-    kernels: dict[str, list[str | None]] = {}
+    kernels: dict[tuple[str, str | None], list[str | None]] = {}
     for values in steps:
-        kernels.setdefault(values["image"], []).append(values["kernel"])
-    images: dict[str, Image] = {}
+        kernels.setdefault(code_of(values), []).append(values["kernel"])
+    images: dict[tuple[str, str | None], Image] = {}
     found: list[LaunchStep] = []
     options = ProgramOptions()
     for number, values in enumerate(steps, start=1):
         with errors_of(operation=f"step {number}" if len(steps) > 1 else None):
-            path = values["image"]
-            if path not in images:
-                images[path] = read_image(values).instantiating(*kernels[path])
-            found.append(_step(values, where, images[path], directory))
+            code = code_of(values)
+            if code not in images:
+                images[code] = read_image(values).instantiating(*kernels[code])
+            found.append(_step(values, where, images[code], directory))
             options = _options(values, where)
             if number < len(steps):
                 _refuse_early_results(found[-1], options)
@@ -89,14 +89,30 @@ def program_request(
         raise conflict("--input-sets", "--then", "the inputs of a program are one set")
     if options.graph and detection:
         raise conflict("--detect" if detection.detect else "--stats", "--graph")
-    baseline = _baseline(steps, where, read_image, directory)
+    baseline = _baseline(steps, where, read_image, directory, found[-1].image)
     return Program(tuple(found), replace(options, baseline=baseline))
 
 
+def code_of(values: Values) -> tuple[str, str | None]:
+    """Return the files of a step's code: the image, and the one in place of recorded code."""
+    return values["image"], values.get("candidate")
+
+
+_GEOMETRY = ("threads", "grid", "block", "smem")
+"""The options that a baseline can have with other values: ``--baseline-grid`` and so on."""
+
+
 def _baseline(
-    steps: Sequence[Values], where: Target, read_image: Callable[[Values], Image], directory: Path
+    steps: Sequence[Values],
+    where: Target,
+    read_image: Callable[[Values], Image],
+    directory: Path,
+    launched: Image,
 ) -> BaselineLaunch | None:
     """Return the launch of ``--baseline``, if there is one.
+
+    Args:
+        launched: The image that it is compared with; if it is of a recording, so is the baseline.
 
     Raises:
         RequestError: The launch is a program, or an option or argument is invalid.
@@ -109,8 +125,12 @@ def _baseline(
         raise conflict("--baseline", "--then", "a baseline is one kernel")
     with errors_of(option="--baseline"):
         image = read_image(values).instantiating(values["kernel"])
+        if image.recording is None:
+            image = image.replaying(launched.recording)
+        else:  # it has a geometry of its own
+            values |= {name: values[f"baseline_{name}"] for name in _GEOMETRY}
         program = Program((_step(values, where, image, directory),), _options(values, where))
-    own = values["image"] == steps[-1]["image"]
+    own = code_of(values) == code_of(steps[-1])
     label = (values["kernel"] if own else None) or values["baseline"]
     return BaselineLaunch(label, program)
 
@@ -121,8 +141,7 @@ def baseline_values(values: Values) -> Values | None:
     Raises:
         RequestError: It names nothing, or is missing beside its geometry.
     """
-    names = ("threads", "grid", "block", "smem")
-    own = {name: given for name in names if (given := values[f"baseline_{name}"]) is not None}
+    own = {name: given for name in _GEOMETRY if (given := values[f"baseline_{name}"]) is not None}
     if values["baseline"] is None:
         for name in own:
             option = f"--baseline-{name}"
@@ -133,7 +152,8 @@ def baseline_values(values: Values) -> Values | None:
         raise RequestError("':' names neither an image nor a kernel", option="--baseline")
     if own.keys() & {"threads", "grid"}:  # each sets the total size
         own = {"threads": None, "grid": None, **own}
-    return {**values, "image": image or values["image"], "kernel": kernel or None, **own}
+    other = {"image": image, "candidate": None} if image else {}
+    return {**values, **other, "kernel": kernel or None, **own}
 
 
 def _refuse_early_results(step: LaunchStep, options: ProgramOptions) -> None:
@@ -179,8 +199,9 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
     if recording is not None:
         from cudarun.commands.recorded_request import check_recorded, recorded_options
 
-        check_recorded(values, where, image.origin)
-        kernel = recording.manifest.kernel
+        check_recorded(values, where, image)
+        if not image.replaces_recorded:
+            kernel = recording.manifest.kernel
         values = {**values, **recorded_options(values, recording.manifest)}
     geometry = geometry_request(values) if triton is None else _triton_geometry(values, triton)
     names: tuple[str, ...] = ()

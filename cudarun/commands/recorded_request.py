@@ -6,6 +6,7 @@ from cudarun.base.errors import RequestError
 from cudarun.commands.declaration import Values, filled
 from cudarun.commands.inputs import read_input
 from cudarun.session.driver.contexts import Target
+from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.recording.manifest import Manifest
@@ -27,16 +28,29 @@ def recorded_launch(path: str) -> Program:
     return Program((step,))
 
 
-def check_recorded(values: Values, where: Target, origin: str) -> None:
+def with_candidate(values: Values, candidate: str | None, *, is_recording: bool) -> Values:
+    """Return the values of a launch with ``FILE[:KERNEL]`` in place of its code.
+
+    Args:
+        is_recording: The image is a recording: it stays the image, which has the memory.
+    """
+    if candidate is None:
+        return {**values, "candidate": None}
+    path, _, kernel = candidate.partition(":")
+    name = "candidate" if is_recording else "image"
+    return {"candidate": None, **values, name: path, "kernel": kernel or values["kernel"]}
+
+
+def check_recorded(values: Values, where: Target, image: Image) -> None:
     """Refuse what a recording cannot be combined with."""
     if values["arguments"] or values["buffers"]:
         raise RequestError(
             "a recording has its own arguments",
             hint="to change them, write a spec: cudarun record --edit",
-            origin=origin,
+            origin=image.origin,
         )
-    if values["kernel"] is not None:
-        raise RequestError("a recording is of one kernel", origin=origin, option="--kernel")
+    if values["kernel"] is not None and not image.replaces_recorded:
+        raise RequestError("a recording is of one kernel", origin=image.origin, option="--kernel")
     if where.together and len(where.devices) > 1:
         raise RequestError(
             "the memory of a recording has the same addresses on each device", option="--together"

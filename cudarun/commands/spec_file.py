@@ -9,28 +9,37 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from cudarun.base.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.base.files import OutputFile, check_outputs
+from cudarun.base.options import CaseForm
 from cudarun.base.toml_text import escaped_references
 from cudarun.commands.declaration import Values, filled
-from cudarun.commands.files import image_files, input_files, output_files, relocated_path
-from cudarun.commands.inputs import read_input, read_text
+from cudarun.commands.files import (
+    image_files,
+    input_files,
+    output_files,
+    relocated_path,
+    with_paths,
+)
+from cudarun.commands.inputs import is_recording, read_input, read_text
 from cudarun.commands.keywords import keyword_context
-from cudarun.commands.launch_request import baseline_values, program_request
+from cudarun.commands.launch_request import baseline_values, code_of, program_request
 from cudarun.commands.options import reading
+from cudarun.commands.recorded_request import with_candidate
 from cudarun.commands.spec_keys import (
     OWN_KEYS,
     case_command,
     check_own,
     checked_value,
-    dashed,
     is_key,
+    located,
     step_tables,
     texts,
     unknown_key,
@@ -55,7 +64,7 @@ from cudarun.session.spec.filter import named
 MAX_CASES = 10_000
 """The most cases of a spec, with all instances of their matrices."""
 
-_TEXTS = frozenset({"name", "image"})
+_TEXTS = frozenset({"name", "image", "candidate"})
 """Keys whose values remain texts if a number of the matrix replaces them."""
 
 
@@ -170,8 +179,9 @@ class _CaseReader:
         if not isinstance(switch.value, bool):
             raise RequestError(f"{switch.key} must be true or false").of(place=switch.place)
         if self.candidate is not None:
-            path = relocated_path(self.candidate, folder=self.directory)
-            own["image"] = SpecEntry("image", escaped_references(path), table.place_of("image"))
+            move = partial(relocated_path, folder=self.directory)
+            text = escaped_references(with_paths(CaseForm.KERNEL, self.candidate, move))
+            own["candidate"] = SpecEntry("candidate", text, table.place_of("image"))
         defaults = self.text.defaults.entries if switch.value else {}
         return TomlTable(table.place, defaults | own)
 
@@ -217,16 +227,23 @@ class _CaseReader:
                     if normal not in OWN_KEYS:
                         keywords[normal] = checked_value(entry.key, entry.value)
                 normal = None
-                if "image" not in own:
+                if not own.keys() & {"image", "candidate"}:
                     raise RequestError("the case has no image")
-                keywords |= {"image": own["image"], "arguments": tuple(own.pop("args", ()))}
-                steps.append(self.parsed(keywords))
+                image = own.get("image", "")
+                keywords |= {"image": image, "arguments": tuple(own.pop("args", ()))}
+                steps.append(
+                    with_candidate(
+                        self.parsed(keywords),
+                        own.pop("candidate", None),
+                        is_recording=is_recording(os.fspath(self.directory / image)),
+                    )
+                )
             except RequestError as error:
-                raise _located(error, name, step, normal, entries) from error.__cause__
+                raise located(error, name, step, normal, entries) from error.__cause__
         try:
             return self.build(index, own, steps, None if name is None else str(name), instance)
         except RequestError as error:
-            raise _located(error, name, step, None, entries) from error.__cause__
+            raise located(error, name, step, None, entries) from error.__cause__
 
     def parsed(self, keywords: Values) -> Values:
         """Convert the keys of a launch as the command line would."""
@@ -264,7 +281,7 @@ class _CaseReader:
         reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
         outputs: list[OutputFile] = []
         inputs: list[str] = []
-        images: dict[str, Image] = {}
+        images: dict[tuple[str, str | None], Image] = {}
         refused: CudarunError | None = None
         for step in steps:
             if self.options.confinement is not None:
@@ -279,7 +296,7 @@ class _CaseReader:
                 refused = refused or refusal
                 if image is not None:
                     inputs += image_files(image)
-                    images[values["image"]] = image
+                    images[code_of(values)] = image
         is_complete = reason is None and refused is None
         if is_complete:
             check_outputs(outputs, inputs)
@@ -321,7 +338,10 @@ class _CaseReader:
         return request.options.seed
 
     def request(
-        self, steps: Sequence[Values], images: Mapping[str, Image], requires: Sequence[str]
+        self,
+        steps: Sequence[Values],
+        images: Mapping[tuple[str, str | None], Image],
+        requires: Sequence[str],
     ) -> Program:
         """Build the launch of a case; its detectors must be available on the devices."""
         where = replace(self.where, devices=steps[0]["devices"])
@@ -329,7 +349,7 @@ class _CaseReader:
         request = program_request(
             [values | strength for values in steps],
             where,
-            lambda values: images[values["image"]],
+            lambda values: images[code_of(values)],
             self.directory,
         )
         if not self.options.allows_python:
@@ -346,9 +366,9 @@ class _CaseReader:
 
     def image(self, values: Values, skip: str | None) -> tuple[Image | None, CudarunError | None]:
         """Return the image, or the reason that there is none, which the case may expect."""
-        name, sources = values["image"], filled(CompileOptions, values)
+        names, sources = [*filter(None, code_of(values))], filled(CompileOptions, values)
         folders = tuple(str(self.directory / folder) for folder in sources.include)
-        if name == "-":
+        if "-" in names:
             raise RequestError(
                 "a case cannot read its image from stdin; pass a file", option="image"
             )
@@ -357,11 +377,14 @@ class _CaseReader:
         confined = self.options.confinement
         root = None if confined is None else confined.root
         options = replace(sources, include=folders, confined_to=root)
-        what = str(self.directory / name), options, values["max_image"]
+        found: list[Image] = []
         try:
-            if what not in self._images:  # most cases launch the same few images
-                self._images[what] = read_input(*what)
-            return self._images[what], None
+            for name in names:
+                what = str(self.directory / name), options, values["max_image"]
+                if what not in self._images:  # most cases launch the same few images
+                    self._images[what] = read_input(*what)
+                found.append(self._images[what])
+            return found[-1].replaying(found[0].recording), None
         except ImageRefused as error:
             return None, error
 
@@ -399,33 +422,3 @@ def _kernel_name(given: str | None, request: Program | None) -> str | None:
     facts = request.last.image.facts
     kernels = facts.kernels if facts is not None else ()
     return kernels[0].name if len(kernels) == 1 else None
-
-
-def _located(
-    error: RequestError,
-    name: object,
-    table: TomlTable,
-    normal: str | None,
-    entries: Mapping[str, SpecEntry],
-) -> RequestError:
-    """Add to an error its case and the place of the key that it is about.
-
-    Args:
-        name: The name of the case.
-        table: The table of the case or of a step.
-        normal: The key, if it is known; else it follows from the error's text, option or file.
-        entries: The entries of the table, with values of the matrix.
-    """
-    if normal is None:
-        text = error.text if isinstance(error, ArgumentSyntaxError) else None
-        options = {dashed(option).removeprefix("--") for option in error.subject("option")}
-        found = (
-            key
-            for key, entry in entries.items()
-            if dashed(key) in options or (text is not None and text in map(str, texts(entry.value)))
-        )
-        default = "image" if error.subject("origin") else None
-        normal = next(found, default)
-    if isinstance(name, str):
-        error.of(case=name, shown=f"case '{name}'")
-    return error.of(place=table.place_of(normal))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.base.options import JOINED, OptionScope
 from cudarun.commands.declaration import Option
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import compile_options, target_options
 from cudarun.commands.spec_matrix import MATRIX
-from cudarun.commands.spec_text import DEFAULTS, STEPS, TomlTable
+from cudarun.commands.spec_text import DEFAULTS, STEPS, SpecEntry, TomlTable
 
-OWN_KEYS = ("name", "image", "args", "expect_error", "requires", "skip")
+OWN_KEYS = ("name", "image", "candidate", "args", "expect_error", "requires", "skip")
 """The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
-_OF_STEP = ("image", "args")
+_CODE = ("image", "candidate")
+"""Those of them that name the code; a step without one has that of the step before it."""
+_OF_STEP = (*_CODE, "args")
 """Those of them that a step can have."""
 _AFTER_LAST = ("check", "expect", "print", "show", "save", "let")
 """Keys of a case that are those of its last step."""
@@ -52,7 +55,7 @@ def check_own(key: str, value: object) -> None:
     match key, value:
         case _, None:
             return
-        case "name" | "image", str() if value:
+        case "name" | "image" | "candidate", str() if value:
             return
         case "args", list() if all(isinstance(each, str) for each in value):
             return
@@ -149,8 +152,12 @@ def step_tables(case: TomlTable) -> list[TomlTable]:
                 raise RequestError(what).of(place=entry.place)
         skipped = (STEPS,) if step is steps[-1] else (STEPS, *_AFTER_LAST)
         inherited = {key: entry for key, entry in case.entries.items() if key not in skipped}
-        if tables and "image" in tables[-1].entries:
-            inherited["image"] = tables[-1].entries["image"]
+        if "image" in step.entries:
+            inherited.pop("candidate", None)
+        elif tables:
+            before = tables[-1].entries
+            inherited = {key: each for key, each in inherited.items() if key not in _CODE}
+            inherited |= {key: before[key] for key in _CODE if key in before}
         tables.append(TomlTable(step.place, inherited | step.entries))
     return tables
 
@@ -161,3 +168,33 @@ def _is_of_whole(normal: str) -> bool:
     if option is not None:
         return not option.of_step
     return normal in (*OWN_KEYS, MATRIX, DEFAULTS) and normal not in _OF_STEP
+
+
+def located(
+    error: RequestError,
+    name: object,
+    table: TomlTable,
+    normal: str | None,
+    entries: Mapping[str, SpecEntry],
+) -> RequestError:
+    """Add to an error its case and the place of the key that it is about.
+
+    Args:
+        name: The name of the case.
+        table: The table of the case or of a step.
+        normal: The key, if it is known; else it follows from the error's text, option or file.
+        entries: The entries of the table, with values of the matrix.
+    """
+    if normal is None:
+        text = error.text if isinstance(error, ArgumentSyntaxError) else None
+        options = {dashed(option).removeprefix("--") for option in error.subject("option")}
+        found = (
+            key
+            for key, entry in entries.items()
+            if dashed(key) in options or (text is not None and text in map(str, texts(entry.value)))
+        )
+        default = "image" if error.subject("origin") else None
+        normal = next(found, default)
+    if isinstance(name, str):
+        error.of(case=name, shown=f"case '{name}'")
+    return error.of(place=table.place_of(normal))

@@ -74,9 +74,10 @@ class Confinement:
                 "--confine does not allow compiler options, which can name any file",
                 option="compile-option",
             )
-        image = values["image"]
-        for path in (image, *files_beside(image)):
-            self._check(os.fspath(directory / path), "image")
+        for key in ("image", "candidate"):
+            if (path := values[key]) is not None:
+                for each in (path, *files_beside(path)):
+                    self._check(os.fspath(directory / each), key)
         for path in argument_paths(values["arguments"]):
             self._check(os.fspath(locate(path, directory)), "args")
         for option in options:
@@ -159,6 +160,7 @@ def _candidates(paths: Sequence[str]) -> tuple[str, ...]:
     for place, path in enumerate(paths):
         if path in paths[:place]:
             raise RequestError(f"{path} is given twice", option="--candidate")
-        if not os.path.isfile(path):
-            raise RequestError(f"{path}: no such file", option="--candidate")
+        file = path.partition(":")[0]
+        if not os.path.isfile(file):
+            raise RequestError(f"{file}: no such file", option="--candidate")
     return tuple(paths)

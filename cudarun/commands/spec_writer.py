@@ -57,6 +57,9 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
         ("name", name),
         ("image", relocated_path(image, folder=folder)),
     ]
+    for candidate in context.params["candidates"]:
+        move = partial(relocated_path, folder=folder)
+        entries.append(("candidate", with_paths(CaseForm.KERNEL, candidate, move)))
     if spec.defaults.entries:
         entries.append((DEFAULTS, False))
     if not later:  # one launch: all keys in the order of the options

@@ -35,6 +35,7 @@ BY_NAME = {
     "--set": "x=1",
     "--schedule": "late",
     "--buffer": "x=f32[1]",
+    "--candidate": "name",
 }
 BY_METAVAR = {
     **dict.fromkeys(("X[,Y[,Z]]", "BYTES", "PERCENT", "N", "X", "EXPR", "SECONDS", "LEVEL"), "3"),

@@ -23,7 +23,7 @@ from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.outputs import check_on_device, check_saving
 from cudarun.session.launch.pictures import check_showable
 from cudarun.session.launch.program import DeviceProgram, StepLaunches
-from cudarun.session.launch.recorded.results import tolerance_note
+from cudarun.session.launch.recorded.results import recorded_notes
 from cudarun.session.launch.reference import (
     ReferenceBuffers,
     compare,
@@ -76,7 +76,8 @@ def run_on(
     tracks = session.driver.traits.unwritten_bytes is not None
     suggest_uninit = tracks and "uninit" not in options.detection.detect
     found = initializer_note(ran.buffers.specs, shown, suggest_uninit=suggest_uninit)
-    messages += filter(None, [tolerance_note(last.request, shown.checks), found])
+    messages += recorded_notes(last.request, last.variables.written, shown.checks)
+    messages += [] if found is None else [found]
     messages += (
         f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items()
     )

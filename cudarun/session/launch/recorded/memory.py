@@ -200,7 +200,11 @@ def _array(recording: Recording, recorded: RecordedRange) -> RecordedArrayBuffer
 def with_recorded_variables(
     step: LaunchStep, use: VariableUse, known: Sequence[VariableFacts]
 ) -> VariableUse:
-    """Return the variables of a launch with those of its recording, which are written first."""
+    """Return the variables of a launch with those of its recording, which are written first.
+
+    Raises:
+        RequestError: A candidate does not have a variable that the recorded launch changed.
+    """
     recording = step.image.recording
     if recording is None:
         return use
@@ -214,6 +218,14 @@ def with_recorded_variables(
         if each.symbol in facts and facts[each.symbol].size == each.size
     ]  # fmt: skip
     changed = tuple(each for each in found if each.recorded and each.recorded.after)
+    own = {each.symbol for each in found}
+    for each in recording.manifest.variables if step.image.replaces_recorded else ():
+        if each.after and each.symbol not in own:
+            raise RequestError(
+                f"the image has no variable '{each.symbol}' of {each.size} bytes, which the "
+                "recorded launch changed",
+                origin=step.image.origin,
+            )
     return VariableUse((*found, *use.written), (*use.read, *changed))
 
 

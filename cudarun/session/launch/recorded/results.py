@@ -10,12 +10,14 @@ import numpy as np
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.tolerance import Tolerance
+from cudarun.arguments.packing import BufferSpec
 from cudarun.model.checks import CheckResult
 from cudarun.session.launch.buffers import Buffers
-from cudarun.session.launch.recorded.memory import MovedVariables, RecordedSpec
+from cudarun.session.launch.recorded.memory import MovedVariables, RecordedSpec, RecordedVariable
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.recording.archive import RecordedContents
-from cudarun.session.recording.manifest import RecordedRange
+from cudarun.session.recording.manifest import Manifest, RecordedRange
 
 _BITS = "u32"
 """The type of accesses of 32 bits, also of floats: compilers load and store them as ``.b32``."""
@@ -100,20 +102,43 @@ def _as_floats(got: Array, expected: Array) -> dict[str, Array]:
     return {_GOT: words[0].view(np.float32), _EXPECTED: words[1].view(np.float32)}
 
 
-def tolerance_note(request: LaunchStep, checks: Sequence[CheckResult]) -> str | None:
+def recorded_notes(
+    request: LaunchStep, variables: Sequence[BufferSpec], checks: Sequence[CheckResult]
+) -> Iterator[str]:
+    """Yield what was not compared, and how to compare floating-point results.
+
+    Args:
+        variables: The variables that the launch wrote first.
+    """
+    recording = request.image.recording
+    if recording is None:
+        return
+    if request.image.replaces_recorded:
+        if recording.manifest.status != 0:
+            yield "the recorded launch failed: there are no results to compare with"
+        own = {each.symbol for each in variables if isinstance(each, RecordedVariable)}
+        missing = [each.symbol for each in recording.manifest.variables if each.symbol not in own]
+        if missing:
+            named = ", ".join(map(str, missing))
+            yield f"recorded variables that are missing in the candidate: {named}"
+    note = _tolerance_note(recording.manifest, request.tolerance, checks)
+    if note is not None:
+        yield note
+
+
+def _tolerance_note(
+    manifest: Manifest, tolerance: Tolerance, checks: Sequence[CheckResult]
+) -> str | None:
     """Return how to compare floating-point results that differ in their last bits."""
-    recording, tolerance = request.image.recording, request.tolerance
-    if recording is None or tolerance.rtol is not None or tolerance.atol is not None:
+    if tolerance.rtol is not None or tolerance.atol is not None:
         return None
     failed = {each.expression for each in checks if not each.passed}
     ranges = [
-        each
-        for each in recording.manifest.ranges
-        if f"{each.symbol or each.name} == recorded" in failed
+        each for each in manifest.ranges if f"{each.symbol or each.name} == recorded" in failed
     ]
     if any(each.type in _FLOATS for each in ranges):
         return "every bit was compared; to accept rounding errors, add --rtol 1e-5"
-    if ranges and not recording.manifest.shrunk:
+    if ranges and not manifest.shrunk:
         return (
             "every bit was compared; to accept rounding errors, give the numbers types with "
             "cudarun record --shrink, and add --rtol 1e-5"

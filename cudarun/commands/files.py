@@ -91,8 +91,8 @@ def image_files(image: Image | None) -> list[str]:
     if image is None:
         return []
     paths = [] if image.origin == STDIN else [image.origin, *files_beside(image.origin)]
-    if image.replaces_recorded and image.recording is not None:
-        paths.append(image.recording.path)
+    if image.replaces_recorded is not None:
+        paths.append(image.replaces_recorded)
     if identify(image.data) is ImageKind.CUDA_SOURCE:
         folder = None if image.compilation is None else image.compilation.confined_to
         find = partial(find_includes, image.code, image.origin, image.header_folders)

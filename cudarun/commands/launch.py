@@ -259,7 +259,7 @@ def _image(values: Values) -> Image:
     options = filled(CompileOptions, values)
     image, candidate = code_of(values)
     found = read_input(candidate or image, options, values["max_image"], values["kernel"])
-    return found if candidate is None else found.replaying(read_input(image).recording)
+    return found if candidate is None else found.replaying(read_input(image))
 
 
 _ABSENT = (None, False, ())

@@ -126,7 +126,7 @@ def _baseline(
     with errors_of(option="--baseline"):
         image = read_image(values).instantiating(values["kernel"])
         if image.recording is None:
-            image = image.replaying(launched.recording)
+            image = image.replaying(launched)
         else:  # it has a geometry of its own
             values |= {name: values[f"baseline_{name}"] for name in _GEOMETRY}
         program = Program((_step(values, where, image, directory),), _options(values, where))
@@ -200,7 +200,7 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         from cudarun.commands.recorded_request import check_recorded, recorded_options
 
         check_recorded(values, where, image)
-        if not image.replaces_recorded:
+        if image.replaces_recorded is None:
             kernel = recording.manifest.kernel
         values = {**values, **recorded_options(values, recording.manifest)}
     geometry = geometry_request(values) if triton is None else _triton_geometry(values, triton)

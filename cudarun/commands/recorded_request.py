@@ -49,7 +49,7 @@ def check_recorded(values: Values, where: Target, image: Image) -> None:
             hint="to change them, write a spec: cudarun record --edit",
             origin=image.origin,
         )
-    if values["kernel"] is not None and not image.replaces_recorded:
+    if values["kernel"] is not None and image.replaces_recorded is None:
         raise RequestError("a recording is of one kernel", origin=image.origin, option="--kernel")
     if where.together and len(where.devices) > 1:
         raise RequestError(

@@ -384,7 +384,7 @@ class _CaseReader:
                 if what not in self._images:  # most cases launch the same few images
                     self._images[what] = read_input(*what)
                 found.append(self._images[what])
-            return found[-1].replaying(found[0].recording), None
+            return found[-1].replaying(found[0]), None
         except ImageRefused as error:
             return None, error
 

@@ -71,6 +71,18 @@ def problems(document: dict[str, Any]) -> dict[str, str]:
     return {host["host"]: host["problem"] for host in document["hosts"] if host["problem"]}
 
 
+def test_the_candidate_of_a_recording_is_sent_with_it(run: Run, tmp_path: Path) -> None:
+    data = (ROOT / "tests/data/recordings/overrun.cudarun").read_bytes()
+    (tmp_path / "overrun.cudarun").write_bytes(data)
+    (tmp_path / "new.cu").write_text(
+        'extern "C" __global__ void ones(float *y) { y[threadIdx.x] = 1; }'
+    )
+    case = '[[launch]]\nimage = "overrun.cudarun"\ncandidate = "new.cu:ones"\n'
+    (tmp_path / "cases.toml").write_text(case + 'check = "m0[:256] == 1"\n')
+    ran = fleet(run, "a", "--json", devices="cpu")
+    assert (ran.code, [*gpus(ran.document).values()]) == (0, ["ok"]), ran.err
+
+
 def test_three_hosts_of_four_devices_of_which_one_corrupts_data(run: Run, spec: Path) -> None:
     files = ("--junit", "out.xml", "--keep", "kept.zip")
     ran = fleet(run, "gpu[1-2],corrupt1", "--json", *files, "--seed", "7")

@@ -94,7 +94,7 @@ class Image:
         debug: PTX of the same source with debug information.
         lowered: The mangled names of the kernels that ``compilation`` named.
         recording: The recorded launch, if the file is one.
-        replaces_recorded: The recording is of another file, whose code this one replaces.
+        replaces_recorded: The file of the recording, if this is the code in place of its own.
         portable: The same code as PTX, for a device that runs no machine code.
     """
 
@@ -108,7 +108,7 @@ class Image:
     warnings: tuple[Diagnostic, ...] = ()
     lowered: dict[str, str] = field(default_factory=dict)
     recording: Recording | None = None
-    replaces_recorded: bool = False
+    replaces_recorded: str | None = None
     portable: Image | None = None
 
     @property
@@ -150,11 +150,12 @@ class Image:
             return self
         return replace(self, compilation=replace(self.compilation, kernels=templates))
 
-    def replaying(self, recording: Recording | None) -> Image:
-        """Return the image, to be launched with the memory of a recording if it is not one."""
-        if recording is None or self.recording is not None:
+    def replaying(self, other: Image) -> Image:
+        """Return the image, to be launched with the memory of another one if that is recorded."""
+        if other.recording is None or self.recording is not None:
             return self
-        return replace(self, recording=recording, replaces_recorded=True)
+        path = other.replaces_recorded or other.origin
+        return replace(self, recording=other.recording, replaces_recorded=path)
 
     def lowered_name(self, wanted: str | None) -> str | None:
         """Return the mangled name of an instantiated kernel; any other name unchanged."""

@@ -39,6 +39,7 @@ COMMANDS = {
     "devices": "List GPUs and emulated devices.",
     "exec": "Run a CUDA program on the emulated device, without a GPU.",
     "fleet": "Run a spec on every GPU of many machines, and compare the GPUs.",
+    "judge": "Judge submissions in Python against the reference of a problem.",
     "link": "Link images into one, with the driver or nvJitLink.",
     "load": "Load images with all their kernels and show their contents.",
     "launch": "Launch a kernel with typed arguments and check the result.",

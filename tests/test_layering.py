@@ -182,6 +182,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "spec": {"driver", "launch", "workers"},
         "fleet": {"driver", "spec", "workers"},
         "exec": {"compile", "driver", "launch", "workers"},
+        "judge": {"compile", "driver", "exec", "launch", "record", "workers"},
         "managed": {"driver", "image", "launch", "load", "workers"},
         "contexts": {"driver", "image", "load", "workers"},
         "devices": {"compile", "driver", "link", "workers"},

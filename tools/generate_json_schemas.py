@@ -31,6 +31,7 @@ from cudarun.model.errors import DescribedError
 from cudarun.model.exec import ExecReport
 from cudarun.model.fleet import FleetReport, NodeReport
 from cudarun.model.images import LinkReport, LoadReport, OfflineReport
+from cudarun.model.judge import JudgeReport
 from cudarun.model.launch import Figure, KernelEngine, LaunchPlan, LaunchReport
 from cudarun.model.managed import ManagedReport
 from cudarun.model.occupancy import Prediction
@@ -49,6 +50,7 @@ DOCUMENTS: dict[str, tuple[type, ...]] = {
     "devices": (DevicesReport,),
     "devices-doctor": (DoctorReport,),
     "exec": (ExecReport,),
+    "judge": (JudgeReport,),
     "fleet": (FleetReport,),
     "fleet-node": (NodeReport,),
     "launch": (LaunchReport, LaunchPlan),

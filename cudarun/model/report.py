@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cudarun.model.exec import ExecReport
     from cudarun.model.fleet import FleetHost, FleetReport, NodeReport
     from cudarun.model.images import LinkReport, LoadReport, OfflineReport
+    from cudarun.model.judge import JudgeReport
     from cudarun.model.launch import LaunchPlan, LaunchReport
     from cudarun.model.managed import ManagedReport
     from cudarun.model.record import LaunchListing, RecordReport
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         | LaunchListing
         | RecordReport
         | ExecReport
+        | JudgeReport
         | ComparisonReport
         | FleetReport
         | NodeReport

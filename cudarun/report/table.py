@@ -31,6 +31,7 @@ _TABLES = {
     "devices": "device_tables.show_devices",
     "devices-doctor": "device_tables.show_doctor",
     "exec": "exec_tables.show_execution",
+    "judge": "judge_tables.show_judgement",
     "launch": "launch_tables.show_launch",
     "launch-plan": "launch_tables.show_plan",
     "launch-spec-list": "spec_tables.show_cases",

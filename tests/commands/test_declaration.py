@@ -202,6 +202,8 @@ def test_files_are_written_in_one_place() -> None:
         # files of our own that other processes share
         "session/exec/compiler.py",
         "session/exec/libraries.py",
+        "session/judge/confinement.py",
+        "session/judge/programs/exchange.py",
         "session/workers/c_library.py",
         "session/compile/nvcc.py",
         "session/launch/expected/comparison.py",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from cudarun.base.errors import RequestError
@@ -19,7 +19,9 @@ T = TypeVar("T")
 # linux/landlock.h, linux/prctl.h; the numbers of the system calls are those of all architectures.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ALL_RIGHTS = (1 << 13) - 1  # on files, of the first version: others need one of these
-_READ_FILE = 1 << 2
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIRECTORY = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_REFER, _TRUNCATE = 1 << 13, 1 << 14  # of the versions 2 and 3
+_VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION
 _PATH_BENEATH = 1
 _NO_NEW_PRIVILEGES = 38
 
@@ -47,8 +49,46 @@ def call_confined(call: Callable[[], T], folder: str | None, trusted: Iterable[s
         return thread.submit(confined).result()
 
 
+def version() -> int:
+    """Return the version of the kernel's Landlock; 0 without."""
+    return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION)))
+
+
+def restrict_program(readable: Iterable[str], shared: Iterable[str], own: Iterable[str]) -> None:
+    """Restrict this process and its children for good; without Landlock nothing happens.
+
+    They read files and run programs of some folders, connect to no TCP port, and send signals only
+    to each other.
+
+    Args:
+        readable: The folders.
+        shared: Folders whose files they also write, but not truncate.
+        own: Folders in which they can do everything.
+
+    Raises:
+        RequestError: The kernel refuses it.
+    """
+    known = version()
+    if not known:
+        return
+    every = _ALL_RIGHTS | (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0)
+    network = 0b11 if known >= 4 else 0  # bind, connect
+    scopes = 0b11 if known >= 6 else 0  # abstract sockets, signals
+    size = 24 if known >= 6 else 16 if known >= 4 else 8
+    attributes = struct.pack("=QQQ", every, network, scopes)[:size]
+    look = _EXECUTE | _READ_FILE | _READ_DIRECTORY
+    folders = dict.fromkeys(readable, look)
+    folders |= dict.fromkeys(shared, look | _WRITE_FILE)
+    _enter(attributes, folders | dict.fromkeys(own, every))
+
+
 def _restrict(readable: Iterable[str]) -> None:
     """Restrict the current thread."""
+    _enter(struct.pack("=Q", _ALL_RIGHTS), dict.fromkeys(readable, _READ_FILE))
+
+
+def _enter(attributes: bytes, rights: Mapping[str, int]) -> None:
+    """Restrict the current thread to the rights on files below some paths."""
     library = ctypes.CDLL(None, use_errno=True)
 
     def system(function: Callable[..., int], *words: bytes | int) -> int:
@@ -61,13 +101,12 @@ def _restrict(readable: Iterable[str]) -> None:
             )
         return result
 
-    attributes = struct.pack("=Q", _ALL_RIGHTS)
     ruleset = system(library.syscall, _CREATE_RULESET, attributes, len(attributes), 0)
     try:
-        for path in readable:
+        for path, allowed in rights.items():
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
             try:
-                rule = struct.pack("=Qi", _READ_FILE, descriptor)
+                rule = struct.pack("=Qi", allowed, descriptor)
                 system(library.syscall, _ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
             finally:
                 os.close(descriptor)

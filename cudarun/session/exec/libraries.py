@@ -15,14 +15,17 @@ from cudarun.session.workers.c_library import build_libraries
 ASSEMBLER = "ptxas"
 """What takes the place of ptxas, beside the libraries."""
 
+AUDIT = "libcudarun_audit.so"
+"""The library that has the loader find the others."""
+
 _SOURCES = Path(__file__).parent / "native"
 _EXPORTED = re.compile(r"\b(cu(?:da)?[A-Z]\w+)[(,]")
 _LINKERS = {12: "libnvJitLink.so.12", 13: "libnvJitLink.so.13"}
 _RUNTIMES = {"cudart12": ("libcudart.so.12", 12090), "cudart13": ("libcudart.so.13", 13000)}
 
 
-def build_cuda_libraries(folder: Path) -> Path:
-    """Build the libraries of CUDA in a folder; return the one that has the loader find them.
+def build_cuda_libraries(folder: Path) -> None:
+    """Build the libraries of CUDA in a folder.
 
     Raises:
         RequestError: They cannot be built.
@@ -32,7 +35,6 @@ def build_cuda_libraries(folder: Path) -> Path:
     build_libraries(folder, "exec", sources, lambda: _options(folder))
     shutil.copy(_SOURCES / "ptxas.sh", folder / ASSEMBLER)
     (folder / ASSEMBLER).chmod(0o700)
-    return folder / "libcudarun_audit.so"
 
 
 def _options(folder: Path) -> Mapping[str, Sequence[str]]:
@@ -41,7 +43,7 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
     linked = (client, "-Wl,-rpath,$ORIGIN")
     made: dict[str, Sequence[str]] = {
         CLIENT: (_source("client.c"), f"-Wl,-soname,{CLIENT}"),
-        "libcudarun_audit.so": (_source("audit.c"),),
+        AUDIT: (_source("audit.c"),),
         "libcudarun_python.so": (_source("python.c"),),
         "libcuda.so.1": (
             _generated(folder, "cuda", "driver.c"),

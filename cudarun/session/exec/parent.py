@@ -12,7 +12,7 @@ import struct
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedEr
 from cudarun.programs.report import USED, read_report
 from cudarun.session.driver import drivers
 from cudarun.session.driver.selection import process_profile
-from cudarun.session.exec.libraries import ASSEMBLER, build_cuda_libraries
+from cudarun.session.exec.libraries import ASSEMBLER, AUDIT, build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
 from cudarun.session.exec.symbols import function_at
 from cudarun.session.workers.program import SupervisedProgram, run_in_foreground, temporary_folder
@@ -59,7 +59,7 @@ def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
     profile = process_profile(request.profile)
     with temporary_folder() as name:
         folder = Path(name)
-        audit = build_cuda_libraries(folder)
+        build_cuda_libraries(folder)
         if request.command[0].endswith(".cu"):
             # Imported here: most programs are compiled already.
             from cudarun.session.exec.compiler import compile_program
@@ -67,18 +67,17 @@ def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
             program = compile_program(request.command[0], folder, profile.architecture)
             request = replace(request, command=(program, *request.command[1:]))
         start = time.monotonic()
-        with _servers(request, folder) as servers:
+        with running_servers(request, folder) as servers:
             prepare()
             end = None if request.timeout is None else time.monotonic() + request.timeout
-            status, is_late = _run(request, folder, audit, servers, end)
+            status, is_late = _run(request, folder, servers, end)
             is_late = servers.finish(is_late or status in SIGNALED, end) or is_late
             if is_late:
                 _kill_all(folder)
-        reports = [*_reports(folder)]
         seconds = time.monotonic() - start
-    return _report(
-        request, status, seconds, reports, is_late=is_late, is_broken=servers.have_failed
-    )
+        return execution_report(
+            request, folder, status, seconds, is_late=is_late, is_broken=servers.have_failed
+        )
 
 
 class Servers:
@@ -140,7 +139,8 @@ class Servers:
 
 
 @contextmanager
-def _servers(request: ExecRequest, folder: Path) -> Iterator[Servers]:
+def running_servers(request: ExecRequest, folder: Path) -> Iterator[Servers]:
+    """Start the servers of a program with `program_environment`; they end with the context."""
     path = folder / "socket"
     options = {
         "folder": os.fspath(folder),
@@ -159,23 +159,26 @@ def _servers(request: ExecRequest, folder: Path) -> Iterator[Servers]:
             yield Servers(path, listener, program)
 
 
-def _run(
-    request: ExecRequest,
-    folder: Path,
-    audit: Path,
-    servers: Servers,
-    end: float | None,
-) -> tuple[int, bool]:
-    """Run the program; return its exit status, and whether it exceeded the time limit."""
-    audited = os.environ.get("LD_AUDIT")
-    environment = {
-        "LD_AUDIT": f"{audit}:{audited}" if audited else os.fspath(audit),
+def program_environment(folder: Path) -> dict[str, str]:
+    """Return the variables by which a program finds the libraries of a folder, and its servers."""
+    audited, audit = os.environ.get("LD_AUDIT"), os.fspath(folder / AUDIT)
+    return {
+        "LD_AUDIT": f"{audit}:{audited}" if audited else audit,
         "CUDARUN_EXEC_LIBRARIES": os.fspath(folder),
         _SOCKET: os.fspath(folder / "socket"),
         "TRITON_LIBCUDA_PATH": os.fspath(folder),
         "TRITON_PTXAS_PATH": os.fspath(folder / ASSEMBLER),
         "TRITON_PTXAS_BLACKWELL_PATH": os.fspath(folder / ASSEMBLER),  # of newer versions
     }
+
+
+def _run(
+    request: ExecRequest,
+    folder: Path,
+    servers: Servers,
+    end: float | None,
+) -> tuple[int, bool]:
+    """Run the program; return its exit status, and whether it exceeded the time limit."""
     is_late = False
 
     def is_stuck() -> bool:
@@ -187,7 +190,7 @@ def _run(
 
     status = run_in_foreground(
         request.command,
-        environment,
+        program_environment(folder),
         stdout_to_stderr=request.keeps_stdout,
         is_stuck=None if end is None else is_stuck,
     )
@@ -218,15 +221,17 @@ def _reports(folder: Path) -> Iterator[ProcessReport]:
             yield read_report(path.read_bytes())
 
 
-def _report(
+def execution_report(
     request: ExecRequest,
+    folder: Path,
     status: int,
     seconds: float,
-    reports: Sequence[ProcessReport],
     *,
     is_late: bool,
     is_broken: bool,
 ) -> ExecReport:
+    """Return the report of a run from what its servers have written to their folder."""
+    reports = [*_reports(folder)]
     unsupported: Counter[str] = Counter()
     for each in reports:
         unsupported.update(each.unsupported)

@@ -235,6 +235,16 @@ class _ImageVariables:
         return self._known[path]
 
 
+def recorder_environment(folder: Path) -> dict[str, str]:
+    """Return the variables of a program with the library, which shares a folder with it."""
+    library = os.fspath(build_library(folder))
+    preloaded = os.environ.get("LD_PRELOAD")
+    return {
+        "LD_PRELOAD": f"{library}:{preloaded}" if preloaded else library,
+        _FOLDER_VARIABLE: os.fspath(folder),
+    }
+
+
 def _run(
     request: RecordRequest,
     folder: Path,
@@ -249,12 +259,6 @@ def _run(
         service: Entered while it runs.
         page: The shared page, to end a program with a launch that exceeds the limit.
     """
-    library = os.fspath(build_library(folder))
-    preloaded = os.environ.get("LD_PRELOAD")
-    environment = {
-        "LD_PRELOAD": f"{library}:{preloaded}" if preloaded else library,
-        _FOLDER_VARIABLE: os.fspath(folder),
-    }
     limit, is_stuck = request.limit, None
     if page is not None and limit is not None:
 
@@ -263,7 +267,7 @@ def _run(
 
     return run_in_foreground(
         request.command,
-        environment,
+        recorder_environment(folder),
         stdout_to_stderr=request.keeps_stdout,
         service=service,
         is_stuck=is_stuck,

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
+from pathlib import Path
 
 from cudarun.base.errors import RequestError
 from cudarun.session.workers import connection
@@ -31,6 +32,8 @@ class SupervisedProgram:
         stdout: The descriptor that it writes its output to; this process's own by default.
         stderr: The same of its error output.
         environment: Variables beside those of this process.
+        prepare: Called in the new process before the program, such as to confine it.
+        folder: Its working directory; by default that of this process.
 
     It is a context manager: leaving it leaves no process behind. Neither does a worker that runs a
     program and is killed: its parent kills the program's group.
@@ -44,6 +47,8 @@ class SupervisedProgram:
         stdout: int | None = None,
         stderr: int | None = None,
         environment: Mapping[str, str] | None = None,
+        prepare: Callable[[], object] | None = None,
+        folder: str | None = None,
     ) -> None:
         self._started = time.monotonic()
         self._process = subprocess.Popen(
@@ -52,8 +57,9 @@ class SupervisedProgram:
             stdout=stdout,
             stderr=stderr,
             env={**os.environ, **(environment or {})},
-            preexec_fn=partial(_begin, os.getpid()),
+            preexec_fn=partial(_begin, os.getpid(), prepare),
             start_new_session=True,
+            cwd=folder,
         )
 
     def __enter__(self) -> SupervisedProgram:
@@ -103,12 +109,36 @@ class SupervisedProgram:
         """Send SIGTERM to the program, if it runs: it passes it on, or ends in order."""
         self._process.terminate()
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the program and its process group."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    @property
+    def memory(self) -> int:
+        """The resident memory of its process group in bytes."""
+        group = self._process.pid
+        return sum(_resident(path, group) for path in Path("/proc").glob("[0-9]*/stat"))
+
+    @property
+    def has_own_network(self) -> bool:
+        """True if the program is in another network than this process (namespaces(7))."""
+        return os.readlink(f"/proc/{self._process.pid}/ns/net") != os.readlink("/proc/self/ns/net")
+
     def end(self) -> None:
         """Kill the program and its process group."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self.send(signal.SIGKILL)
         self._process.wait()
         _note_in_page(0)
+
+
+def _resident(path: Path, group: int) -> int:
+    """Return the resident memory of a process if it is of a group, by its file of proc(5)."""
+    try:
+        fields = path.read_text().rpartition(")")[2].split()
+    except OSError:  # it has ended
+        return 0
+    return int(fields[21]) * os.sysconf("SC_PAGE_SIZE") if int(fields[2]) == group else 0
 
 
 def run_compiler(
@@ -182,7 +212,7 @@ def run_in_foreground(
     return 128 - process.returncode if process.returncode < 0 else process.returncode
 
 
-def _begin(parent: int) -> None:
+def _begin(parent: int, prepare: Callable[[], object] | None = None) -> None:
     """Prepare the program's process, which leads its group already, to end with its parent.
 
     The process itself notes its group: its parent could be killed before it does, and the program's
@@ -190,6 +220,8 @@ def _begin(parent: int) -> None:
     """
     die_with(parent)
     _note_in_page(os.getpid())
+    if prepare is not None:
+        prepare()
 
 
 def _note_in_page(group: int) -> None:

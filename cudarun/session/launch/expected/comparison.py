@@ -5,13 +5,9 @@ Functions run in processes of their own: one for each file, as long as the worke
 
 from __future__ import annotations
 
-import json
 import math
-import socket
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from io import BufferedWriter
 from pathlib import Path
@@ -30,7 +26,7 @@ from cudarun.session.launch.expected import function_call
 from cudarun.session.launch.reference import compare_members
 from cudarun.session.launch.request import FunctionRun
 from cudarun.session.launch.step_request import BufferExpectation, LaunchStep
-from cudarun.session.workers.program import SupervisedProgram
+from cudarun.session.workers.line_program import LineProgram
 from cudarun.session.workers.session import Session
 from cudarun.session.workers.shared_file import SharedFile
 
@@ -39,9 +35,6 @@ _MARGIN = 60.0
 """Seconds beyond the limit of a function in which its end is noticed."""
 _MOST = 4
 """The processes of a worker: each keeps what its file imports in memory."""
-_CHUNK = 1 << 16
-_END = 5.0
-"""Seconds from the end of a process's answers to its own."""
 
 _running: dict[tuple[str, str], FunctionProcess] = {}
 """The processes of this worker by interpreter and file, that of the last call at the end."""
@@ -233,14 +226,9 @@ class FunctionProcess:
 
     def __init__(self, python: str) -> None:
         self._python = python
-        self._socket, other = socket.socketpair()
         try:
-            with other:
-                self._program = SupervisedProgram(
-                    [python, str(function_call.__file__)], stdin=other.fileno()
-                )
+            self._program = LineProgram([python, str(function_call.__file__)])
         except OSError as error:
-            self._socket.close()
             raise RequestError(f"{python}: {error.strerror}", option="--python") from error
 
     def call(self, task: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
@@ -250,29 +238,18 @@ class FunctionProcess:
             ExpectationFailed: The call did not return in time, or the process ended.
         """
         self._program.ends_with_worker()
-        end = None if timeout is None else time.monotonic() + timeout
-        received = bytearray()
         try:
-            with suppress(BrokenPipeError):  # it has ended
-                self._socket.sendall(json.dumps(task).encode() + b"\n")
-            while not received.endswith(b"\n"):
-                left = None if end is None else max(end - time.monotonic(), 1e-3)
-                self._socket.settimeout(left)
-                if not (chunk := self._socket.recv(_CHUNK)):
-                    status = self._program.wait(self._program.seconds + _END)
-                    what = f"{self._python} ended with status {status} and no result"
-                    raise ExpectationFailed(what)
-                received += chunk
+            return self._program.call(task, timeout)
+        except EOFError as error:
+            what = f"{self._python} ended with status {error} and no result"
+            raise ExpectationFailed(what) from None
         except TimeoutError:
             raise ExpectationFailed(
                 f"the function timed out after {timeout:g} s (--expect-timeout {timeout:g})",
                 hint="this is the time of the Python function, not of the kernel: raise "
                 "--expect-timeout",
             ) from None
-        answer: dict[str, Any] = json.loads(received)
-        return answer
 
     def end(self) -> None:
         """End the process."""
         self._program.end()
-        self._socket.close()

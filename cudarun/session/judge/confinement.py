@@ -1,0 +1,65 @@
+"""The confinement of a submission: its own folder and network, without the files of others."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from cudarun.base.records import dataclass
+from cudarun.session.compile import landlock
+from cudarun.session.workers.line_program import LineProgram
+
+_NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # linux/sched.h
+_SYSTEM = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/opt", "/proc", "/sbin", "/sys", "/usr")
+_DEVICES = ("/dev",)
+_MOST_FILE = 4 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionConfinement:
+    """The limits of a program, for `SupervisedProgram.prepare`.
+
+    Attributes:
+        readable: The folders that it can read beside those of the system.
+        shared: The folders whose files it can also write.
+        own: The folders in which it can do everything.
+    """
+
+    readable: tuple[str, ...]
+    shared: tuple[str, ...]
+    own: tuple[str, ...]
+
+    def __call__(self) -> None:
+        """Confine this process, as far as the kernel allows it."""
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_FILE, _MOST_FILE))
+        _leave_network()
+        readable = _existing((*_SYSTEM, *self.readable))
+        landlock.restrict_program(readable, (*_DEVICES, *self.shared), self.own)
+
+
+def confinement_notes(program: LineProgram) -> Iterator[str]:
+    """Yield what the kernel does not allow, of a program that has started."""
+    if not landlock.version():
+        yield "the submission could read other files: the kernel has no Landlock"
+    if not program.has_own_network:
+        yield "the submission had the network: the kernel does not allow another one (unshare)"
+
+
+def _existing(folders: Iterable[str]) -> list[str]:
+    return [each for each in dict.fromkeys(folders) if os.path.isdir(each)]
+
+
+def _leave_network() -> None:
+    """Enter a new network without interfaces, in a new user namespace if that is necessary."""
+    library = ctypes.CDLL(None)
+    if library.unshare(_NEW_NETWORK) == 0:
+        return
+    user, group = os.getuid(), os.getgid()
+    if library.unshare(_NEW_NETWORK | _NEW_USER) == 0:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")

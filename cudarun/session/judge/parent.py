@@ -1,0 +1,311 @@
+"""``judge``: the trusted side, which has the clock, and which the comparison answers.
+
+Three processes: this one, the problem's, which is loaded once, and the submission's, which has no
+more than the inputs of a run when the clock starts. It stands still while its outputs are compared.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from cudarun.base.errors import ExpectationFailed, RequestError
+from cudarun.model.judge import JudgedCase, JudgedSubmission, JudgeReport, JudgeRule
+from cudarun.session.judge.confinement import SubmissionConfinement, confinement_notes
+from cudarun.session.judge.observation import LaunchObservation, ObservedDevice, observed_device
+from cudarun.session.judge.request import JudgeRequest
+from cudarun.session.workers.line_program import LineProgram
+from cudarun.session.workers.program import temporary_folder
+from cudarun.session.workers.shared_file import SharedFile
+
+_PROGRAMS = Path(__file__).parent / "programs"
+_BESIDE = ("task.py", "utils.py")
+"""The modules of a problem that a submission can import."""
+_MOST_ANSWER = 1 << 20
+_MOST_OUTPUT = 2000
+_TEMPORARY = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR")
+"""Variables of folders in which a submission writes."""
+
+
+class Broken(Exception):
+    """A submission breaks a rule."""
+
+    def __init__(self, rule: JudgeRule, message: str) -> None:
+        super().__init__(message)
+        self.rule: JudgeRule = rule
+
+
+def judge(request: JudgeRequest, progress: Callable[[str], object]) -> JudgeReport:
+    """Judge submissions, one after the other.
+
+    Args:
+        progress: Called with the name of each submission.
+
+    Raises:
+        RequestError: The problem cannot be loaded, or the interpreter cannot be started.
+        ExpectationFailed: The reference or a function of the problem failed.
+    """
+    seed = secrets.randbits(31) if request.seed is None else request.seed
+    found: list[JudgedSubmission] = []
+    with temporary_folder() as name, ProblemProcess(request) as problem:
+        for number, path in enumerate(request.submissions):
+            progress(path)
+            folder = Path(name) / str(number)
+            found.append(_Judgement(request, problem, path, folder, seed).result())
+            shutil.rmtree(folder, ignore_errors=True)
+    return JudgeReport(request.problem, str(request.device), seed, tuple(found))
+
+
+class ProblemProcess:
+    """The process of the problem.
+
+    Attributes:
+        cases: The names of the cases.
+        paths: The folders that its Python imports from.
+        speeds: The most bytes and operations per second of the GPU; ``None`` on `cpu`.
+    """
+
+    def __init__(self, request: JudgeRequest) -> None:
+        self._request = request
+        self.is_gpu = request.device.driver != "cpu"
+        python = request.python or sys.executable
+        visible = {"CUDA_VISIBLE_DEVICES": request.device.value} if self.is_gpu else {}
+        try:
+            self._program = LineProgram(
+                [python, os.fspath(_PROGRAMS / "problem.py")], stdout=2, environment=visible
+            )
+        except OSError as error:
+            raise RequestError(f"{python}: {error.strerror}", option="--python") from error
+
+    def __enter__(self) -> ProblemProcess:
+        facts = self.call(
+            path=os.path.abspath(self._request.problem), device=self.is_gpu,
+            rtol=self._request.rtol, atol=self._request.atol,
+        )  # fmt: skip
+        self.cases: list[str] = facts["cases"]
+        self.paths: list[str] = facts["paths"]
+        self.speeds: tuple[float, float] | None = facts["speeds"]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._program.end()
+
+    def call(self, **task: Any) -> dict[str, Any]:
+        """Return the answer to a task.
+
+        Raises:
+            ExpectationFailed: A function of the problem failed, or the process ended.
+        """
+        try:
+            answer = self._program.call(task, None)
+        except EOFError as error:
+            raise ExpectationFailed(
+                f"the process of the problem ended with status {error}",
+                origin=self._request.problem,
+            ) from None
+        if "error" in answer:
+            raise ExpectationFailed(
+                answer["error"], log=answer["frames"], origin=self._request.problem
+            )
+        return answer
+
+
+class _Judgement:
+    """The judgement of one submission."""
+
+    def __init__(
+        self, request: JudgeRequest, problem: ProblemProcess, path: str, folder: Path, seed: int
+    ) -> None:
+        self._request, self._problem, self._path, self._seed = request, problem, path, seed
+        self._own, self._exchange, observed = (
+            folder / name for name in ("own", "exchange", "observed")
+        )
+        for each in (self._own, self._exchange, observed):
+            each.mkdir(parents=True)
+        self._observed = observed
+        self._paths = [os.fspath(self._exchange / name) for name in ("inputs", "outputs")]
+        for name in self._paths:
+            Path(name).touch()
+        self._cases: list[JudgedCase] = []
+        self._stored = 0
+        self._runs = 0
+
+    def result(self) -> JudgedSubmission:
+        """Run all cases, then apply the rules of the launches."""
+        request, broken, case = self._request, None, None
+        notes: tuple[str, ...] = ()
+        with observed_device(request.device, self._observed, request.timeout) as device:
+            try:
+                with self._program(device) as program:
+                    notes = tuple(confinement_notes(program))
+                    for case in range(len(self._problem.cases)):
+                        self._judge_case(program, case)
+                    case = None
+            except Broken as error:
+                broken = error
+            observation = device.finish()
+        rules = {each.rule: each for each in self._broken_by(observation)}
+        if broken is None:
+            broken = next(iter(rules.values()), None)
+        elif broken.rule == "error":  # on cpu, such kernels cannot run
+            broken = rules.get("library", broken)
+        message = str(broken) if broken else None
+        if broken is not None and broken.rule in ("error", "ended") and observation.fault:
+            message = f"{message}\n{observation.fault}"
+        return JudgedSubmission(
+            self._path,
+            broken.rule if broken else None,
+            message,
+            None if case is None else self._problem.cases[case],
+            tuple(self._cases),
+            observation.kernels,
+            notes,
+        )
+
+    @contextmanager
+    def _program(self, device: ObservedDevice) -> Iterator[LineProgram]:
+        """Start the confined process, and load the submission in it."""
+        folder = os.path.realpath(self._request.problem)
+        folder = folder if os.path.isdir(folder) else os.path.dirname(folder)
+        shutil.copy(self._path, self._own / "submission.py")
+        for name in _BESIDE:
+            for place in (os.path.dirname(folder), folder):
+                if os.path.isfile(os.path.join(place, name)):
+                    shutil.copy(os.path.join(place, name), self._own / name)
+        python = self._request.python or sys.executable
+        prefixes = [
+            os.path.dirname(os.path.dirname(each)) for each in (python, os.path.realpath(python))
+        ]
+        readable = (*self._problem.paths, *prefixes, os.fspath(_PROGRAMS), sys.base_prefix)
+        confinement = SubmissionConfinement(
+            tuple(filter(None, readable)), (os.fspath(self._exchange),),
+            (os.fspath(self._own), device.folder),
+        )  # fmt: skip
+        environment = {**device.environment, **dict.fromkeys(_TEMPORARY, os.fspath(self._own))}
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        with SharedFile() as output:
+            program = LineProgram(
+                [python, os.fspath(_PROGRAMS / "submission.py")],
+                most=_MOST_ANSWER, stdout=output.fileno(), stderr=output.fileno(),
+                environment=environment, prepare=confinement, folder=os.fspath(self._own),
+            )  # fmt: skip
+            try:
+                with program:
+                    yield program
+            except EOFError as error:
+                shown = output.read()[-_MOST_OUTPUT:].decode(errors="replace").strip()
+                message = f"the process ended with status {error} before its answer"
+                raise Broken("ended", f"{message}\n{shown}".strip()) from None
+
+    def _call(self, program: LineProgram, do: str, **task: Any) -> None:
+        """Have the submission do something.
+
+        Raises:
+            Broken: It breaks a rule.
+            EOFError: It has ended.
+        """
+        limit, memory = self._request.timeout, self._request.memory
+
+        def watch() -> None:
+            if program.memory > memory:
+                raise Broken("memory", f"its processes use more than {memory} bytes")
+
+        try:
+            answer = program.call({"do": do, **task}, limit, watch)
+        except TimeoutError:
+            raise Broken("timeout", f"no answer to '{do}' after {limit:g} s") from None
+        except ValueError:
+            raise Broken("error", "its process writes to the judge") from None
+        if not isinstance(answer, dict) or answer.get("rule"):
+            raise Broken(_rule(answer), str(dict(answer).get("message", ""))[-_MOST_OUTPUT:])
+
+    def _judge_case(self, program: LineProgram, index: int) -> None:
+        """Run a case with new inputs in every run, and compare.
+
+        Raises:
+            Broken: The submission breaks a rule.
+        """
+        problem, seed = self._problem, self._seed
+        facts = problem.call(do="case", index=index, seed=seed, paths=self._paths)
+        if index == 0:
+            self._call(
+                program, "open", file=os.fspath(self._own / "submission.py"),
+                uses_torch=facts["has_tensors"],
+            )  # fmt: skip
+        names = ("trees", "ends", "handles", "initial")
+        self._call(
+            program, "case", paths=self._paths, seed=seed, **{each: facts[each] for each in names}
+        )
+        times: list[float] = []
+        reference: list[float] = []
+        for run in range(self._request.runs):
+            problem.call(do="inputs", seed=seed + run + 1)
+            start = time.perf_counter()
+            self._call(program, "run")
+            times.append(time.perf_counter() - start)
+            program.send(signal.SIGSTOP)  # nothing changes the outputs that are compared
+            found = problem.call(do="check")
+            program.send(signal.SIGCONT)
+            if found:
+                raise Broken(found["rule"], f"run {run + 1}: {found['message']}")
+            if problem.is_gpu:
+                start = time.perf_counter()
+                problem.call(do="time")
+                reference.append(time.perf_counter() - start)
+        self._runs += self._request.runs
+        self._stored += self._request.runs * facts["sizes"][1]
+        case = JudgedCase(problem.cases[index], self._request.runs)
+        if problem.speeds is not None:
+            self._refuse_too_fast(min(times[1:]), facts, problem.speeds)
+            medians = (1e3 * median(each[1:]) for each in (times, reference))
+            ours, theirs = medians
+            case = replace(case, milliseconds=ours, reference_milliseconds=theirs)
+        self._cases.append(case)
+
+    def _refuse_too_fast(
+        self, seconds: float, facts: dict[str, Any], speeds: tuple[float, float]
+    ) -> None:
+        """Refuse a time in which the GPU cannot read the inputs, or execute the operations.
+
+        The inputs are not in the L2 cache when the clock starts.
+        """
+        own, operations = facts["least"]
+        for count, speed, what in (
+            (facts["sizes"][0] if own is None else own, speeds[0], "bytes"),
+            (operations or 0, speeds[1], "operations"),
+        ):
+            if seconds < count / speed:
+                raise Broken(
+                    "floor", f"{1e6 * seconds:.3g} µs for {count:.3g} {what}, which need "
+                    f"{1e6 * count / speed:.3g} µs"
+                )  # fmt: skip
+
+    def _broken_by(self, observation: LaunchObservation) -> Iterator[Broken]:
+        """Yield the rules that the launches break."""
+        if observation.library and not self._request.allow_library:
+            yield Broken("library", f"uses {observation.library[0]}")
+        if observation.launches < self._runs:
+            count = observation.launches
+            yield Broken("launches", f"{count} kernel launches in {self._runs} runs")
+        stored = observation.stored_bytes
+        if stored is not None and stored < self._stored:
+            yield Broken(
+                "host", f"its kernels stored {stored} bytes of {self._stored} bytes of outputs"
+            )
+
+
+def _rule(answer: Any) -> JudgeRule:
+    from cudarun.model.judge import RULES
+
+    found = answer.get("rule") if isinstance(answer, dict) else None
+    return next((each for each in RULES if each == found), "error")

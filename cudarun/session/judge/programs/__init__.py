@@ -1,0 +1,1 @@
+"""The programs that a judge starts under the user's Python; they import nothing of cudarun."""

@@ -1,0 +1,72 @@
+"""The request of ``judge``."""
+
+from __future__ import annotations
+
+from cudarun.base.files import FileUse
+from cudarun.base.options import field_of, option_field
+from cudarun.base.records import dataclass
+from cudarun.session.driver.selection import Selector
+from cudarun.session.launch.request import FunctionRun
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """Submissions, and the problem that they solve.
+
+    Attributes:
+        submissions: Their files.
+        device: The device.
+    """
+
+    submissions: tuple[str, ...]
+    device: Selector
+    problem: str = option_field(
+        "--problem",
+        default="",
+        file=FileUse.INPUT,
+        metavar="PATH",
+        help="The problem: a file with Model and get_inputs, or a folder with reference.py.",
+    )
+    runs: int = option_field(
+        "--runs",
+        default=4,
+        bounds=(2, 10_000),
+        metavar="N",
+        help="Runs of each case, each with new inputs.",
+    )
+    seed: int | None = option_field(
+        "--seed",
+        bounds=(0, (1 << 31) - 1),
+        metavar="N",
+        help="Seed of the first inputs; those of the others follow it.  [default: drawn]",
+    )
+    rtol: float | None = option_field(
+        "--rtol",
+        is_number=True,
+        metavar="X",
+        help="Relative tolerance.  [default: that of the problem, or of the type]",
+    )
+    atol: float | None = option_field(
+        "--atol",
+        is_number=True,
+        metavar="X",
+        help="Absolute tolerance.  [default: that of the problem, or of the type]",
+    )
+    timeout: float | None = option_field(
+        "--timeout",
+        metavar="SECONDS",
+        help="Time limit in seconds of loading a submission, and of each run.  [default: 60]",
+    )
+    memory: int = option_field(
+        "--max-memory",
+        "memory",
+        default=16 << 30,
+        metavar="BYTES",
+        help="Limit of the host memory of a submission's processes.  [default: 16Gi]",
+    )
+    allow_library: bool = option_field(
+        "--allow-library",
+        default=False,
+        help="Accept kernels of PyTorch and of CUDA's libraries beside those of the submission.",
+    )
+    python: str | None = field_of(FunctionRun, "python")

@@ -41,6 +41,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     copies,
     devices,
     fills,
+    generic_nodes,
     graph_memory,
     graph_nodes,
     graph_updates,

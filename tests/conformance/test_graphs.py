@@ -184,3 +184,9 @@ def test_a_graph_needs_no_context_until_it_is_instantiated(cuda, context, world)
     cuda.cuGraphLaunch(world.executable, world.stream)
     cuda.cuCtxPushCurrent(context)
     world.execute(graph)
+
+
+def test_a_removed_node_is_no_dependency(cuda, built):
+    cuda.cuGraphDestroyNode(built.empty)
+    found, *_, count = cuda.cuGraphNodeGetDependencies(built.last, 4)
+    assert (count, [int(node) for node in found[:count]]) == (0, [])

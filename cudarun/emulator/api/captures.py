@@ -10,12 +10,13 @@ from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, query
 from cudarun.emulator.api.graph_nodes import Nodes, nodes_of
-from cudarun.emulator.api.handles import StreamHandle
+from cudarun.emulator.api.handles import GraphHandle, StreamHandle
 from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_member
+from cudarun.emulator.host.streams import Stream
 
 # The bindings return the data of edges since CUDA 13.
 if TYPE_CHECKING or cuda.CUDA_VERSION >= 13000:
@@ -39,14 +40,38 @@ _NONE = cuda.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 @call()
 def cuStreamBeginCapture(hStream: StreamHandle, mode: cuda.CUstreamCaptureMode) -> None:
     """Begin to capture the work of a stream in a graph; not in the legacy default stream."""
+    _begin(hStream, mode)
+
+
+@call()
+def cuStreamBeginCaptureToGraph(
+    hStream: StreamHandle,
+    hGraph: GraphHandle,
+    dependencies: Nodes,
+    dependencyData: Any,
+    numDependencies: int,
+    mode: cuda.CUstreamCaptureMode,
+) -> None:
+    """Begin to capture the work of a stream in a graph that exists."""
+    nodes = nodes_of(dependencies, numDependencies)
+    hGraph.check_own(nodes)
+    if process.captures.is_capturing(hGraph):
+        raise Refusal("INVALID_VALUE", "a capture adds nodes to the graph")
+    _begin(hStream, mode, hGraph).wait(nodes)
+
+
+def _begin(
+    stream: Stream, mode: cuda.CUstreamCaptureMode, graph: Graph | None = None
+) -> CaptureBranch:
+    """Begin a capture, into a new graph if there is none."""
     chosen = enum_member(cuda.CUstreamCaptureMode, mode)
-    if hStream.is_legacy:
+    if stream.is_legacy:
         raise Refusal("STREAM_CAPTURE_UNSUPPORTED", "the legacy default stream cannot be captured")
-    if hStream.branch is not None:
+    if stream.branch is not None:
         raise Refusal("ILLEGAL_STATE", "the stream is already capturing")
-    capture = Capture(chosen, Graph(process.handles))
-    hStream.join(capture)
+    capture = Capture(chosen, graph or Graph(process.handles), is_new=graph is None)
     process.captures.begin(capture)
+    return stream.join(capture)
 
 
 @call()
@@ -62,7 +87,8 @@ def cuStreamEndCapture(hStream: StreamHandle) -> cuda.CUgraph:
     refusal = _failure_of(branch)
     process.captures.end(capture)
     if refusal is not None:
-        capture.graph.destroy()
+        if capture.is_new:
+            capture.graph.destroy()
         raise refusal
     return cuda.CUgraph(capture.graph.handle)
 

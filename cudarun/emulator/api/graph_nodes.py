@@ -16,7 +16,14 @@ from cudarun.emulator.api.fills import Fill
 from cudarun.emulator.api.handles import EventHandle, GraphHandle, NodeHandle, node_of
 from cudarun.emulator.host.addresses import host_function
 from cudarun.emulator.host.contexts import Context
-from cudarun.emulator.host.graphs import Graph, Node, Operation, StructuredOperation, child_graph
+from cudarun.emulator.host.graphs import (
+    Graph,
+    GraphOperation,
+    Node,
+    Operation,
+    StructuredOperation,
+    child_graph,
+)
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import KernelOperation, LaunchGeometry, check, kernel_operation
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
@@ -157,9 +164,15 @@ def cuGraphAddChildGraphNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, childGraph: GraphHandle
 ) -> cuda.CUgraphNode:
     """Add the execution of a copy of a graph."""
-    if childGraph is hGraph:
+    return add_node(hGraph, dependencies, numDependencies, copied_graph(hGraph, childGraph))
+
+
+def copied_graph(graph: Graph, child: Graph) -> GraphOperation:
+    """Return the execution of a copy of a child graph; `Refusal` if it cannot be copied."""
+    if child is graph:
         raise Refusal("INVALID_VALUE", "a graph cannot contain itself")
-    return add_node(hGraph, dependencies, numDependencies, child_graph(childGraph))
+    child.check_can_be_cloned()
+    return child_graph(child.clone())
 
 
 @call()

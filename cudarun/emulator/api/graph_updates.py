@@ -20,14 +20,8 @@ from cudarun.emulator.api.handles import (
 )
 from cudarun.emulator.host.addresses import host_function
 from cudarun.emulator.host.captures import CaptureRule
-from cudarun.emulator.host.graphs import (
-    ChildGraph,
-    ExecutableGraph,
-    Node,
-    Operation,
-    StructuredOperation,
-    UserObject,
-)
+from cudarun.emulator.host.executable_graphs import ExecutableGraph
+from cudarun.emulator.host.graphs import Node, Operation, StructuredOperation, UserObject
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -123,9 +117,9 @@ def cuGraphExecHostNodeSetParams(
 @call()
 def cuGraphChildGraphNodeGetGraph(hNode: NodeHandle) -> cuda.CUgraph:
     """Return the graph that a node executes."""
-    if not isinstance(hNode.operation, ChildGraph):
+    if hNode.operation.kind != cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH:
         raise Refusal("INVALID_VALUE", f"the node is a {hNode.operation.kind.name}")
-    return cuda.CUgraph(hNode.operation.graph.handle)
+    return cuda.CUgraph(hNode.operation.graphs[0].handle)
 
 
 @call()

@@ -19,7 +19,8 @@ from cudarun.emulator.api.handles import (
 )
 from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.captures import CaptureRule
-from cudarun.emulator.host.graphs import ExecutableGraph, Graph, Node, instantiate
+from cudarun.emulator.host.executable_graphs import ExecutableGraph, instantiate, unused_condition
+from cudarun.emulator.host.graphs import Graph, Node
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -52,6 +53,8 @@ def cuGraphCreate(flags: int) -> cuda.CUgraph:
 @call()
 def cuGraphDestroy(hGraph: GraphHandle) -> None:
     """Destroy a graph and its nodes; executable graphs of it stay."""
+    if hGraph.parent is not None:
+        raise Refusal("INVALID_VALUE", "the graph belongs to a node")
     if process.captures.is_capturing(hGraph):
         raise Refusal("INVALID_VALUE", "a capture adds nodes to the graph")
     hGraph.destroy()
@@ -60,6 +63,7 @@ def cuGraphDestroy(hGraph: GraphHandle) -> None:
 @call()
 def cuGraphClone(originalGraph: GraphHandle) -> cuda.CUgraph:
     """Copy a graph with its nodes."""
+    originalGraph.check_can_be_cloned()
     return cuda.CUgraph(originalGraph.clone().handle)
 
 
@@ -182,6 +186,9 @@ def cuGraphInstantiateWithParams(
         instantiateParams.result_out = results.CUDA_GRAPH_INSTANTIATE_ERROR
         in_order = hGraph.in_order()
         stuck = [node for node in hGraph.nodes if node not in in_order]
+        if unused_condition(hGraph):
+            unused = results.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED
+            instantiateParams.result_out = unused
         if stuck:
             instantiateParams.result_out = results.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE
             instantiateParams.hErrNode_out = cuda.CUgraphNode(stuck[0].handle)

@@ -11,7 +11,8 @@ from typing import Annotated, TypeVar
 from cudarun.emulator.host.arrays import CudaArray, MipmappedArray
 from cudarun.emulator.host.contexts import Context, PrimaryContext
 from cudarun.emulator.host.devices import EmulatedDevice
-from cudarun.emulator.host.graphs import ExecutableGraph, Graph, Node, UserObject
+from cudarun.emulator.host.executable_graphs import ExecutableGraph
+from cudarun.emulator.host.graphs import Graph, Node, UserObject
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedLibrary, LoadedModule
 from cudarun.emulator.host.pools import Pool

@@ -109,6 +109,12 @@ class HostAccess:
         """Write memory."""
         ctypes.memmove(address, data, len(data))
 
+    def place(self, data: bytes) -> int:
+        """Put bytes where the program can read them; return the address there."""
+        made = ctypes.create_string_buffer(data, len(data))
+        _placed.append(made)
+        return ctypes.addressof(made)
+
     def arena(self, size: int) -> tuple[mmap.mmap, int] | None:
         """Return memory that is shared with another process, and its address there."""
         return None
@@ -126,6 +132,7 @@ class HostAccess:
 
 
 host = HostAccess()
+_placed: list[ctypes.Array[ctypes.c_char]] = []  # read by the program of this process
 
 
 def access_host(access: HostAccess) -> None:
@@ -152,6 +159,11 @@ def host_text(address: int) -> bytes:
 def host_write(address: int, data: bytes) -> None:
     """Write the program's memory."""
     host.write(address, data)
+
+
+def placed(data: bytes) -> int:
+    """Put bytes where the program can read them; return the address there."""
+    return host.place(data)
 
 
 def host_function(address: int, result: Any, *arguments: Any) -> Callable[..., Any]:

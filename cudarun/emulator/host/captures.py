@@ -38,6 +38,7 @@ class Capture:
     Attributes:
         thread: The identity of the thread that began it.
         branches: The streams in it; the first is the one in which it began.
+        is_new: Whether the graph was created for it.
         status: Active or invalidated; none after its end.
     """
 
@@ -47,6 +48,7 @@ class Capture:
     branches: list[CaptureBranch] = field(default_factory=list)
     status: CUstreamCaptureStatus = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
     id: int = field(default_factory=itertools.count(1).__next__)
+    is_new: bool = True
 
     @property
     def is_valid(self) -> bool:

@@ -10,6 +10,7 @@ from cuda.bindings.driver import CUlimit
 
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import current_profile
+from cudarun.emulator.host.graphs import Condition
 from cudarun.emulator.host.occupancy import blocks_per_multiprocessor, registers_per_thread
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -65,6 +66,13 @@ class ContextServices:
             return self._context.device.attribute(number)  # type: ignore[arg-type]
         except Refusal:
             return 0
+
+    def set_condition(self, handle: int, value: int) -> bool:
+        """Set the value by which a conditional node chooses; return whether there is one."""
+        condition = process.handles.find(handle, Condition)
+        if condition is not None:
+            condition.value = value
+        return condition is not None
 
     def limit(self, number: int) -> tuple[int, int]:
         """Return a limit of the context; all ones with an error."""

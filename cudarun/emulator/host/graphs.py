@@ -1,15 +1,11 @@
-"""Graphs of operations, and executable graphs: driver API, section 6.23.
-
-An operation is one node's work. A graph is executed node by node, in an order that respects the
-edges, as one piece of work of a stream.
-"""
+"""Graphs of operations: driver API, section 6.23. An operation is one node's work."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from cuda.bindings.driver import CUgraphNodeType
@@ -35,6 +31,23 @@ class Operation:
     def device(self) -> EmulatedDevice | None:
         """The device on which a kernel runs; ``None`` for any other work."""
         return None
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The graphs that it executes, which belong to its node; none in general."""
+        return ()
+
+    def parts(self) -> Iterator[Sequence[Operation]]:
+        """Yield the operations that follow its own work; each part is done before the next."""
+        yield from ()
+
+    def for_clone(self) -> Operation:
+        """Return the operation of a clone of the node."""
+        return self
+
+    def at_launch(self) -> Operation:
+        """Return the operation as a launch executes it, whatever changes later."""
+        return self
 
     def attach(self) -> None:
         """Prepare for one more node that has this operation; nothing in general."""
@@ -78,14 +91,64 @@ class UserObject:
 
 
 @dataclass(eq=False)
-class ChildGraph(Operation):
-    """The execution of a graph as a node of another one."""
+class GraphOperation(Operation):
+    """The execution of graphs as a node of another one.
 
-    graph: Graph
+    Attributes:
+        bodies: The graphs.
+        order: Yields the place of each graph to execute, after the end of the one before.
+        operations: The operations of the graphs, when they are launched.
+    """
+
+    bodies: tuple[Graph, ...]
+    order: Callable[[], Iterable[int]]
+    operations: Sequence[Sequence[Operation]]
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The graphs."""
+        return self.bodies
+
+    def parts(self) -> Iterator[Sequence[Operation]]:
+        """Yield the operations of each graph to execute."""
+        return (self.operations[place] for place in self.order())
+
+    def for_clone(self) -> GraphOperation:
+        """Return the execution of copies of the graphs."""
+        return replace(self, bodies=tuple(each.clone() for each in self.graphs))
+
+    def at_launch(self) -> GraphOperation:
+        """Return the execution of the graphs as they are now."""
+        found = [[node.operation.at_launch() for node in each.in_order()] for each in self.graphs]
+        return replace(self, operations=found)
 
     def detach(self) -> None:
-        """Destroy the graph, which only one node has."""
-        self.graph.destroy()
+        """Destroy the graphs, which only one node has."""
+        for each in self.graphs:
+            each.destroy()
+
+
+@dataclass(eq=False)
+class Condition:
+    """A value by which a conditional node chooses the graphs that it executes; kernels set it.
+
+    Attributes:
+        graph: The node belongs to it, or to a graph in it.
+        default: The value at the beginning of each launch; ``None`` if it stays what it was.
+        has_node: Whether a node uses it.
+    """
+
+    graph: Graph
+    default: int | None
+    value: int = 0
+    has_node: bool = False
+
+
+@dataclass(eq=False)
+class ConditionalOperation(GraphOperation):
+    """The execution of graphs as long as a condition holds, or of the one that it selects."""
+
+    condition: Condition
 
 
 @dataclass(eq=False)
@@ -100,10 +163,10 @@ class MemoryOperation(Operation):
         return is_free and self.address == address
 
 
-def child_graph(graph: Graph) -> ChildGraph:
-    """Return the operation that executes a copy of a graph."""
+def child_graph(graph: Graph) -> GraphOperation:
+    """Return the operation that executes a graph, which no other node has."""
     kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH
-    return ChildGraph(kind, lambda: None, graph.clone())
+    return GraphOperation(kind, lambda: None, (graph,), lambda: (0,), ())
 
 
 @dataclass(eq=False)
@@ -123,12 +186,31 @@ class Node:
     before: dict[Node, None] = field(default_factory=dict)
     after: dict[Node, None] = field(default_factory=dict)
 
+    def replace(self, operation: Operation) -> None:
+        """Let it have another operation."""
+        operation.attach()
+        self.operation.detach()
+        self.operation = operation
+
 
 class Graph:
-    """Nodes, in the order of their creation, and edges."""
+    """Nodes, in the order of their creation, and edges.
 
-    def __init__(self, handles: HandleTable) -> None:
+    Args:
+        handles: It gets the handles of the graph and its nodes.
+        parent: See below.
+
+    Attributes:
+        parent: The graph whose node executes this one; ``None`` of a graph of the program.
+        conditions: The conditions that were created for it.
+        is_instantiated: Whether an executable graph of it exists.
+    """
+
+    def __init__(self, handles: HandleTable, parent: Graph | None = None) -> None:
         self._handles = handles
+        self.parent = parent
+        self.conditions: list[Condition] = []
+        self.is_instantiated = False
         self.nodes: list[Node] = []
         self.objects: Counter[UserObject] = Counter()  # with the references of this graph
         self.handle = handles.add(self)
@@ -141,7 +223,7 @@ class Graph:
         """
         if len(set(dependencies)) < len(dependencies):
             raise Refusal("INVALID_VALUE", "a dependency is repeated")
-        self._check_own(dependencies)
+        self.check_own(dependencies)
         operation.attach()
         node = Node(self, operation)
         node.handle = self._handles.add(node)
@@ -163,7 +245,7 @@ class Graph:
         Raises:
             Refusal: An edge exists, connects a node with itself, or one of another graph.
         """
-        self._check_own(itertools.chain.from_iterable(edges))
+        self.check_own(itertools.chain.from_iterable(edges))
         for before, after in edges:
             if before is after:
                 raise Refusal("INVALID_VALUE", "a node cannot depend on itself")
@@ -175,13 +257,15 @@ class Graph:
         """Remove edges.
 
         Raises:
-            Refusal: The graph does not have one of them.
+            Refusal: The graph does not have one of them, or has memory nodes.
         """
+        self.check_can_shrink()
         if any(edge[1] not in edge[0].after or edges.count(edge) > 1 for edge in edges):
             raise Refusal("INVALID_VALUE", "the dependency is not in the graph")
         self._unlink(edges)
 
-    def _check_own(self, nodes: Iterable[Node]) -> None:
+    def check_own(self, nodes: Iterable[Node]) -> None:
+        """Raise `Refusal` if a node belongs to another graph."""
         if any(node.graph is not self for node in nodes):
             raise Refusal("INVALID_VALUE", "the node belongs to another graph")
 
@@ -220,15 +304,16 @@ class Graph:
         made = Graph(self._handles)
         copies: dict[Node, Node] = {}
         for node in self.nodes:
-            operation = node.operation
-            if isinstance(operation, ChildGraph):
-                operation = child_graph(operation.graph)
-            copies[node] = made.add(operation, [])
+            copies[node] = made.add(node.operation.for_clone(), [])
             copies[node].original = node
         made._link((copies[before], copies[after]) for before, after in self.edges())
         for each, count in self.objects.items():
             made.retain(each, count)
         return made
+
+    def contains(self, other: Graph | None) -> bool:
+        """Return whether it is another graph, or a node in it executes that one."""
+        return other is not None and (other is self or self.contains(other.parent))
 
     def retain(self, item: UserObject, count: int) -> None:
         """Add references to an object of the program."""
@@ -242,17 +327,40 @@ class Graph:
         self.objects[item] -= count
         item.release(count, self._handles)
 
-    def all_objects(self) -> Iterator[UserObject]:
-        """Yield the objects that this graph and its child graphs refer to."""
-        yield from +self.objects
+    def all_graphs(self) -> Iterator[Graph]:
+        """Yield this graph and those that its nodes execute."""
+        yield self
         for node in self.nodes:
-            if isinstance(node.operation, ChildGraph):
-                yield from node.operation.graph.all_objects()
+            for each in node.operation.graphs:
+                yield from each.all_graphs()
+
+    def has_memory_nodes(self) -> bool:
+        """Return whether a node of it allocates or frees memory."""
+        return any(isinstance(each.operation, MemoryOperation) for each in self.nodes)
+
+    def check_can_be_cloned(self) -> None:
+        """Raise `Refusal` if the program cannot copy it."""
+        for graph in self.all_graphs():
+            kinds = {node.operation.kind for node in graph.nodes}
+            if graph.has_memory_nodes() or CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL in kinds:
+                words = "a graph with memory nodes or conditional nodes cannot be copied"
+                raise Refusal("NOT_SUPPORTED", words)
+
+    def check_can_shrink(self) -> None:
+        """Raise `Refusal` if nodes and edges cannot be removed."""
+        if self.has_memory_nodes():
+            words = "nodes and edges of a graph with memory nodes cannot be removed"
+            raise Refusal("NOT_SUPPORTED", words)
 
     def destroy_node(self, node: Node) -> None:
-        """Remove a node with its edges."""
-        self.nodes.remove(node)
+        """Remove a node with its edges.
+
+        Raises:
+            Refusal: The graph has memory nodes.
+        """
+        self.check_can_shrink()
         self._unlink([edge for edge in self.edges() if node in edge])
+        self.nodes.remove(node)
         self._end(node)
 
     def destroy(self) -> None:
@@ -266,122 +374,3 @@ class Graph:
     def _end(self, node: Node) -> None:
         self._handles.remove(node.handle)
         node.operation.detach()
-
-
-@dataclass(eq=False)
-class ExecutableGraph:
-    """An executable graph: a copy of a graph, whose operations can be replaced.
-
-    Attributes:
-        graph: The copy.
-        nodes: The nodes of the copy in their order, by the handles of the originals.
-        disabled: Nodes of the copy that are not executed.
-    """
-
-    graph: Graph
-    flags: int
-    nodes: dict[int, Node] = field(default_factory=dict)
-    handle: int = 0
-    disabled: set[Node] = field(default_factory=set)
-
-    def operations(self) -> list[Operation]:
-        """Return everything to execute, child graphs included, in its order."""
-        return list(_flattened(each for each in self.nodes.values() if each not in self.disabled))
-
-    def release_operation(self, handles: HandleTable) -> Operation:
-        """Retain the objects of the graph; return the work that releases them after a launch."""
-        objects = [*self.graph.all_objects()]
-        for each in objects:
-            each.references += 1
-
-        def release() -> None:
-            for each in objects:
-                each.release(1, handles)
-
-        return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, release)
-
-    def node(self, original: Node) -> Node:
-        """Return the copy of a node of the graph that this one was created from.
-
-        Raises:
-            Refusal: There is none.
-        """
-        if original.handle not in self.nodes:
-            words = "the executable graph was not created from the node's graph"
-            raise Refusal("INVALID_VALUE", words)
-        return self.nodes[original.handle]
-
-    def update(self, graph: Graph) -> None:
-        """Take over the operations of a graph with the same nodes and edges.
-
-        Raises:
-            Refusal: They are not the same.
-        """
-        pairs = list(_matched(self.graph, graph))
-        for own, other in pairs:
-            other.operation.attach()
-            own.operation.detach()
-            own.operation = other.operation
-
-    def left_allocated(self) -> set[int]:
-        """Return the addresses of the memory that it allocates and does not free."""
-        addresses: dict[CUgraphNodeType, set[int]] = {}
-        for operation in self.operations():
-            if isinstance(operation, MemoryOperation):
-                addresses.setdefault(operation.kind, set()).add(operation.address)
-        types = CUgraphNodeType
-        allocated = addresses.get(types.CU_GRAPH_NODE_TYPE_MEM_ALLOC, set())
-        return allocated - addresses.get(types.CU_GRAPH_NODE_TYPE_MEM_FREE, set())
-
-    def destroy(self, handles: HandleTable) -> None:
-        """Make the handle invalid."""
-        self.graph.destroy()
-        handles.remove(self.handle)
-
-
-def _matched(own: Graph, other: Graph) -> Iterable[tuple[Node, Node]]:
-    """Yield the nodes of two graphs in pairs, those of child graphs included.
-
-    Raises:
-        Refusal: Their nodes or edges are not the same.
-    """
-    copies = dict(zip(own.nodes, other.nodes, strict=False))
-    is_same = len(own.nodes) == len(other.nodes) and all(
-        {copies[each] for each in before.before} == set(after.before)
-        and before.operation.kind == after.operation.kind
-        and before.operation.device is after.operation.device
-        for before, after in copies.items()
-    )
-    if not is_same:
-        raise Refusal("GRAPH_EXEC_UPDATE_FAILURE", "the graphs have different nodes or edges")
-    for before, after in copies.items():
-        if isinstance(before.operation, ChildGraph) and isinstance(after.operation, ChildGraph):
-            yield from _matched(before.operation.graph, after.operation.graph)
-        else:
-            yield before, after
-
-
-def _flattened(nodes: Iterable[Node]) -> Iterable[Operation]:
-    for node in nodes:
-        operation = node.operation
-        if isinstance(operation, ChildGraph):
-            yield from _flattened(operation.graph.in_order())
-        else:
-            yield operation
-
-
-def instantiate(graph: Graph, flags: int, handles: HandleTable) -> ExecutableGraph:
-    """Return an executable graph; later changes of the graph do not affect it.
-
-    Raises:
-        Refusal: The dependencies form a cycle.
-    """
-    copy = graph.clone()
-    order = copy.in_order()
-    if len(order) < len(copy.nodes):
-        copy.destroy()
-        raise Refusal("INVALID_VALUE", "the dependencies of the graph form a cycle")
-    made = ExecutableGraph(copy, flags)
-    made.nodes = {node.original.handle: node for node in order if node.original is not None}
-    made.handle = handles.add(made)
-    return made

@@ -291,13 +291,19 @@ class Process:
         for operation in operations:
             if operation.device is not None:
                 self.run(operation.device, operation.work)
-                continue
-            if self.queues is None:
-                self.ready(device)
-            else:
-                self._complete_in_flight(device)
-            if self.fault is None:
+            elif self._is_settled(device):
                 self._do(operation)
+                for part in operation.parts():
+                    self._perform(device, part)
+                    if not self._is_settled(device):
+                        break
+
+    def _is_settled(self, device: EmulatedDevice) -> bool:
+        """Complete earlier kernels; return whether no fault occurred."""
+        if self.queues is None:
+            return self.ready(device)
+        self._complete_in_flight(device)
+        return self.fault is None
 
     def _do(self, operation: Operation) -> None:
         """Execute an operation that is no kernel; a host function may wait for other threads."""

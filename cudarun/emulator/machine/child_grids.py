@@ -50,6 +50,9 @@ class DeviceServices(Protocol):
     def attribute(self, number: int) -> int:
         """Return a device attribute."""
 
+    def set_condition(self, handle: int, value: int) -> bool:
+        """Set the value of a condition of a graph; return whether there is one."""
+
     def limit(self, number: int) -> tuple[int, int]:
         """Return a limit of the context."""
 

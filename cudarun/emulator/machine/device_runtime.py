@@ -247,6 +247,13 @@ def _fill_planes(thread: CallingThread, *given: int) -> int:
     return _fill(thread, Box.of_pitched(pitched, extent), stream)
 
 
+def _set_condition(thread: CallingThread, handle: int, value: int) -> int:
+    if not thread.services.set_condition(handle, value):
+        what = f"cudaGraphSetConditional of {handle:#x}, which is not a handle of a condition"
+        raise thread.active.fault(700, what, thread.index)
+    return _SUCCESS
+
+
 # --- the functions -------------------------------------------------------------------------------
 
 
@@ -319,6 +326,7 @@ _FUNCTIONS: dict[str, RuntimeFunction] = {
     ),
     "Malloc": _query(_malloc, "ptr size", "u8"),
     "Free": _call(_free, "ptr"),
+    "GraphSetConditional": _call(_set_condition, "ptr int", ""),
     "MemcpyAsync": _call(_copy_line, "ptr ptr size int stream"),
     "Memcpy2DAsync": _call(_copy_rows, "ptr size ptr size size size int stream"),
     "Memcpy3DAsync": _call(_copy_planes, "ptr stream"),

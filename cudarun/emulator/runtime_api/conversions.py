@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cuda.bindings import driver as cuda
@@ -204,6 +204,20 @@ def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> cuda.CUDA_MEMCPY3
 
 
 # --- other structures ----------------------------------------------------------------------------
+
+
+_NodeParameters: Callable[..., Any] = cuda.CUgraphNodeParams
+
+
+def node_parameters(parameters: Any) -> Any:
+    """Return the driver's form of a ``cudaGraphNodeParams``: of one layout, but for copies."""
+    check_given(parameters)
+    if parameters.type != cudart.cudaGraphNodeType.cudaGraphNodeTypeMemcpy:
+        return _NodeParameters(_ptr=parameters.getPtr())
+    made = cuda.CUgraphNodeParams()
+    made.type = cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY
+    made.memcpy.copyParams = box(parameters.memcpy.copyParams)
+    return made
 
 
 def fill(parameters: Any) -> cuda.CUDA_MEMSET_NODE_PARAMS:

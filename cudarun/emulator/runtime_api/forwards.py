@@ -41,6 +41,7 @@ from cudarun.emulator.runtime_api.conversions import (
     fill,
     host_function,
     location,
+    node_parameters,
     pool_properties,
     rectangle,
 )
@@ -62,6 +63,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "fill": fill,
     "allocation": lambda node: _AllocationNode(_ptr=node.getPtr()),  # of the same layout
     "host_function": host_function,
+    "node": node_parameters,
     "pool": pool_properties,
     "resource": resource,
     "texture": texture,

@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cuda.bindings import runtime as cudart
+
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.runtime_api.calls import driver_call, runtime_call
+from cudarun.emulator.runtime_api.conversions import node_parameters
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 Nodes = Sequence[Any] | None
@@ -87,6 +90,14 @@ cudaGraphMemsetNodeSetParams(node, pNodeParams: fill)
 cudaGraphExecMemsetNodeSetParams(hGraphExec, node, pNodeParams: fill)
         = cuGraphExecMemsetNodeSetParams(hGraphExec, node, pNodeParams, current)
     Replace the fill of a node in an executable graph.
+cudaGraphConditionalHandleCreate(graph, defaultLaunchValue: int, flags: int)
+        -> cudaGraphConditionalHandle
+        = cuGraphConditionalHandleCreate(graph, current, defaultLaunchValue, flags)
+    Create the value by which a node chooses the graphs that it executes.
+cudaGraphNodeSetParams(node, nodeParams: node)
+    Replace what a node does.
+cudaGraphExecNodeSetParams(graphExec, node, nodeParams: node)
+    Replace what a node does in an executable graph.
 cudaGraphNodeSetEnabled(hGraphExec, hNode, isEnabled: int)
     Let an executable graph execute a node, or leave it out.
 """,
@@ -102,3 +113,11 @@ def cudaGraphAddDependencies(
 ) -> None:
     """Add edges; there is no edge data in CUDA 12."""
     driver_call("cuGraphAddDependencies", graph, from_, to, *edgeData_and_count)
+
+
+@runtime_call(1)
+def cudaGraphAddNode(graph: Handle, pDependencies: Nodes, *edgeData_count_and_params: Any) -> Any:
+    """Add a node of any type; some types change its structure."""
+    *rest, params = edgeData_count_and_params
+    made = driver_call("cuGraphAddNode", graph, pDependencies, *rest, node_parameters(params))
+    return cudart.cudaGraphNode_t(int(made))

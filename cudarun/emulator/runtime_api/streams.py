@@ -36,6 +36,9 @@ cudaLaunchHostFunc(stream, fn, userData)
     Call a C function on the host, in a stream.
 cudaStreamBeginCapture(stream, mode: enum)
     Capture later work in a stream as a graph.
+cudaStreamBeginCaptureToGraph(stream, graph, dependencies, dependencyData, numDependencies: int,
+        mode: enum)
+    Capture later work in a stream in a graph that exists.
 cudaStreamEndCapture(stream) -> cudaGraph_t
     End the capture and return the graph.
 cudaStreamIsCapturing(stream) -> cudaStreamCaptureStatus

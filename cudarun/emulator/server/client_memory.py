@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.host import addresses
 from cudarun.emulator.host.addresses import Bytes, HostAccess, RemoteBytes
 from cudarun.emulator.host.devices import memory_size
 from cudarun.emulator.host.refusal import Refusal
@@ -231,12 +230,6 @@ class ClientMemory(HostAccess):
 
         self._callback(_START, 0, ())
         return call
-
-
-def placed(data: bytes) -> int:
-    """Put bytes where the program can read them; return the address there."""
-    assert isinstance(addresses.host, ClientMemory)
-    return addresses.host.place(data)
 
 
 _SHARE, _UNSHARE = 3, 4  # of client.c

@@ -21,11 +21,11 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.api.graph_nodes import kernel_of
 from cudarun.emulator.api.handles import node_of
-from cudarun.emulator.host.addresses import host_read, read_pointers
-from cudarun.emulator.host.graphs import ExecutableGraph, Graph
+from cudarun.emulator.host.addresses import host_read, placed, read_pointers
+from cudarun.emulator.host.executable_graphs import ExecutableGraph
+from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.modules import LoadedFunction
 from cudarun.emulator.host.process import process
-from cudarun.emulator.server.client_memory import placed
 from cudarun.emulator.server.connections import Outputs
 from cudarun.emulator.server.marshalling import Handler, Slots, encoded
 

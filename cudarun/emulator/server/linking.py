@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import struct
 
-from cudarun.emulator.host.addresses import host_read, host_text
+from cudarun.emulator.host.addresses import host_read, host_text, placed
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.linker import Linker, LinkInput
-from cudarun.emulator.server.client_memory import placed
 from cudarun.emulator.server.connections import Outputs
 from cudarun.emulator.server.marshalling import Slots
 from cudarun.ptx.errors import PtxError

@@ -16,9 +16,8 @@ from typing import Any
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
-from cudarun.emulator.host.addresses import host_read, host_text, read_pointers
+from cudarun.emulator.host.addresses import host_read, host_text, placed, read_pointers
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.server.client_memory import placed
 from cudarun.emulator.server.connections import Outputs
 from cudarun.programs.prototypes import CallParameter, Prototype, read_table
 
@@ -39,6 +38,7 @@ _SEVERAL: Mapping[str, tuple[str, ...]] = {
     "edgeData_and_count": ("edgeData", "numDependencies"),
     "flags_and_stream": ("flags", "stream", "hStream"),
     "edgeData_count_and_flags": ("dependencyData", "numDependencies", "flags"),
+    "edgeData_count_and_params": ("dependencyData", "numDependencies", "nodeParams"),
 }
 _LISTS = ("pDependencies", "dependencies", "from", "to")  # of `numDependencies` handles
 _EDGES = ("edgeData", "dependencyData")  # edges have no data
@@ -57,7 +57,7 @@ _OPTION_COUNTS = ("numOptions", "numJitOptions")
 _SWITCHES = (1, 2, 3)  # attributes of memory pools that are an int
 _OLD_TYPES = re.compile(r"CUdeviceptr_v1|CUDA_(MEMCPY|ARRAY)\w*_v1(_st)?")  # of 32 bits
 # Calls with one result that the program need not take.
-_OPTIONAL = ("cuCtxPopCurrent",)
+_OPTIONAL = ("cuCtxPopCurrent", "cuStreamEndCapture", "cudaStreamEndCapture")
 
 
 def handler(

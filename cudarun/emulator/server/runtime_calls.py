@@ -13,9 +13,12 @@ from typing import Any
 
 from cuda.bindings.driver import (
     CUDA_KERNEL_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v3,
     CUfunction,
     CUfunction_attribute,
     CUgraphNode,
+    CUgraphNodeParams,
+    CUgraphNodeType,
     CUkernel,
 )
 
@@ -34,7 +37,7 @@ from cudarun.emulator.runtime_api.calls import (
     driver_call,
     runtime_call,
 )
-from cudarun.emulator.runtime_api.conversions import element_bytes
+from cudarun.emulator.runtime_api.conversions import element_bytes, node_parameters
 from cudarun.emulator.runtime_api.properties import attribute_fields
 from cudarun.emulator.server.driver_calls import kernel_node, launch_config
 from cudarun.emulator.server.registered_code import RegisteredCode
@@ -338,6 +341,9 @@ def cudaGetDeviceProperties(device: int) -> dict[str, Any]:
 # --- graphs --------------------------------------------------------------------------------------
 
 
+_KernelParameters: Callable[..., Any] = CUDA_KERNEL_NODE_PARAMS_v3  # of the same layout
+
+
 def _node(parameters: Any) -> CUDA_KERNEL_NODE_PARAMS:
     """Return the driver's form of a ``cudaKernelNodeParams``."""
     func, *geometry, params, extra = struct.unpack("=Q6II4xQQ", _bytes(parameters, 56))
@@ -361,6 +367,18 @@ def cudaGraphAddKernelNode(
     nodes = [CUgraphNode(each) for each in pDependencies or ()]
     made = _node(pNodeParams)
     return int(driver_call("cuGraphAddKernelNode", graph, nodes, int(numDependencies), made))
+
+
+@program_call(1)
+def cudaGraphAddNode(graph: Any, pDependencies: Any, *edgeData_count_and_params: Any) -> int:
+    """Add a node of any type."""
+    *data, count, given = edgeData_count_and_params
+    params = node_parameters(given)
+    if not int(given.type):  # a kernel
+        params = CUgraphNodeParams()
+        params.type, node = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL, _node(given.kernel)
+        params.kernel = _KernelParameters(_ptr=node.getPtr())
+    return int(driver_call("cuGraphAddNode", graph, pDependencies, *data, count, params))
 
 
 @program_call(1)

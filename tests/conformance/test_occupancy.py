@@ -45,3 +45,45 @@ def test_no_more_dynamic_shared_memory_than_the_kernel_may_have(cuda, function):
     assert cuda.cuOccupancyAvailableDynamicSMemPerBlock(nothing, 2, 32) == 116736
     assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 32, 116736) == 1
     assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 32, 116736 - 1024) == 2
+
+
+@pytest.fixture
+def config(cuda):
+    """A configuration of 128 threads per block, with clusters of so many blocks."""
+
+    def made(blocks=0):
+        config = cuda.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = 16, 1, 1
+        config.blockDimX, config.blockDimY, config.blockDimZ = 128, 1, 1
+        if blocks:
+            attribute = cuda.CUlaunchAttribute()
+            attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            extent = attribute.value.clusterDim
+            extent.x, extent.y, extent.z = blocks, 1, 1
+            config.attrs, config.numAttrs = [attribute], 1
+        return config
+
+    return made
+
+
+@pytest.mark.assumed
+def test_clusters_that_are_resident(cuda, function, config):
+    count = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+    processors = cuda.cuDeviceGetAttribute(count, 0)
+    nothing = function(b"nothing")
+    blocks = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 128, 0)
+    found = cuda.cuOccupancyMaxActiveClusters(nothing, config(2))
+    assert found == processors * blocks // 2
+    refused = ("cuOccupancyMaxActiveClusters", nothing)
+    assert cuda.result(*refused, config()) == "INVALID_CLUSTER_SIZE"
+    assert cuda.result(*refused, config(16)) == "INVALID_CLUSTER_SIZE"
+
+
+@pytest.mark.assumed
+def test_the_largest_cluster(cuda, function, config):
+    nothing = function(b"nothing")
+    assert cuda.cuOccupancyMaxPotentialClusterSize(nothing, config()) == 8
+    attributes = cuda.CUfunction_attribute
+    free = attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+    cuda.cuFuncSetAttribute(nothing, free, 1)
+    assert cuda.cuOccupancyMaxPotentialClusterSize(nothing, config()) == 16

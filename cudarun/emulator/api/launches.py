@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import partial
+from math import prod
 
 from cuda.bindings.driver import CUfunction_attribute, CUgraphNodeType, CUlaunchConfig
 
@@ -13,11 +14,12 @@ from cudarun.emulator.api.handles import FunctionHandle
 from cudarun.emulator.host.addresses import HostPointer, host_function
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.launches import LaunchGeometry, geometry_of, launch
+from cudarun.emulator.host.launches import LaunchGeometry, geometry_of, largest_cluster, launch
 from cudarun.emulator.host.modules import LoadedFunction
 from cudarun.emulator.host.occupancy import (
     best_block,
     blocks_per_multiprocessor,
+    clusters,
     dynamic_shared_for,
 )
 from cudarun.emulator.host.parameters import KernelParameters
@@ -151,6 +153,27 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
 ) -> tuple[int, int]:
     """`cuOccupancyMaxPotentialBlockSize`; the flags only affect caches."""
     return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
+
+
+@call()
+def cuOccupancyMaxActiveClusters(func: FunctionHandle, config: CUlaunchConfig) -> int:
+    """Return the number of clusters that are resident on the device."""
+    geometry = geometry_of(config)
+    cluster = geometry.cluster or func.attributes.required_cluster()
+    if cluster is None or not 1 <= prod(cluster) <= largest_cluster(func):
+        raise Refusal("INVALID_CLUSTER_SIZE", "the cluster is missing or too large")
+    return clusters(func.code, geometry.threads, geometry.dynamic_shared, prod(cluster))
+
+
+@call()
+def cuOccupancyMaxPotentialClusterSize(func: FunctionHandle, config: CUlaunchConfig) -> int:
+    """Return the size of the largest cluster with which a kernel can be launched."""
+    geometry, required = geometry_of(config), func.attributes.required_cluster()
+    if required is not None:
+        return prod(required)
+    sizes = (1 << bits for bits in reversed(range(largest_cluster(func).bit_length())))
+    fits = partial(clusters, func.code, geometry.threads, geometry.dynamic_shared)
+    return next((size for size in sizes if fits(size)), 0)
 
 
 @call()

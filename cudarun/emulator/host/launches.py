@@ -339,14 +339,19 @@ def _check_block(function: LoadedFunction, geometry: LaunchGeometry) -> None:
         )
 
 
-def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> None:
+def largest_cluster(function: LoadedFunction) -> int:
+    """Return the maximum number of blocks in a cluster; `Refusal` if there are no clusters."""
     free = function.attributes.get(
         cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     )
     largest = function.module.context.device.profile.cluster
     if not largest:
         raise Refusal("NOT_SUPPORTED", "clusters require compute capability 9.0 or later")
-    most = largest if free else min(largest, _PORTABLE_CLUSTER)
+    return largest if free else min(largest, _PORTABLE_CLUSTER)
+
+
+def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> None:
+    most = largest_cluster(function)
     if not 1 <= prod(cluster) <= most:
         raise Refusal(
             "INVALID_CLUSTER_SIZE",

@@ -13,6 +13,8 @@ from cudarun.base.profiles import WARP
 from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.program import KernelCode
 
+_MOST_PAIRS = 9  # of multiprocessors in a GPC, of which an H100 has eight
+
 
 def registers_per_thread(code: KernelCode) -> int:
     """Return an estimate with which a block of ``code.max_threads`` fits on a multiprocessor."""
@@ -25,6 +27,18 @@ def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: in
         return 0
     shared = code.static_shared + dynamic_shared
     return current_profile().resident_blocks(threads, registers_per_thread(code), shared)
+
+
+def clusters(code: KernelCode, threads: int, dynamic_shared: int, blocks: int) -> int:
+    """Return the number of resident clusters of so many blocks.
+
+    All blocks of a cluster are in one GPC. Their sizes differ from one GPU to another of the same
+    model: here each has as many pairs of multiprocessors as the others, or one more.
+    """
+    pairs = current_profile().multiprocessors // 2
+    parts = -(-pairs // _MOST_PAIRS)
+    each = blocks_per_multiprocessor(code, threads, dynamic_shared)
+    return sum((pairs + part) // parts * 2 * each // blocks for part in range(parts))
 
 
 def best_block(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
+from functools import partial
 
 from cuda.bindings.driver import CUgraphExecUpdateResult as _UpdateResult
 from cuda.bindings.driver import (
@@ -31,6 +32,7 @@ from cudarun.emulator.server.marshalling import Handler, Slots, encoded
 
 Answer = tuple[int, Outputs]
 
+CLUSTER_CALLS = ("cuOccupancyMaxActiveClusters", "cuOccupancyMaxPotentialClusterSize")
 _GRAPH_EXEC_UPDATE_FAILURE = 910
 _TENSOR_MAP_BYTES = 128
 _ATTRIBUTE_BYTES = 72  # of a CUlaunchAttribute
@@ -57,11 +59,19 @@ def launch_config(
     return made
 
 
+def _config(address: int) -> CUlaunchConfig:
+    *geometry, shared = struct.unpack("=7I", host_read(address, 28))
+    stream, attributes, count = struct.unpack("=QQI", host_read(address + 32, 20))
+    return launch_config(geometry, shared, stream, attributes, count)
+
+
 def _launch_ex(slots: Slots) -> Answer:
-    *geometry, shared = struct.unpack("=7I", host_read(slots[0], 28))
-    stream, attributes, count = struct.unpack("=QQI", host_read(slots[0] + 32, 20))
-    config = launch_config(geometry, shared, stream, attributes, count)
-    return int(CALLS["cuLaunchKernelEx"](config, *slots[1:4])[0]), ()
+    return int(CALLS["cuLaunchKernelEx"](_config(slots[0]), *slots[1:4])[0]), ()
+
+
+def _clusters(name: str, slots: Slots) -> Answer:
+    result, count = CALLS[name](slots[1], _config(slots[2]))
+    return int(result), [] if result else [(slots[0], encoded(count, 4))]
 
 
 def _replace_address(slots: Slots) -> Answer:
@@ -153,6 +163,7 @@ def _update(slots: Slots) -> Answer:
 
 DRIVER_CALLS: dict[str, Handler] = {
     "cuLaunchKernelEx": _launch_ex,
+    **{name: partial(_clusters, name) for name in CLUSTER_CALLS},
     "cuGraphKernelNodeGetParams": _kernel_node,
     "cuGraphExecUpdate": _update,
     "cuLinkComplete": _link_complete,

@@ -20,6 +20,7 @@ from cuda.bindings.driver import (
     CUgraphNodeParams,
     CUgraphNodeType,
     CUkernel,
+    CUlaunchConfig,
 )
 
 from cudarun.emulator.api.calls import CALLS, Answer, enqueue
@@ -39,7 +40,7 @@ from cudarun.emulator.runtime_api.calls import (
 )
 from cudarun.emulator.runtime_api.conversions import element_bytes, node_parameters
 from cudarun.emulator.runtime_api.properties import attribute_fields
-from cudarun.emulator.server.driver_calls import kernel_node, launch_config
+from cudarun.emulator.server.driver_calls import CLUSTER_CALLS, kernel_node, launch_config
 from cudarun.emulator.server.registered_code import RegisteredCode
 from cudarun.programs.prototypes import read_table
 
@@ -143,13 +144,18 @@ def cudaLaunchCooperativeKernel(
     _launch(code.kernel(int(func)), geometry, args, stream)
 
 
+def _config(config: Any) -> CUlaunchConfig:
+    """Return the driver's form of a ``cudaLaunchConfig_t``."""
+    data = _bytes(config, 56)
+    grid_block, shared, stream, attributes, count = struct.unpack_from("=24sQQQI", data)
+    return launch_config(struct.unpack("=6I", grid_block), shared, stream, attributes, count)
+
+
 @program_call()
 def cudaLaunchKernelExC(config: Any, func: Any, args: Any) -> None:
     """Launch with attributes."""
-    data = _bytes(config, 56)
-    grid_block, shared, stream, attributes, count = struct.unpack_from("=24sQQQI", data)
-    made = launch_config(struct.unpack("=6I", grid_block), shared, stream, attributes, count)
-    _launch(code.kernel(int(func)), geometry_of(made), args, stream)
+    made = _config(config)
+    _launch(code.kernel(int(func)), geometry_of(made), args, made.hStream)
 
 
 # --- kernels -------------------------------------------------------------------------------------
@@ -228,6 +234,10 @@ def _resident(func: int, *arguments: int) -> int:
     return int(driver_call(name, _function(func), *arguments))
 
 
+def _clusters(name: str) -> Callable[[int, Any], int]:
+    return lambda func, launchConfig: int(driver_call(name, _function(func), _config(launchConfig)))
+
+
 def _set_box(name: str, box: Any, value: int, extent: Any, *stream: int) -> None:
     """Set the bytes of a box, by a call for rows."""
     for z in range(extent.depth):
@@ -246,6 +256,7 @@ _VALUES: dict[str, Callable[..., Any]] = {
     "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags": (
         lambda func, blockSize, dynamicSMemSize, flags: _resident(func, blockSize, dynamicSMemSize)
     ),
+    **{name.replace("cu", "cuda", 1): _clusters(name) for name in CLUSTER_CALLS},
     "cudaOccupancyAvailableDynamicSMemPerBlock": lambda func, numBlocks, blockSize: int(
         driver_call(
             "cuOccupancyAvailableDynamicSMemPerBlock", _function(func), numBlocks, blockSize

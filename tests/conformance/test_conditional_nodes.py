@@ -192,10 +192,14 @@ def add_memory(world, graph=None):
     pool.location.type = world.cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
     params.alloc.bytesize = 64
     node = add(world, params, graph=graph)
-    assert int(params.alloc.dptr)
+    found = world.cuda.cuGraphMemAllocNodeGetParams(node)
+    assert int(found.bytesize) == 64
+    assert int(found.dptr) == int(params.alloc.dptr) != 0
     freed = parameters(world, "MEM_FREE")
     freed.free.dptr = params.alloc.dptr
-    return node, add(world, freed, [node], graph)
+    last = add(world, freed, [node], graph)
+    assert int(world.cuda.cuGraphMemFreeNodeGetParams(last)) == int(found.dptr)
+    return node, last
 
 
 def test_a_graph_with_memory_nodes_does_not_shrink(cuda, world):

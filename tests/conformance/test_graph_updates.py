@@ -88,3 +88,28 @@ def test_objects_of_the_program(cuda, world):
     cuda.cuGraphDestroy(clone)
     cuda.cuCtxSynchronize()
     assert destroyed == [8]
+
+
+def test_events_of_nodes(cuda, built):
+    record = cuda.cuGraphAddEventRecordNode(built.graph, [], 0, built.event)
+    wait = cuda.cuGraphAddEventWaitNode(built.graph, [record], 1, built.event)
+    other = cuda.cuEventCreate(0)
+    executable = cuda.cuGraphInstantiate(built.graph, 0)
+    for call, node in (("Record", record), ("Wait", wait)):
+        assert int(getattr(cuda, f"cuGraphEvent{call}NodeGetEvent")(node)) == int(built.event)
+        getattr(cuda, f"cuGraphExecEvent{call}NodeSetEvent")(executable, node, other)
+        getattr(cuda, f"cuGraphEvent{call}NodeSetEvent")(node, other)
+        assert int(getattr(cuda, f"cuGraphEvent{call}NodeGetEvent")(node)) == int(other)
+        refused = (f"cuGraphEvent{call}NodeGetEvent", built.first)
+        assert cuda.result(*refused) == "INVALID_VALUE"
+
+
+@pytest.mark.assumed
+def test_a_graph_as_a_picture(cuda, built, tmp_path):
+    path = tmp_path / "graph.dot"
+    cuda.cuGraphDebugDotPrint(built.graph, str(path).encode(), 0)
+    text = path.read_text()
+    assert text.startswith("digraph")
+    assert text.count("->") == 2
+    missing = str(tmp_path / "missing" / "graph.dot").encode()
+    assert cuda.result("cuGraphDebugDotPrint", built.graph, missing, 0) == "OPERATING_SYSTEM"

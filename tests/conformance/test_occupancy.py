@@ -74,9 +74,9 @@ def test_clusters_that_are_resident(cuda, function, config):
     blocks = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 128, 0)
     found = cuda.cuOccupancyMaxActiveClusters(nothing, config(2))
     assert found == processors * blocks // 2
-    refused = ("cuOccupancyMaxActiveClusters", nothing)
-    assert cuda.result(*refused, config()) == "INVALID_CLUSTER_SIZE"
-    assert cuda.result(*refused, config(16)) == "INVALID_CLUSTER_SIZE"
+    assert cuda.cuOccupancyMaxActiveClusters(nothing, config()) == processors * blocks
+    refused = ("cuOccupancyMaxActiveClusters", nothing, config(16))
+    assert cuda.result(*refused) == "INVALID_CLUSTER_SIZE"
 
 
 @pytest.mark.assumed

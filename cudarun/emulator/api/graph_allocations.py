@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from cuda.bindings.driver import CUgraphNodeType
+from cuda.bindings.driver import (
+    CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUdeviceptr,
+    CUgraphNodeType,
+    CUmemAllocationType,
+    CUmemLocationType,
+)
 
 from cudarun.emulator.host.allocations import AllocationKind, DriverAllocation
 from cudarun.emulator.host.contexts import Context
@@ -35,6 +41,15 @@ class GraphAllocation(MemoryOperation):
         self._size, self._device, self._context = size, device, context
         self._nodes = 0
         self._until_launch: DriverAllocation | None = None
+
+    def parameters(self) -> CUDA_MEM_ALLOC_NODE_PARAMS:
+        """Return the structure of the bindings."""
+        made = CUDA_MEM_ALLOC_NODE_PARAMS()
+        made.poolProps.allocType = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        made.poolProps.location.type = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        made.poolProps.location.id = self._device.ordinal
+        made.bytesize, made.dptr = self._size, CUdeviceptr(self.address)
+        return made
 
     def attach(self) -> None:
         """Count a node; the first one reserves the address."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from cuda.bindings.driver import (
     CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUdeviceptr,
     CUgraphMem_attribute,
     CUgraphNode,
     CUmemPool_attribute,
@@ -14,7 +15,8 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.graph_allocations import GraphAllocation, freeing
 from cudarun.emulator.api.graph_nodes import Nodes, add_node
-from cudarun.emulator.api.handles import DeviceHandle, GraphHandle
+from cudarun.emulator.api.handles import DeviceHandle, GraphHandle, NodeHandle
+from cudarun.emulator.host.graphs import MemoryOperation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -42,6 +44,23 @@ def cuGraphAddMemFreeNode(
     """Add the end of an allocation that a node made."""
     operation = freeing(hGraph, handle_value(dptr))
     return add_node(hGraph, dependencies, numDependencies, operation)
+
+
+@call()
+def cuGraphMemAllocNodeGetParams(hNode: NodeHandle) -> CUDA_MEM_ALLOC_NODE_PARAMS:
+    """Return the allocation of a node."""
+    if not isinstance(hNode.operation, GraphAllocation):
+        raise Refusal("INVALID_VALUE", f"the node is a {hNode.operation.kind.name}")
+    return hNode.operation.parameters()
+
+
+@call()
+def cuGraphMemFreeNodeGetParams(hNode: NodeHandle) -> CUdeviceptr:
+    """Return the address of the memory that a node frees."""
+    operation = hNode.operation
+    if not (isinstance(operation, MemoryOperation) and operation.frees(operation.address)):
+        raise Refusal("INVALID_VALUE", f"the node is a {operation.kind.name}")
+    return CUdeviceptr(operation.address)
 
 
 @call()

@@ -13,6 +13,7 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.graph_nodes import copy_from, fill_from, function_from
 from cudarun.emulator.api.handles import (
+    EventHandle,
     ExecutableGraphHandle,
     GraphHandle,
     NodeHandle,
@@ -26,6 +27,7 @@ from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
+from cudarun.emulator.host.streams import EventOperation, record_operation, wait_operation
 
 T = TypeVar("T")
 
@@ -112,6 +114,53 @@ def cuGraphExecHostNodeSetParams(
 ) -> None:
     """Replace the host function of a node in an executable graph."""
     _replace(hGraphExec.node(hNode), function_from, nodeParams)
+
+
+def _event(node: Node, kind: cuda.CUgraphNodeType) -> cuda.CUevent:
+    operation = node.operation
+    if not isinstance(operation, EventOperation) or operation.kind != kind:
+        raise Refusal("INVALID_VALUE", f"the node is a {operation.kind.name}")
+    return cuda.CUevent(operation.event.handle)
+
+
+@call()
+def cuGraphEventRecordNodeGetEvent(hNode: NodeHandle) -> cuda.CUevent:
+    """Return the event that a node records."""
+    return _event(hNode, cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+
+
+@call()
+def cuGraphEventWaitNodeGetEvent(hNode: NodeHandle) -> cuda.CUevent:
+    """Return the event that a node waits for."""
+    return _event(hNode, cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+
+
+@call()
+def cuGraphEventRecordNodeSetEvent(hNode: NodeHandle, event: EventHandle) -> None:
+    """Replace the event that a node records; executable graphs keep theirs."""
+    _replace(hNode, record_operation, event)
+
+
+@call()
+def cuGraphEventWaitNodeSetEvent(hNode: NodeHandle, event: EventHandle) -> None:
+    """Replace the event that a node waits for; executable graphs keep theirs."""
+    _replace(hNode, wait_operation, event)
+
+
+@call()
+def cuGraphExecEventRecordNodeSetEvent(
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, event: EventHandle
+) -> None:
+    """Replace the event that a node records in an executable graph."""
+    _replace(hGraphExec.node(hNode), record_operation, event)
+
+
+@call()
+def cuGraphExecEventWaitNodeSetEvent(
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, event: EventHandle
+) -> None:
+    """Replace the event that a node waits for in an executable graph."""
+    _replace(hGraphExec.node(hNode), wait_operation, event)
 
 
 @call()

@@ -17,10 +17,12 @@ from cudarun.emulator.api.handles import (
     NodeHandle,
     StreamHandle,
 )
+from cudarun.emulator.host.addresses import c_string, host_path
 from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.executable_graphs import ExecutableGraph, instantiate, unused_condition
-from cudarun.emulator.host.graphs import Graph, Node
+from cudarun.emulator.host.graphs import Graph, Node, Operation
+from cudarun.emulator.host.launches import KernelOperation
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -76,6 +78,28 @@ def cuGraphNodeFindInClone(
         if node.original is hOriginalNode:
             return cuda.CUgraphNode(node.handle)
     raise Refusal("INVALID_VALUE", "the graph is not a clone of the node's")
+
+
+@call()
+def cuGraphDebugDotPrint(hGraph: GraphHandle, path: bytes, flags: int) -> None:
+    """Write a graph to a file, in the language of Graphviz; a node with its type and kernel."""
+    places = {node: place for place, node in enumerate(hGraph.nodes)}
+    labels = (f"{place} {_described(node.operation)}" for node, place in places.items())
+    rows = [f'  n{place} [label="{label}"];' for place, label in enumerate(labels)]
+    rows += [f"  n{places[a]} -> n{places[b]};" for a, b in hGraph.edges()]
+    name = host_path(c_string(path))
+    try:
+        with open(name, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write("\n".join(["digraph dot {", *rows, "}", ""]))
+    except OSError as error:
+        raise Refusal("OPERATING_SYSTEM", f"{name}: {error.strerror}") from None
+
+
+def _described(operation: Operation) -> str:
+    kind = operation.kind.name.removeprefix("CU_GRAPH_NODE_TYPE_")
+    return (
+        f"{kind} {operation.function.code.name}" if isinstance(operation, KernelOperation) else kind
+    )
 
 
 # --- edges ---------------------------------------------------------------------------------------

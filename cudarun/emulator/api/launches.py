@@ -159,10 +159,10 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
 def cuOccupancyMaxActiveClusters(func: FunctionHandle, config: CUlaunchConfig) -> int:
     """Return the number of clusters that are resident on the device."""
     geometry = geometry_of(config)
-    cluster = geometry.cluster or func.attributes.required_cluster()
-    if cluster is None or not 1 <= prod(cluster) <= largest_cluster(func):
-        raise Refusal("INVALID_CLUSTER_SIZE", "the cluster is missing or too large")
-    return clusters(func.code, geometry.threads, geometry.dynamic_shared, prod(cluster))
+    blocks = prod(geometry.cluster or func.attributes.required_cluster() or (1,))
+    if not 1 <= blocks <= largest_cluster(func):
+        raise Refusal("INVALID_CLUSTER_SIZE", f"a cluster of {blocks} blocks")
+    return clusters(func.code, geometry.threads, geometry.dynamic_shared, blocks)
 
 
 @call()

@@ -8,7 +8,7 @@ import ctypes
 from cuda.bindings.driver import CUlogIterator
 
 from cudarun.emulator.api.calls import query
-from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_write
+from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_path, host_write
 from cudarun.emulator.host.log import CAPACITY
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -51,7 +51,7 @@ def cuLogsDumpToFile(
     _check(flags)
     text = process.log.since(_start(iterator))
     try:
-        with open(c_string(pathToFile), "wb") as file:
+        with open(host_path(c_string(pathToFile)), "wb") as file:
             file.write(text or b"")
     except OSError as error:
         raise Refusal("INVALID_VALUE", f"{error.filename}: {error.strerror}") from None

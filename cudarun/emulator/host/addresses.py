@@ -109,6 +109,10 @@ class HostAccess:
         """Write memory."""
         ctypes.memmove(address, data, len(data))
 
+    def path(self, name: str) -> str:
+        """Return the path of a file that the program names."""
+        return name
+
     def place(self, data: bytes) -> int:
         """Put bytes where the program can read them; return the address there."""
         made = ctypes.create_string_buffer(data, len(data))
@@ -159,6 +163,11 @@ def host_text(address: int) -> bytes:
 def host_write(address: int, data: bytes) -> None:
     """Write the program's memory."""
     host.write(address, data)
+
+
+def host_path(name: str) -> str:
+    """Return the path of a file that the program names, relative to its folder."""
+    return host.path(name)
 
 
 def placed(data: bytes) -> int:

@@ -7,7 +7,7 @@ has to be; a cubin has none.
 from __future__ import annotations
 
 from cudarun.base.errors import ImageRefused
-from cudarun.emulator.host.addresses import HostPointer, address_of, host_read, host_text
+from cudarun.emulator.host.addresses import HostPointer, address_of, host_path, host_read, host_text
 from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.images.kinds import ELF_MAGIC, FATBIN_MAGIC
@@ -44,7 +44,7 @@ def image_file(name: str) -> bytes:
         Refusal: The file cannot be read.
     """
     try:
-        with open(name, "rb") as file:
+        with open(host_path(name), "rb") as file:
             return file.read()
     except OSError as error:
         raise Refusal("FILE_NOT_FOUND", f"{name}: {error.strerror}") from None

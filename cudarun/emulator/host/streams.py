@@ -200,14 +200,23 @@ class Event(ContextObject):
         return (self.recorded - start.recorded) / 1e6
 
 
-def record_operation(event: Event) -> Operation:
+@dataclass(eq=False)
+class EventOperation(Operation):
+    """The record of an event, or a wait for it."""
+
+    event: Event
+
+
+def record_operation(event: Event) -> EventOperation:
     """Return the operation that records an event."""
-    return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD, event.record)
+    kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD
+    return EventOperation(kind, event.record, event)
 
 
-def wait_operation(event: Event) -> Operation:
+def wait_operation(event: Event) -> EventOperation:
     """Return the operation that waits for an event, which has completed when it is executed."""
-    return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT, lambda: None)
+    kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT
+    return EventOperation(kind, lambda: None, event)
 
 
 def create_event(context: Context, flags: int) -> Event:

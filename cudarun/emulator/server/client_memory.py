@@ -174,6 +174,10 @@ class ClientMemory(HostAccess):
                 at += size
         return True
 
+    def path(self, name: str) -> str:
+        """Return the path of a file that the program names."""
+        return os.path.join(f"/proc/{self._pid}/cwd", name)
+
     def place(self, data: bytes) -> int:
         """Put bytes where the program can read them, once; return the address there."""
         if data not in self._placed:

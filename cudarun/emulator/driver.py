@@ -35,6 +35,7 @@ from cuda.bindings import driver as _bindings
 from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     addressing,
     arrays,
+    batches,
     boxes,
     captures,
     contexts,

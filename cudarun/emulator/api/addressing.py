@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, SupportsInt
 
 from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import StreamHandle
-from cudarun.emulator.host.allocations import AllocationKind, DriverAllocation
+from cudarun.emulator.host.advice import Advice
+from cudarun.emulator.host.allocation_kinds import AllocationKind
+from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_member
 from cudarun.emulator.host.virtual_memory import Mapping, Reservation
 
 Values = dict[int, object]
@@ -26,6 +29,12 @@ _OF_ALL = {
     "ALLOWED_HANDLE_TYPES": 0,
     "IS_GPU_DIRECT_RDMA_CAPABLE": 0,
 }
+_DEVICE_LOCATION = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+_HOST_LOCATION = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST
+_ADVISE, _RANGE_ATTRIBUTE = "CU_MEM_ADVISE_", "CU_MEM_RANGE_ATTRIBUTE_"
+_ACCESSED_BY = 3  # CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
+_CPU, _INVALID = -1, -2  # CU_DEVICE_CPU, CU_DEVICE_INVALID
+_WORD = 4
 _READ_WRITE = 3  # CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
 
 
@@ -72,28 +81,103 @@ def _attributes(address: int) -> Values | None:
 def cuMemPrefetchAsync(
     devPtr: Handle, count: int, location: object, *flags_and_stream: object
 ) -> None:
-    """Prefetch managed memory; no effect here."""
-    _managed(devPtr, count)
+    """Prefetch managed memory; no effect here, but noted."""
+    prefetched(devPtr, count, location)
+
+
+def prefetched(pointer: Handle, count: int, location: object) -> None:
+    """Note that managed memory was prefetched; `Refusal` if a range is not managed."""
+    address, place = handle_value(pointer), _place(location)
+    managed(address, count).give(address, count, "LAST_PREFETCH_LOCATION", place)
 
 
 @call()
 def cuMemAdvise(devPtr: Handle, count: int, advice: cuda.CUmem_advise, location: object) -> None:
-    """Give advice on managed memory; no effect here."""
-    _managed(devPtr, count)
+    """Give advice on managed memory; no effect here, but noted."""
+    address = handle_value(devPtr)
+    noted = managed(address, count)
+    action, _, name = (
+        enum_member(cuda.CUmem_advise, advice).name.removeprefix(_ADVISE).partition("_")
+    )
+    topic: object = name
+    if name == "ACCESSED_BY":
+        topic = name, _place(location)[1]
+    value = _place(location) if name == "PREFERRED_LOCATION" else (1, 1)
+    noted.give(address, count, topic, value if action == "SET" else None)
+
+
+@call()
+def cuMemRangeGetAttribute(
+    dataSize: int, attribute: cuda.CUmem_range_attribute, devPtr: Handle, count: int
+) -> object:
+    """Return what a program has said about a range of managed memory."""
+    found = range_attribute(dataSize, attribute, handle_value(devPtr), count)
+    return found if int(attribute) == _ACCESSED_BY else found[0]
+
+
+@call()
+def cuMemRangeGetAttributes(
+    dataSizes: Sequence[int],
+    attributes: Sequence[cuda.CUmem_range_attribute],
+    numAttributes: int,
+    devPtr: Handle,
+    count: int,
+) -> list[object]:
+    """`cuMemRangeGetAttribute` for several attributes."""
+    pairs = zip(dataSizes, attributes[:numAttributes], strict=False)
+    found = [(at, range_attribute(size, at, handle_value(devPtr), count)) for size, at in pairs]
+    return [values if int(at) == _ACCESSED_BY else values[0] for at, values in found]
+
+
+def range_attribute(size: int, attribute: SupportsInt, address: int, count: int) -> list[int]:
+    """Return the integers of an attribute; `Refusal` if they do not have such a size."""
+    number = int(attribute)
+    name = enum_member(cuda.CUmem_range_attribute, number).name.removeprefix(_RANGE_ATTRIBUTE)
+    advice = managed(address, count)
+    if size % _WORD or not size or (size > _WORD and number != _ACCESSED_BY):
+        raise Refusal("INVALID_VALUE", f"{size} bytes for {name}")
+    if number == _ACCESSED_BY:
+        ordinals = [_CPU, *range(len(process.devices))]
+        given = [each for each in ordinals if advice.of(address, count, (name, each)) == {(1, 1)}]
+        return [*given, *[_INVALID] * (size // _WORD)][: size // _WORD]
+    topic, _, part = name.partition("_LOCATION")
+    topic += "_LOCATION" * bool("_LOCATION" in name)
+    values = advice.of(address, count, topic)
+    [value] = values if len(values) == 1 else [None]
+    if topic == "READ_MOSTLY":
+        return [int(value is not None)]
+    kind, place = value if isinstance(value, tuple) else (0, _INVALID)
+    return [kind if part == "_TYPE" else place]
+
+
+def _place(location: Any) -> tuple[int, int]:
+    """Return the type and the number of a location; in CUDA 12 it is a device."""
+    if hasattr(location, "type"):
+        kind, number = int(location.type), int(location.id)
+    else:
+        number = handle_value(location)
+        number = number - (1 << 32) if number >= 1 << 31 else number
+        kind = int(_HOST_LOCATION if number == _CPU else _DEVICE_LOCATION)
+    if kind == _DEVICE_LOCATION:
+        process.device(number)  # may refuse
+    return kind, _CPU if kind == _HOST_LOCATION else number
 
 
 @enqueue()
 def cuStreamAttachMemAsync(hStream: StreamHandle, dptr: Handle, length: int, flags: int) -> None:
     """Attach managed memory to a stream; no effect here."""
     hStream.check_not_capturing()
-    _managed(dptr, length)
+    managed(dptr, length)
 
 
-def _managed(pointer: Handle, count: int) -> None:
-    address = handle_value(pointer)
-    if process.host_memory.find(address) is None:
+def managed(pointer: Handle, count: int) -> Advice:
+    """Return the advice on managed memory; `Refusal` if a range is not managed."""
+    address, memory = handle_value(pointer), process.host_memory
+    found = memory.find(address)
+    if found is None:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not managed memory")
-    process.host_memory.bytes_at(address, count)
+    memory.bytes_at(address, count)
+    return memory.advice[found.base]
 
 
 def allocation_attributes(buffer: DriverAllocation, address: int) -> Values:

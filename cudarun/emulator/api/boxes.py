@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype
+from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUmemorytype
 
 from cudarun.base.bindings import enum_field
 from cudarun.base.records import dataclass
@@ -61,7 +61,24 @@ def cuMemcpy3D(pCopy: CUDA_MEMCPY3D) -> None:
 @enqueue()
 def cuMemcpy3DAsync(pCopy: CUDA_MEMCPY3D, hStream: StreamHandle) -> None:
     """Copy a box, in a stream."""
-    _submit(hStream, _box(pCopy))
+    submit_box(hStream, pCopy)
+
+
+@call(waits=Wait.BLOCKING, needs_context=True)
+def cuMemcpy3DPeer(pCopy: CUDA_MEMCPY3D_PEER) -> None:
+    """Copy a box between devices."""
+    _copy(_box(pCopy))
+
+
+@enqueue()
+def cuMemcpy3DPeerAsync(pCopy: CUDA_MEMCPY3D_PEER, hStream: StreamHandle) -> None:
+    """Copy a box between devices, in a stream."""
+    submit_box(hStream, pCopy)
+
+
+def submit_box(stream: Stream, copy: CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER) -> None:
+    """Copy a box in a stream; `Refusal` if the structure is invalid."""
+    _submit(stream, _box(copy))
 
 
 def box_operation(copy: CUDA_MEMCPY3D) -> Operation:
@@ -115,7 +132,7 @@ def _rectangle(copy: CUDA_MEMCPY2D) -> _Copy:
     return _Copy(copy, (1, copy.Height, copy.WidthInBytes), has_slices=False)
 
 
-def _box(copy: CUDA_MEMCPY3D) -> _Copy:
+def _box(copy: CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER) -> _Copy:
     return _Copy(copy, (copy.Depth, copy.Height, copy.WidthInBytes), has_slices=True)
 
 

@@ -145,7 +145,8 @@ def _copy(kinds: Sequence[str], *values: Any) -> None:
     move(written, read)
 
 
-def _copy_in_stream(kinds: Sequence[str], *values: Any) -> None:
+def copy_in_stream(kinds: Sequence[str], *values: Any) -> None:
+    """Copy between sides of some kinds; target, source, size and stream are given."""
     *operands, stream = values
     target, source = _sides(kinds, operands)
 
@@ -170,7 +171,7 @@ def _declare(name: str, parameters: str, text: str) -> None:
     )
     if name not in _WITHOUT_STREAM:
         types["hStream"] = "Handle"
-        work = partial(_copy_in_stream, [*kinds.values()])
+        work = partial(copy_in_stream, [*kinds.values()])
         text = f"{text}, in a stream."
         enqueue()(generated(__name__, f"{name}Async", types, text, work))
 

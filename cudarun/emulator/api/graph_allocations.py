@@ -12,7 +12,8 @@ from cuda.bindings.driver import (
     CUmemLocationType,
 )
 
-from cudarun.emulator.host.allocations import AllocationKind, DriverAllocation
+from cudarun.emulator.host.allocation_kinds import AllocationKind
+from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.graphs import Graph, MemoryOperation

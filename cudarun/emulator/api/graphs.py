@@ -18,7 +18,7 @@ from cudarun.emulator.api.handles import (
     StreamHandle,
 )
 from cudarun.emulator.host.addresses import c_string, host_path
-from cudarun.emulator.host.allocations import AllocationKind
+from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.executable_graphs import ExecutableGraph, instantiate, unused_condition
 from cudarun.emulator.host.graphs import Graph, Node, Operation

@@ -8,7 +8,8 @@ from cuda.bindings.driver import CUdeviceptr
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.graph_allocations import GraphAllocation, freeing
 from cudarun.emulator.host.addresses import HostPointer, address_of
-from cudarun.emulator.host.allocations import DEVICE_KINDS, AllocationKind, DriverAllocation
+from cudarun.emulator.host.allocation_kinds import DEVICE_KINDS, AllocationKind
+from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
@@ -103,16 +104,17 @@ def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     if not address:
         return
     buffer = process.allocations.find(address)
-    if buffer is not None and buffer.kind is AllocationKind.MANAGED:
+    pool = None if buffer is None else buffer.pool
+    if buffer is not None and buffer.kind is AllocationKind.MANAGED and pool is None:
         raise Refusal("NOT_SUPPORTED", "managed memory is not freed in the order of a stream")
-    process.allocations.release(address, AllocationKind.DEVICE)
+    process.allocations.release(address, AllocationKind.DEVICE if pool is None else pool.kind)
 
 
 def allocated_in_order(stream: Stream, size: int, pool: Pool) -> int:
     """Return the address of memory from a pool; in a capture that of a node that allocates it."""
     if stream.branch is None:
         process.captures.check_unsafe()
-        return allocated(size, AllocationKind.DEVICE, pool=pool).address
+        return allocated(size, pool.kind, pool=pool).address
     operation = GraphAllocation(size, pool.device, stream.context)
     stream.branch.add(operation)
     return operation.address

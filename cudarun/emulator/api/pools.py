@@ -11,11 +11,13 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import DeviceHandle, PoolHandle
 from cudarun.emulator.api.memory import allocated_in_order
+from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import DevicePools, Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
+_MANAGED = 2  # CU_MEM_ALLOCATION_TYPE_MANAGED, since CUDA 13
 _READ_WRITE = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
 
@@ -51,18 +53,36 @@ def cuMemGetMemPool(location: cuda.CUmemLocation, typename: int) -> cuda.CUmemor
     return cuda.CUmemoryPool(_pools_at(location, typename).current.handle)
 
 
-def _pools_at(location: cuda.CUmemLocation, kind: int) -> DevicePools:
-    is_of_device = location.type == cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    if not is_of_device or kind != cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
-        raise Refusal("NOT_SUPPORTED", "the emulated device has memory pools of devices only")
-    return process.pools_of(location.id)
+@call()
+def cuMemSetMemPool(location: cuda.CUmemLocation, typename: int, pool: PoolHandle) -> None:
+    """Set the pool that a call without a pool allocates from."""
+    if pool.kind is not _kind(location, typename):
+        raise Refusal("INVALID_VALUE", "the pool has memory of another kind")
+    _pools_at(location, typename).current = pool
+
+
+def _pools_at(location: cuda.CUmemLocation, typename: int) -> DevicePools:
+    return process.pools_of_kind(_kind(location, typename), location.id)
+
+
+def _kind(location: cuda.CUmemLocation, typename: SupportsInt) -> AllocationKind:
+    """Return the kind of memory that an allocation type means at a location."""
+    types, number = cuda.CUmemLocationType, int(typename)
+    if number == _MANAGED:
+        return AllocationKind.MANAGED
+    if number != cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
+        raise Refusal("INVALID_VALUE", f"{number} is not a type of allocations of pools")
+    if location.type == types.CU_MEM_LOCATION_TYPE_INVALID:
+        raise Refusal("INVALID_VALUE", "location is not set")
+    is_of_device = location.type == types.CU_MEM_LOCATION_TYPE_DEVICE
+    return AllocationKind.DEVICE if is_of_device else AllocationKind.PAGE_LOCKED
 
 
 @call()
 def cuMemPoolSetAccess(pool: PoolHandle, map: Sequence[cuda.CUmemAccessDesc], count: int) -> None:  # noqa: A002
     """Accept that the device of a pool accesses its memory; no other one can."""
     for each in (map or ())[:count]:
-        if process.device(each.location.id) is not pool.device:
+        if not _is_accessible(pool, each.location):
             raise Refusal("NOT_SUPPORTED", "only its own device accesses the memory of a pool")
         if each.flags != _READ_WRITE:
             raise Refusal("INVALID_VALUE", "the device of a pool always accesses its memory")
@@ -71,29 +91,29 @@ def cuMemPoolSetAccess(pool: PoolHandle, map: Sequence[cuda.CUmemAccessDesc], co
 @call()
 def cuMemPoolGetAccess(memPool: PoolHandle, location: cuda.CUmemLocation) -> cuda.CUmemAccess_flags:
     """Return how a device accesses the memory of a pool."""
-    is_own = process.device(location.id) is memPool.device
-    return _READ_WRITE if is_own else cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
+    is_accessible = _is_accessible(memPool, location)
+    return _READ_WRITE if is_accessible else cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
+
+
+def _is_accessible(pool: Pool, location: cuda.CUmemLocation) -> bool:
+    """Return whether a device, or the host, accesses the memory of a pool."""
+    if location.type != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+        return pool.kind is not AllocationKind.DEVICE
+    return process.device(location.id) is pool.device or pool.kind is not AllocationKind.DEVICE
 
 
 @call()
 def cuMemPoolCreate(poolProps: cuda.CUmemPoolProps) -> cuda.CUmemoryPool:
-    """Create a pool of a device's memory."""
-    if poolProps.allocType != cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
-        raise Refusal("INVALID_VALUE", "allocType is not CU_MEM_ALLOCATION_TYPE_PINNED")
-    if poolProps.location.type == cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_INVALID:
-        raise Refusal("INVALID_VALUE", "location is not set")
-    if poolProps.location.type != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
-        raise Refusal(
-            "NOT_SUPPORTED", "the emulated device supports memory pools for device memory only"
-        )
+    """Create a pool of device memory, managed memory or page-locked memory."""
+    kind = _kind(poolProps.location, poolProps.allocType)
     if int(poolProps.handleTypes):
         raise Refusal(
             "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
         )
-    ordinal = poolProps.location.id
+    ordinal = poolProps.location.id if kind is AllocationKind.DEVICE else 0
     if not 0 <= ordinal < len(process.devices):
         raise Refusal("INVALID_VALUE", f"device {ordinal} does not exist")
-    pool = Pool(process.device(ordinal), most=poolProps.maxSize)
+    pool = Pool(process.device(ordinal), kind, most=poolProps.maxSize)
     pool.handle = process.handles.add(pool)
     return cuda.CUmemoryPool(pool.handle)
 
@@ -103,7 +123,7 @@ def cuMemPoolDestroy(pool: PoolHandle) -> None:
     """Destroy a pool; memory allocated from it lives on until it is freed."""
     if pool.is_default:
         raise Refusal("INVALID_VALUE", "a device's default pool cannot be destroyed")
-    pools = process.pools_of(pool.device.ordinal)
+    pools = process.pools_of_kind(pool.kind, pool.device.ordinal)
     if pools.current is pool:
         pools.current = pools.default
     process.handles.remove(pool.handle)

@@ -8,27 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import field
-from enum import Enum
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import Bytes, RemoteBytes, host_bytes
+from cudarun.emulator.host.allocation_kinds import DEVICE_KINDS, AllocationKind
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.virtual_memory import next_number
 from cudarun.emulator.memory import Memory
-
-
-class AllocationKind(Enum):
-    """The call that an allocation was made by, which determines the call that frees it."""
-
-    DEVICE = "cuMemAlloc"
-    MANAGED = "cuMemAllocManaged"
-    PAGE_LOCKED = "cuMemAllocHost"
-    REGISTERED = "cuMemHostRegister"
-
-
-DEVICE_KINDS = (AllocationKind.DEVICE, AllocationKind.MANAGED)  # accepted by cuMemFree
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ which both map.
 from __future__ import annotations
 
 import mmap
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.addresses import HostAccess
+from cudarun.emulator.host.advice import Advice
 from cudarun.emulator.memory import Allocation, Memory, reserved_bytes
 
 _ANY_BASE = 1 << 21  # until the actual one is known
@@ -22,10 +24,19 @@ _ALIGNMENT = 16  # of an arena's base: the widest access
 
 
 class HostMemory(Memory):
-    """Memory that the driver allocates for the host and all devices."""
+    """Memory that the driver allocates for the host and all devices.
+
+    Attributes:
+        advice: What the program has said about allocations, by their addresses.
+    """
 
     def __init__(self, capacity: int) -> None:
         super().__init__(_ANY_BASE, capacity)
+        self.advice: defaultdict[int, Advice] = defaultdict(Advice)
+
+    def _give_back(self, allocation: Allocation) -> None:
+        self.advice.pop(allocation.base, None)
+        super()._give_back(allocation)
 
     def _reserve(self) -> None:
         shared = addresses.host.arena(reserved_bytes(self.capacity))

@@ -12,6 +12,7 @@ from cuda.bindings.driver import CUmemPool_attribute as Attribute
 from cuda.bindings.driver import cuuint64_t
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal
@@ -33,10 +34,12 @@ class Pool:
     """One pool of a device; ``used`` bytes are allocated now, ``highest`` is the high-water mark.
 
     Attributes:
+        kind: The kind of its memory: of the device, managed or page-locked.
         most: The maximum size in bytes, 0 for the device's memory.
     """
 
     device: EmulatedDevice
+    kind: AllocationKind = AllocationKind.DEVICE
     most: int = 0
     used: int = 0
     highest: int = 0
@@ -86,7 +89,7 @@ class Pool:
 
 
 class DevicePools:
-    """The pools of one device.
+    """The pools of one device, or those of another kind of memory.
 
     Attributes:
         default: The pool that the device begins with.
@@ -94,7 +97,12 @@ class DevicePools:
         graphs: The memory that nodes of graphs allocate.
     """
 
-    def __init__(self, device: EmulatedDevice, handles: HandleTable) -> None:
-        self.default = self.current = Pool(device, is_default=True)
+    def __init__(
+        self,
+        device: EmulatedDevice,
+        handles: HandleTable,
+        kind: AllocationKind = AllocationKind.DEVICE,
+    ) -> None:
+        self.default = self.current = Pool(device, kind, is_default=True)
         self.default.handle = handles.add(self.default)
         self.graphs = Pool(device)

@@ -19,6 +19,7 @@ from cuda.bindings.driver import CUgraphNodeType
 from cudarun.emulator.engines import Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.allocations import DriverAllocations
 from cudarun.emulator.host.captures import Captures
 from cudarun.emulator.host.contexts import Context, ContextStack, PrimaryContext
@@ -90,6 +91,7 @@ class Process:
         self.devices: tuple[EmulatedDevice, ...] = ()
         self.primary_contexts: tuple[PrimaryContext, ...] = ()
         self.pools: tuple[DevicePools, ...] = ()
+        self._host_pools: dict[AllocationKind, DevicePools] = {}
         self.fault: DeviceFault | None = None
         self._printed = bytearray()
         self.queues: StreamQueues | None = None
@@ -143,6 +145,14 @@ class Process:
     def pools_of(self, device: Handle) -> DevicePools:
         """Return the memory pools of the device that a ``CUdevice`` names."""
         return self.pools[self.device(device).ordinal]
+
+    def pools_of_kind(self, kind: AllocationKind, device: Handle) -> DevicePools:
+        """Return the pools of a kind of memory; that of a device has pools of its own."""
+        if kind is AllocationKind.DEVICE:
+            return self.pools_of(device)
+        if kind not in self._host_pools:
+            self._host_pools[kind] = DevicePools(self.devices[0], self.handles, kind)
+        return self._host_pools[kind]
 
     def current(self) -> Context:
         """Return the calling thread's current context; `Refusal` if there is none."""

@@ -16,6 +16,7 @@ T = TypeVar("T")
 _STRUCTURES: dict[type, tuple[int, tuple[str, ...]]] = {
     cuda.CUDA_MEMCPY2D: (128, ()),
     cuda.CUDA_MEMCPY3D: (200, ()),
+    cuda.CUDA_MEMCPY3D_PEER: (200, ()),
     cuda.CUDA_MEMSET_NODE_PARAMS: (40, ()),
     cuda.CUDA_HOST_NODE_PARAMS: (16, ()),
     cuda.CUDA_RESOURCE_DESC: (144, ("resType",)),

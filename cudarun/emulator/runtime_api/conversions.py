@@ -145,8 +145,13 @@ def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: cuda.CUmemor
         setattr(copy, f"{side}{field}", value)
 
 
-def box(parameters: Any) -> cuda.CUDA_MEMCPY3D:
-    """Return the copy that a ``cudaMemcpy3DParms`` describes.
+def peer_box(parameters: Any) -> cuda.CUDA_MEMCPY3D:
+    """Return the copy that a ``cudaMemcpy3DPeerParms`` describes, as `box`."""
+    return box(parameters, DEFAULT)
+
+
+def box(parameters: Any, kind: int | None = None) -> cuda.CUDA_MEMCPY3D:
+    """Return the copy that a ``cudaMemcpy3DParms`` describes, or of another kind.
 
     An extent and a position are in elements for an array, and in bytes otherwise; the width of a
     copy with an array is in elements (runtime API, section 6.11).
@@ -156,7 +161,7 @@ def box(parameters: Any) -> cuda.CUDA_MEMCPY3D:
             two arrays have different sizes.
     """
     check_given(parameters)
-    copy, kind = cuda.CUDA_MEMCPY3D(), copy_kind(parameters.kind)
+    copy, kind = cuda.CUDA_MEMCPY3D(), copy_kind(parameters.kind if kind is None else kind)
     sides = (
         ("src", parameters.srcArray, parameters.srcPtr, parameters.srcPos, _SOURCES[kind]),
         ("dst", parameters.dstArray, parameters.dstPtr, parameters.dstPos, _TARGETS[kind]),

@@ -42,6 +42,7 @@ from cudarun.emulator.runtime_api.conversions import (
     host_function,
     location,
     node_parameters,
+    peer_box,
     pool_properties,
     rectangle,
 )
@@ -60,6 +61,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "context": lambda device: primary_context(checked_device(device)),
     "location": location,
     "box": box,
+    "peer_box": peer_box,
     "fill": fill,
     "allocation": lambda node: _AllocationNode(_ptr=node.getPtr()),  # of the same layout
     "host_function": host_function,

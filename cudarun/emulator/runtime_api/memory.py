@@ -72,6 +72,24 @@ cudaMemcpyPeer(dst: address, dstDevice: context, src: address, srcDevice: contex
 cudaMemcpyPeerAsync(dst: address, dstDevice: context, src: address, srcDevice: context,
         count: int, stream)
     Copy from a device's memory to another's, in a stream.
+cudaMemcpy3DPeer(p: peer_box) = cuMemcpy3D
+    Copy a box between devices.
+cudaMemcpy3DPeerAsync(p: peer_box, stream) = cuMemcpy3DAsync
+    Copy a box between devices, in a stream.
+cudaMemcpyBatchAsync(dsts, srcs, sizes, count: int, attrs, attrsIdxs, numAttrs: int, stream)
+    Copy several ranges of bytes.
+cudaMemcpy3DBatchAsync(numOps: int, opList, flags: int, stream)
+    Copy several boxes.
+cudaMemPrefetchBatchAsync(dptrs, sizes, count: int, prefetchLocs, prefetchLocIdxs,
+        numPrefetchLocs: int, flags: int, stream)
+    Prefetch several ranges of managed memory.
+cudaMemDiscardBatchAsync(dptrs, sizes, count: int, flags: int, stream)
+    Declare that the contents of managed memory are not needed.
+cudaMemDiscardAndPrefetchBatchAsync(dptrs, sizes, count: int, prefetchLocs, prefetchLocIdxs,
+        numPrefetchLocs: int, flags: int, stream)
+    Discard and prefetch several ranges of managed memory.
+cudaMemRangeGetAttribute(dataSize: int, attribute: enum, devPtr: address, count: int) -> value
+    Return what a program has said about a range of managed memory.
 cudaMemset(devPtr: address, value: byte, count: int) = cuMemsetD8
     Set ``count`` bytes.
 cudaMemsetAsync(devPtr: address, value: byte, count: int, stream) = cuMemsetD8Async

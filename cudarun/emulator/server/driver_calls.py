@@ -132,6 +132,27 @@ def _pointer_attribute(slots: Slots) -> Answer:
     return 0, [(slots[0], encoded(value, 8 if kind.name.endswith(_WIDE) else 4))]
 
 
+def _range_attribute(slots: Slots) -> Answer:
+    data, size, attribute, address, count = slots
+    return _range_values([data], [size], [attribute & 0xFFFF_FFFF], address, count)
+
+
+def _range_attributes(slots: Slots) -> Answer:
+    number = slots[3]
+    kinds = struct.unpack(f"={number}i", host_read(slots[2], 4 * number))
+    places, sizes = (read_pointers(slots[at], number) for at in (0, 1))
+    return _range_values(places, sizes, kinds, *slots[4:6])
+
+
+def _range_values(
+    places: Sequence[int], sizes: Sequence[int], kinds: Sequence[int], address: int, count: int
+) -> Answer:
+    call = CALLS["cuMemRangeGetAttributes"]
+    result, values = call(sizes, kinds, len(kinds), address, count)
+    pairs = zip(places, values or (), strict=False)
+    return int(result), [(at, encoded(value, 4)) for at, value in pairs]
+
+
 def _capture_info(slots: Slots) -> Answer:
     """Return the state of a capture; versions of the call have 2, 5 and 6 results."""
     result, *values = CALLS["cuStreamGetCaptureInfo"](slots[0])
@@ -168,6 +189,8 @@ DRIVER_CALLS: dict[str, Handler] = {
     "cuGraphExecUpdate": _update,
     "cuLinkComplete": _link_complete,
     "cuTensorMapReplaceAddress": _replace_address,
+    "cuMemRangeGetAttribute": _range_attribute,
+    "cuMemRangeGetAttributes": _range_attributes,
     "cuPointerGetAttributes": _pointer_attributes,
     "cuPointerGetAttribute": _pointer_attribute,
     "cuStreamGetCaptureInfo": _capture_info,

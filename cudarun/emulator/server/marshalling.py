@@ -11,6 +11,7 @@ import inspect
 import re
 import struct
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from cuda.bindings import driver as cuda
@@ -40,7 +41,14 @@ _SEVERAL: Mapping[str, tuple[str, ...]] = {
     "edgeData_count_and_flags": ("dependencyData", "numDependencies", "flags"),
     "edgeData_count_and_params": ("dependencyData", "numDependencies", "nodeParams"),
 }
-_LISTS = ("pDependencies", "dependencies", "from", "to")  # of `numDependencies` handles
+# Arrays, with the parameter that says how many items they have.
+_ARRAYS: Mapping[str, str] = {
+    **dict.fromkeys(("pDependencies", "dependencies", "from", "to"), "numDependencies"),
+    **dict.fromkeys(("dsts", "srcs", "dptrs", "sizes", "map", "desc"), "count"),
+    **dict.fromkeys(("attrs", "attrsIdxs"), "numAttrs"),
+    **dict.fromkeys(("prefetchLocs", "prefetchLocIdxs"), "numPrefetchLocs"),
+    "opList": "numOps",
+}
 _EDGES = ("edgeData", "dependencyData")  # edges have no data
 # Arrays with an item for each dimension of a tensor, or fewer by so many.
 _OF_DIMENSIONS: Mapping[str, int] = {
@@ -49,7 +57,7 @@ _OF_DIMENSIONS: Mapping[str, int] = {
     "pixelBoxLowerCorner": 2,
     "pixelBoxUpperCorner": 2,
 }
-_MOST_DIMENSIONS, _MOST_DEVICES = 7, 64
+_MOST_DIMENSIONS = 7
 # Pointers to what is read and written.
 _COUNTS = re.compile(r"(?:n|pN)um(?:Nodes|RootNodes|Edges|Dependencies|DependentNodes)")
 _OPTION_VALUES = ("optionValues", "jitOptionsValues")  # those of `CUjit_option *`
@@ -161,9 +169,9 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         return lambda slots: host_text(slots[slot]) if slots[slot] else None
     if each.name in _EDGES:
         return lambda slots: None
-    if each.name in _LISTS:
-        [count] = (other.slot for other in call.parameters if other.name == "numDependencies")
-        return lambda slots: [*read_pointers(slots[slot], slots[slot] and slots[count])] or None
+    counts = [other.slot for other in call.parameters if other.name == _ARRAYS.get(each.name)]
+    if counts:
+        return partial(_items, each, counts[0], bindings)
     if each.type == "CUjit_option" or each.name in _OPTION_VALUES:
         return _options(each, call)
     if each.name in _OF_DIMENSIONS:
@@ -179,12 +187,6 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         return numbers
     if _COUNTS.fullmatch(each.name):
         return lambda slots: _number(slots[slot], "=Q") if slots[slot] else 0
-    if each.type == "CUmemAccessDesc":
-        [count] = (other.slot for other in call.parameters if other.name == "count")
-        return lambda slots: [
-            _structure(bindings, each.type, host_read(slots[slot] + size * at, size))
-            for at in range(min(slots[count], _MOST_DEVICES))
-        ]
     if each.name == "value" and call.documented.endswith(("MemPoolSetAttribute", "MemAttribute")):
         [kind] = (other.slot for other in call.parameters if other.name == "attr")
         is_pool = "Pool" in call.documented
@@ -199,6 +201,16 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         kind = getattr(bindings, each.type)
         return lambda slots: kind(_number(slots[slot], "=i"))
     return lambda slots: slots[slot]
+
+
+def _items(each: CallParameter, count: int, bindings: Any, slots: Slots) -> list[Any] | None:
+    """Return the items of an array of structures, or of handles and numbers; ``None`` if empty."""
+    address, number = slots[each.slot], slots[each.slot] and slots[count]
+    if each.kind != "struct":
+        return [*read_pointers(address, number)] or None
+    data, size = host_read(address, each.size * number), each.size
+    places = range(0, len(data), size)
+    return [_structure(bindings, each.type, data[at : at + size]) for at in places] or None
 
 
 def _number(address: int, form: str) -> int:

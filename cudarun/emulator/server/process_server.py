@@ -356,14 +356,20 @@ def _call(number: int) -> Prototype | str:
 def forwarded(call: Prototype) -> Handler | None:
     """Return what performs a runtime call by the driver call with the same name and arguments."""
     name = f"cu{_VERSION.sub('', call.documented).removeprefix('cuda')}"
-    shape = [(each.stars, each.size, each.slot) for each in call.parameters]
+    shape = _shape(call)
     for found in read_table("cuda").calls:
-        if _VERSION.sub("", found.documented) == name and shape == [
-            (each.stars, each.size, each.slot) for each in found.parameters
-        ]:
+        if _VERSION.sub("", found.documented) == name and shape == _shape(found):
             perform = DRIVER_CALLS.get(name) or handler("cuda", found, CALLS)
             return perform and partial(_in_runtime, perform)
     return None
+
+
+def _shape(call: Prototype) -> list[tuple[bool, int, int]]:
+    """Return what the parameters of a call are; a device address is a pointer of the runtime."""
+    return [
+        (each.kind == "struct" and not each.stars, 8 if each.stars else each.size, each.slot)
+        for each in call.parameters
+    ]
 
 
 def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, Outputs]:

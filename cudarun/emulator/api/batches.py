@@ -1,0 +1,171 @@
+"""Several copies, prefetches or discards by one call: driver API, sections 6.13 and 6.17."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cuda.bindings import driver as cuda
+
+from cudarun.emulator.api.addressing import managed, prefetched
+from cudarun.emulator.api.boxes import submit_box
+from cudarun.emulator.api.calls import enqueue
+from cudarun.emulator.api.copies import copy_in_stream
+from cudarun.emulator.api.handles import StreamHandle, array_of
+from cudarun.emulator.host.handles import Handle
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.streams import Stream
+
+_ORDERS = (1, 2, 3)  # CUmemcpySrcAccessOrder
+_DURING_CALL = 2  # CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
+_POINTER, _ARRAY = 1, 2  # CUmemcpy3DOperandType
+
+
+@enqueue()
+def cuMemcpyBatchAsync(
+    dsts: Sequence[Handle],
+    srcs: Sequence[Handle],
+    sizes: Sequence[int],
+    count: int,
+    attrs: Sequence[Any],
+    attrsIdxs: Sequence[int],
+    numAttrs: int,
+    hStream: StreamHandle,
+) -> None:
+    """Copy several ranges of bytes."""
+    _check_stream(hStream)
+    orders = [int(each.srcAccessOrder) for each in _per_item(attrs, attrsIdxs, numAttrs, count)]
+    for dst, src, size in zip(dsts, srcs, sizes, strict=False):
+        copy_in_stream(("memory", "memory"), dst, src, int(size), hStream.handle)
+    _wait(hStream, orders)
+
+
+@enqueue()
+def cuMemcpy3DBatchAsync(
+    numOps: int, opList: Sequence[Any], flags: int, hStream: StreamHandle
+) -> None:
+    """Copy several boxes."""
+    _check_stream(hStream)
+    if flags or not numOps:
+        raise Refusal("INVALID_VALUE", "flags must be 0, numOps must not")
+    for each in opList[:numOps]:
+        submit_box(hStream, _box(each))
+    _wait(hStream, [int(each.srcAccessOrder) for each in opList[:numOps]])
+
+
+@enqueue()
+def cuMemPrefetchBatchAsync(
+    dptrs: Sequence[Handle],
+    sizes: Sequence[int],
+    count: int,
+    prefetchLocs: Sequence[Any],
+    prefetchLocIdxs: Sequence[int],
+    numPrefetchLocs: int,
+    flags: int,
+    hStream: StreamHandle,
+) -> None:
+    """Prefetch several ranges of managed memory; no effect here, but noted."""
+    _check_ranges(dptrs[:count], sizes, flags, hStream)
+    _prefetch(dptrs, sizes, _per_item(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count))
+
+
+@enqueue()
+def cuMemDiscardAndPrefetchBatchAsync(
+    dptrs: Sequence[Handle],
+    sizes: Sequence[int],
+    count: int,
+    prefetchLocs: Sequence[Any],
+    prefetchLocIdxs: Sequence[int],
+    numPrefetchLocs: int,
+    flags: int,
+    hStream: StreamHandle,
+) -> None:
+    """`cuMemDiscardBatchAsync`, and then `cuMemPrefetchBatchAsync`."""
+    _check_ranges(dptrs[:count], sizes, flags, hStream)
+    _prefetch(dptrs, sizes, _per_item(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count))
+
+
+@enqueue()
+def cuMemDiscardBatchAsync(
+    dptrs: Sequence[Handle], sizes: Sequence[int], count: int, flags: int, hStream: StreamHandle
+) -> None:
+    """Declare that the contents of managed memory are not needed; no effect here."""
+    _check_ranges(dptrs[:count], sizes, flags, hStream)
+
+
+def _check_ranges(
+    addresses: Sequence[Handle], sizes: Sequence[int], flags: int, stream: Stream
+) -> None:
+    """Raise `Refusal` if a range is not managed memory."""
+    _check_stream(stream)
+    if flags or not addresses:
+        raise Refusal("INVALID_VALUE", "flags must be 0, the number of ranges must not")
+    for address, size in zip(addresses, sizes, strict=False):
+        managed(address, int(size))
+
+
+def _prefetch(addresses: Sequence[Handle], sizes: Sequence[int], places: Sequence[Any]) -> None:
+    for address, size, place in zip(addresses, sizes, places, strict=False):
+        prefetched(address, int(size), place)
+
+
+def _check_stream(stream: Stream) -> None:
+    if stream.is_legacy:
+        raise Refusal("INVALID_VALUE", "a batch is not executed in the legacy default stream")
+    stream.check_not_capturing()
+
+
+def _per_item(given: Sequence[Any], firsts: Sequence[int], number: int, count: int) -> list[Any]:
+    """Return an item for each operation: each is for those from its first one on.
+
+    Raises:
+        Refusal: There is none for the first operation, or they are not in order.
+    """
+    starts = [int(first) for first in firsts[:number]]
+    if not count or not starts or starts[0] or starts != sorted({*starts}) or starts[-1] >= count:
+        raise Refusal("INVALID_VALUE", "the indices do not begin with 0 or do not increase")
+    ends = [*starts[1:], count]
+    pairs = zip(given, starts, ends, strict=False)
+    return [each for each, start, end in pairs for _ in range(end - start)]
+
+
+def _wait(stream: Stream, orders: Sequence[int]) -> None:
+    """Wait for copies whose sources are read during the call."""
+    if any(each not in _ORDERS for each in orders):
+        raise Refusal("INVALID_VALUE", "srcAccessOrder is not set")
+    if _DURING_CALL in orders:
+        process.finish(stream)
+
+
+# --- boxes ---------------------------------------------------------------------------------------
+
+
+def _box(given: Any) -> cuda.CUDA_MEMCPY3D:
+    """Return the copy that a ``CUDA_MEMCPY3D_BATCH_OP`` describes, whose units are elements."""
+    copy, kinds = cuda.CUDA_MEMCPY3D(), cuda.CUmemorytype
+    sides = (("src", given.src), ("dst", given.dst))
+    arrays = [array_of(each.op.array.array) for _, each in sides if int(each.type) == _ARRAY]
+    size = arrays[0].texel.bytes if arrays else 1
+    fields: dict[str, Any] = {}
+    for side, operand in sides:
+        if int(operand.type) == _ARRAY:
+            part = operand.op.array
+            fields[f"{side}MemoryType"] = kinds.CU_MEMORYTYPE_ARRAY
+            fields[f"{side}Array"] = cuda.CUarray(int(part.array))
+            fields[f"{side}XInBytes"] = part.offset.x * size
+            fields |= {f"{side}Y": part.offset.y, f"{side}Z": part.offset.z}
+        elif int(operand.type) == _POINTER:
+            memory = operand.op.ptr
+            fields[f"{side}MemoryType"] = kinds.CU_MEMORYTYPE_UNIFIED
+            fields[f"{side}Device"] = cuda.CUdeviceptr(int(memory.ptr))
+            fields[f"{side}Pitch"] = memory.rowLength * size
+            fields[f"{side}Height"] = memory.layerHeight
+        else:
+            raise Refusal("INVALID_VALUE", f"the type of {side} is not set")
+    for name, value in fields.items():
+        setattr(copy, name, value)
+    copy.WidthInBytes = given.extent.width * size
+    copy.Height, copy.Depth = given.extent.height, given.extent.depth
+    return copy

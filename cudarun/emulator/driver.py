@@ -58,6 +58,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     surfaces,
     tensor_maps,
     textures,
+    typed_nodes,
     virtual_memory,
 )
 from cudarun.emulator.api.calls import CALLS

@@ -201,20 +201,26 @@ def _structure(kind: type, value: object) -> object:
 
 
 def generated(
-    module: str, name: str, types: Mapping[str, str], text: str, work: Callable[..., object]
+    module: str,
+    name: str,
+    types: Mapping[str, Any],
+    text: str,
+    work: Callable[..., object],
+    returned: Any = None,
 ) -> Callable[..., object]:
     """Return the body of a call of a table.
 
     Args:
         module: The module whose chapter of the documentation lists it.
-        types: The types of its parameters: ``int``, ``int = 0``, ``Handle``, ``HostPointer`` or
-            ``Any``.
+        types: The types of its parameters, or their names: ``int``, ``int = 0``, ``Handle``,
+            ``HostPointer`` or ``Any``.
         text: Its documentation.
         work: Called with the arguments by position.
+        returned: The type of its value.
     """
     known = {"int": int, "Handle": Handle, "HostPointer": HostPointer, "Any": Any}
     signature = inspect.Signature(
-        [_parameter(*item) for item in types.items()], return_annotation=None
+        [_parameter(*item) for item in types.items()], return_annotation=returned
     )
 
     def body(*args: object, **named: object) -> object:
@@ -225,14 +231,17 @@ def generated(
         return work(*bound.args)
 
     body.__dict__["__signature__"] = signature
-    annotations = {each.name: known[each.annotation] for each in signature.parameters.values()}
-    body.__annotations__ = {**annotations, "return": None}
+    named = {each.name: each.annotation for each in signature.parameters.values()}
+    annotations = {
+        each: known[type_] if isinstance(type_, str) else type_ for each, type_ in named.items()
+    }
+    body.__annotations__ = {**annotations, "return": returned}
     body.__name__, body.__doc__, body.__module__ = name, text, module
     return body
 
 
-def _parameter(name: str, type_: str) -> inspect.Parameter:
-    type_, _, default = type_.partition(" = ")
+def _parameter(name: str, type_: Any) -> inspect.Parameter:
+    type_, _, default = type_.partition(" = ") if isinstance(type_, str) else (type_, "", "")
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     value = int(default) if default else inspect.Parameter.empty
     return inspect.Parameter(name, kind, annotation=type_, default=value)

@@ -13,7 +13,7 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.boxes import box_operation
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.fills import Fill
-from cudarun.emulator.api.handles import EventHandle, GraphHandle, NodeHandle, node_of
+from cudarun.emulator.api.handles import GraphHandle, NodeHandle, node_of
 from cudarun.emulator.host.addresses import host_function
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import (
@@ -30,7 +30,6 @@ from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
-from cudarun.emulator.host.streams import record_operation, wait_operation
 
 Nodes = Sequence[cuda.CUgraphNode] | None
 
@@ -77,25 +76,13 @@ def _function(structure: cuda.CUDA_KERNEL_NODE_PARAMS) -> LoadedFunction:
     """Return the function, or that of a kernel in the context."""
     if not handle_value(structure.func) and handle_value(structure.kern):
         kernel = process.handles.get(handle_value(structure.kern), LibraryKernel)
-        return kernel.function(_context(structure.ctx))
+        return kernel.function(context_of(structure.ctx))
     return process.handles.get(handle_value(structure.func), LoadedFunction)
 
 
-def _context(ctx: Handle) -> Context:
+def context_of(ctx: Handle) -> Context:
+    """Return the context behind a handle; of null the current one."""
     return process.context(ctx) if handle_value(ctx) else process.current()
-
-
-@call()
-def cuGraphAddMemcpyNode(
-    hGraph: GraphHandle,
-    dependencies: Nodes,
-    numDependencies: int,
-    copyParams: cuda.CUDA_MEMCPY3D,
-    ctx: Handle,
-) -> cuda.CUgraphNode:
-    """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
-    _context(ctx)  # may refuse
-    return add_node(hGraph, dependencies, numDependencies, copy_from(copyParams))
 
 
 def copy_from(structure: cuda.CUDA_MEMCPY3D) -> StructuredOperation:
@@ -107,19 +94,6 @@ def copy_from(structure: cuda.CUDA_MEMCPY3D) -> StructuredOperation:
 
 def _structured(operation: Operation, structure: Any) -> StructuredOperation:
     return StructuredOperation(operation.kind, operation.work, copied(structure))
-
-
-@call()
-def cuGraphAddMemsetNode(
-    hGraph: GraphHandle,
-    dependencies: Nodes,
-    numDependencies: int,
-    memsetParams: cuda.CUDA_MEMSET_NODE_PARAMS,
-    ctx: Handle,
-) -> cuda.CUgraphNode:
-    """Add a fill of rows of items of 1, 2 or 4 bytes."""
-    _context(ctx)  # may refuse
-    return add_node(hGraph, dependencies, numDependencies, fill_from(memsetParams))
 
 
 def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
@@ -137,17 +111,6 @@ def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
         rows=structure.height,
     )
     return _structured(fill.operation(), structure)
-
-
-@call()
-def cuGraphAddHostNode(
-    hGraph: GraphHandle,
-    dependencies: Nodes,
-    numDependencies: int,
-    nodeParams: cuda.CUDA_HOST_NODE_PARAMS,
-) -> cuda.CUgraphNode:
-    """Add the call of a host function, a C function pointer."""
-    return add_node(hGraph, dependencies, numDependencies, function_from(nodeParams))
 
 
 def function_from(structure: cuda.CUDA_HOST_NODE_PARAMS) -> StructuredOperation:
@@ -182,22 +145,6 @@ def cuGraphAddEmptyNode(
     """Add a node without work, which orders others."""
     operation = Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
     return add_node(hGraph, dependencies, numDependencies, operation)
-
-
-@call()
-def cuGraphAddEventRecordNode(
-    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, event: EventHandle
-) -> cuda.CUgraphNode:
-    """Add the record of an event."""
-    return add_node(hGraph, dependencies, numDependencies, record_operation(event))
-
-
-@call()
-def cuGraphAddEventWaitNode(
-    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, event: EventHandle
-) -> cuda.CUgraphNode:
-    """Add a wait for an event."""
-    return add_node(hGraph, dependencies, numDependencies, wait_operation(event))
 
 
 @call()

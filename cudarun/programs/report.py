@@ -81,13 +81,23 @@ class ProcessReport:
     calls: int = 0
 
 
+# What the unpickler raises for bytes that are no pickle, besides its own error.
+_DAMAGED = (
+    *(EOFError, AttributeError, ImportError, IndexError, KeyError),
+    *(MemoryError, OverflowError, TypeError, ValueError),
+)
+
+
 def read_report(data: bytes) -> ProcessReport:
     """Return a pickled report, of a file where the program can write, too.
 
     Raises:
-        pickle.UnpicklingError: It has more than data.
+        pickle.UnpicklingError: It has more than data, or is damaged.
     """
-    report = _DataUnpickler(io.BytesIO(data)).load()
+    try:
+        report = _DataUnpickler(io.BytesIO(data)).load()
+    except _DAMAGED as error:
+        raise pickle.UnpicklingError(f"it is damaged: {error}") from None
     if not isinstance(report, ProcessReport):
         raise pickle.UnpicklingError("it is not a report")
     return report

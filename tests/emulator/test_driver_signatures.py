@@ -15,6 +15,7 @@ from tools import generate_driver_calls
 OF_TWO_VERSIONS = {
     "cuCtxCreate",
     "cuGraphAddDependencies",
+    "cuGraphAddNode",
     "cuGraphRemoveDependencies",
     "cuMemAdvise",
     "cuMemPrefetchAsync",

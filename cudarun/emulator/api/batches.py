@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cuda.bindings import driver as cuda
 
@@ -17,6 +17,12 @@ from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Stream
+
+# The bindings of CUDA 12 return the place of a copy that fails.
+if TYPE_CHECKING or cuda.CUDA_VERSION >= 13000:
+    FailIndex: TypeAlias = None
+else:
+    FailIndex = int
 
 _ORDERS = (1, 2, 3)  # CUmemcpySrcAccessOrder
 _DURING_CALL = 2  # CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
@@ -33,7 +39,7 @@ def cuMemcpyBatchAsync(
     attrsIdxs: Sequence[int],
     numAttrs: int,
     hStream: StreamHandle,
-) -> None:
+) -> FailIndex:
     """Copy several ranges of bytes."""
     _check_stream(hStream)
     orders = [int(each.srcAccessOrder) for each in _per_item(attrs, attrsIdxs, numAttrs, count)]
@@ -45,7 +51,7 @@ def cuMemcpyBatchAsync(
 @enqueue()
 def cuMemcpy3DBatchAsync(
     numOps: int, opList: Sequence[Any], flags: int, hStream: StreamHandle
-) -> None:
+) -> FailIndex:
     """Copy several boxes."""
     _check_stream(hStream)
     if flags or not numOps:

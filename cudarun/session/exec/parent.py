@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import select
 import shlex
 import signal
@@ -16,22 +17,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cudarun.base.profiles import PROFILE_VARIABLE
 from cudarun.images.demangler import base_name, demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
-from cudarun.programs.report import USED, read_report
+from cudarun.programs.report import USED, ProcessReport, read_report
 from cudarun.session.driver import drivers
 from cudarun.session.driver.selection import process_profile
 from cudarun.session.exec.libraries import ASSEMBLER, AUDIT, build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
 from cudarun.session.exec.symbols import function_at
 from cudarun.session.workers.program import SupervisedProgram, run_in_foreground, temporary_folder
-
-if TYPE_CHECKING:
-    from cudarun.programs.report import ProcessReport
 
 _DRAIN, _STOP = 2, 3  # messages to the servers
 _SOCKET = "CUDARUN_EXEC_SOCKET"
@@ -217,8 +214,12 @@ def _kill_all(folder: Path) -> None:
 def _reports(folder: Path) -> Iterator[ProcessReport]:
     """Yield the reports of the program's processes."""
     for path in sorted(folder.glob("report-*")):
-        if path.suffix != ".part":
+        if path.suffix == ".part":
+            continue
+        try:
             yield read_report(path.read_bytes())
+        except pickle.UnpicklingError as error:
+            yield ProcessReport(0, defects=[f"the report of a process cannot be read: {error}"])
 
 
 def execution_report(

@@ -104,3 +104,19 @@ def test_the_file_of_an_ignored_error_can_be_anything(
     assert ran.returncode == 1
     shown = name.replace("\n", "\\x0a")
     assert f"cudaErrorInvalidConfiguration in {shown}+0x64\n" in ran.stderr
+
+
+DAMAGED = """
+with connect(0, 7) as end: end.recv(64)
+folder = os.path.dirname(os.environ["CUDARUN_EXEC_SOCKET"])
+with open(os.path.join(folder, "report-1"), "wb") as file:
+    file.write(bytes.fromhex(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("data", ["", "80047d", "4e2e", "ff" * 40])
+def test_a_damaged_report_of_a_process_is_an_error_of_one_line(data: str) -> None:
+    ran = run(DAMAGED, data)
+    assert ran.returncode == 7
+    assert "the report of a process cannot be read" in ran.stderr
+    assert "Traceback" not in ran.stderr

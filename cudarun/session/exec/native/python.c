@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default")))
-#define PYTHON(result, name, ...) \
+#define PYTHON_OR(otherwise, result, name, ...) \
   result (*name)(__VA_ARGS__); \
   *(void **)&name = dlsym(RTLD_DEFAULT, #name); \
-  if (!name) return
+  if (!name) otherwise
+#define PYTHON(result, ...) PYTHON_OR(return, result, __VA_ARGS__)
 
 typedef void *object;
 
@@ -41,7 +42,12 @@ EXPORT object PyInit_cyruntime(void) {
   void *module = dlopen("cyruntime.@nvidia", RTLD_NOW);
   object (*init)(void) = 0;
   if (module) *(void **)&init = dlsym(module, "PyInit_cyruntime");
-  if (!init) return 0;
+  if (!init) {
+    PYTHON_OR(return 0, void, PyErr_SetString, object, const char *);
+    object *error = dlsym(RTLD_DEFAULT, "PyExc_ImportError");
+    if (error) PyErr_SetString(*error, "cudarun: cuda.bindings.cyruntime cannot be loaded");
+    return 0;
+  }
   replace_functions();
   return init();
 }

@@ -390,7 +390,7 @@ class CompiledRun:
         if region is not self._shared or not self._kernel.code.maps_addresses:
             return access._inside(active, region, addresses) is not None
         base = np.uint64(access.first_address(region))
-        offsets, _ = other_blocks(active, access.wide(addresses) - base)
+        offsets, _ = other_blocks(active, access.wide(addresses) - base, self._launch.shared_stride)
         start, last = access.bounds(self._launch, region)
         beyond = (offsets < start) | (offsets >= max(last + 1, start))
         return not (beyond | ((offsets & np.uint64(access.bytes - 1)) != 0)).any()

@@ -22,7 +22,6 @@ from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import illegal, missing
 from cudarun.emulator.isa.move import copy, copy_all
-from cudarun.emulator.isa.requirements import is_newer
 from cudarun.emulator.isa.table import Candidate, candidates
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
 from cudarun.emulator.words import Words
@@ -41,7 +40,7 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         OperandMismatch: The instruction is not PTX, or the operands do not match the form.
     """
     found = candidates(instruction.opcode, instruction.modifiers)
-    if not found or is_newer(instruction.opcode, instruction.modifiers):
+    if not found:
         wrong = illegal(instruction.opcode, instruction.modifiers)
         if wrong is not None:
             raise OperandMismatch(wrong)
@@ -268,6 +267,8 @@ class _Resolution:
         place = _PLACES.get(expected.name)
         space = self.words.get(place, "") if place else ""
         space = space or self.words.space
+        if expected.type == "b32":  # only addresses of tensor memory have 32 bits
+            space = "tensor"
         variable = isinstance(operand, tree.Address) and isinstance(
             operand.base, tree.SymbolReference
         )

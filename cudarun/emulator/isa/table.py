@@ -34,6 +34,7 @@ _INSTRUCTIONS = {
         "mbarrier": "cp.async.mbarrier mbarrier",
         "bulk": "cp.async.bulk red.async st.async",
         "tensor": "cp.async.bulk.tensor fence.proxy prefetch.tensormap tensormap",
+        "tensor_memory": "tcgen05",
         "cluster": "getctarank mapa",
         "stack": "alloca stackrestore stacksave",
         "scalar_video": "vabsdiff vadd vmad vmax vmin vset vshl vshr vsub",

@@ -287,8 +287,8 @@ class Access:
             inside = np.ones_like(wrong) if self._window else offsets < WINDOW_BYTES
             unclaimed &= ~inside
             starts = None if section.starts is None else active.per_lane(section.starts)
-            if section.name == "shared":  # also of a cluster of one block, with an address of mapa
-                offsets, starts = other_blocks(active, offsets)
+            if section.stride:  # also of a cluster of one block, with an address of mapa
+                offsets, starts = other_blocks(active, offsets, section.stride)
             start, last = self.bounds(active.batch.launch, section)
             if last < start or (self.writes and section.name == "param"):
                 wrong |= inside

@@ -20,10 +20,13 @@ class AsynchronousAction(MemoryAction):
 
     Attributes:
         queue: ``"cp.async"`` or ``"bulk"`` if it belongs to a group that its thread waits for,
-            ``"mbarrier"`` if it completes at a barrier object, to which the last access is.
+            ``"mbarrier"`` if it completes at a barrier object, to which the last access is,
+            ``"tcgen05"`` if `tcgen05.commit` makes it so.
+        follows: The queue whose operations of the same lanes, issued before, complete before it.
     """
 
     queue = "mbarrier"
+    follows = ""
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Execute the operation as a whole."""

@@ -27,7 +27,7 @@ from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.schedules.turns import Path, turns
-from cudarun.emulator.machine.spaces import WINDOWS, section_window
+from cudarun.emulator.machine.spaces import TENSOR_BYTES, WINDOWS, section_window
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.threads import Threads
 from cudarun.emulator.numerics.arrays import Array
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.machine.schedules.schedule import IssuedOperations
+    from cudarun.emulator.machine.tensor_memory.memory import TensorMemory
 
 # Lanes that are in loops for long may be waiting for other batches: see the cost in `turns`.
 _STALL_LIMIT = 1 << 19
@@ -69,6 +70,7 @@ class Batch:
         self.stack = Stack(self)
         self.recent: dict[Access, Region] = {}
         self.failed_waits: dict[object, list[FailedWait]] = {}
+        self.tensor_memory: TensorMemory | None = None  # if a block has allocated some
         self._turns = turns(self.waiting, self.threads.places, launch.config.schedule)
         self.operations: IssuedOperations | None = None  # without: they complete at once
         self.shuffles: dict[tuple[object, ...], tuple[Array, Array, bool]] = {}
@@ -84,10 +86,11 @@ class Batch:
         self.first_block, self.blocks = first_block, blocks
         self.threads.place(first_block, blocks)
         count = blocks * self.launch.block_threads
-        for name in self._sections.keys() & {"shared", "local"}:
+        for name in self._sections.keys() & {"shared", "local", "tensor"}:
             self.launch.undefine(self._sections[name])
         self.barriers.clear()
         self.failed_waits.clear()
+        self.tensor_memory = None
         self._visited.clear()
         self.alive[:count] = True
         self.alive[count:] = False
@@ -313,6 +316,8 @@ class Batch:
         """End the active lanes."""
         self.alive[active.lanes] = False
         self.living -= active.count
+        if self.tensor_memory is not None:
+            self.tensor_memory.check_exited(active)
         self.observer.lanes_exited(self, active.lanes)
         self.active = None
         self.recheck()
@@ -403,7 +408,10 @@ class Batch:
                 name, WINDOWS[name], launch.kernel.parameter_bytes, launch.parameters, None
             )
         base = WINDOWS[name]
-        if name == "shared":
+        if name == "tensor":
+            size = stride = TENSOR_BYTES
+            owner, count = self.threads.block_of, self.threads.room
+        elif name == "shared":
             base += launch.shared_start
             size, stride, owner = launch.shared_bytes, launch.shared_stride, self.threads.block_of
             count = self.threads.room
@@ -411,7 +419,8 @@ class Batch:
             size, stride = launch.local_bytes, launch.local_stride
             owner, count = np.arange(self.lanes), self.lanes
         memory = np.empty(count * stride, dtype=np.uint8)
-        section = Section(name, base, size, memory, owner * stride if count > 1 else None)
+        starts = owner * stride if count > 1 else None
+        section = Section(name, base, size, memory, starts, 0 if name == "local" else stride)
         launch.undefine(section)
         return section
 

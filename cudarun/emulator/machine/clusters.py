@@ -113,8 +113,8 @@ class ClusterWait(Terminator):
         batch.clusters.wait(path, lanes, self.wait_site)
 
 
-def other_blocks(active: Active, offsets: Array) -> tuple[Array, Array]:
-    """Split ``shared::cluster`` offsets: the offset in a block's shared memory, and its start.
+def other_blocks(active: Active, offsets: Array, stride: int) -> tuple[Array, Array]:
+    """Split ``shared::cluster`` offsets: the offset in a block's memory, and where that starts.
 
     An offset is huge if the cluster has no such block.
     """
@@ -125,7 +125,7 @@ def other_blocks(active: Active, offsets: Array) -> tuple[Array, Array]:
     owner = np.where(rank == 0, block, first + rank - 1)
     known = rank <= launch.cluster_blocks
     within = np.where(known, offsets & np.uint64(_OFFSET), offsets)
-    return within, np.where(known, owner, 0) * launch.shared_stride
+    return within, np.where(known, owner, 0) * stride
 
 
 def address_in_block(addresses: Array, ranks: Array) -> Array:

@@ -173,6 +173,8 @@ class ArriveAfterCopies(AsynchronousAction, BarrierChange):
     Without ``.noinc`` it first increments the pending count, which thus does not change.
     """
 
+    follows = "cp.async"
+
     def __init__(self, words: Words) -> None:
         self.counts = int(bool(words["noinc"]))
         super().__init__(words)

@@ -80,6 +80,7 @@ class Section:
     Attributes:
         name: The space.
         starts: Per lane of the batch, the start of its part; ``None`` if all lanes share one.
+        stride: Bytes from the part of one block to that of the next, of shared or tensor memory.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Section:
     size: int
     bytes: Array
     starts: Indices | None
+    stride: int = 0
     live: bool = True
     unwritten: Array | None = None  # the detector of uninitialized reads tracks them
     unchanged: Array | None = None

@@ -25,6 +25,7 @@ PARAMETER_BASE = 0x210
 LOCAL_WINDOW = 0x20_0000_0000
 SHARED_WINDOW = 0x30_0000_0000
 CODE_WINDOW = 0x40_0000_0000
+_TENSOR_WINDOW = 0x50_0000_0000  # of no generic address
 WINDOWS_END = 0x100_0000_0000
 
 WINDOWS = {
@@ -33,6 +34,7 @@ WINDOWS = {
     "shared": SHARED_WINDOW,
     "shared::cta": SHARED_WINDOW,
     "shared::cluster": SHARED_WINDOW,
+    "tensor": _TENSOR_WINDOW,
 }
 """The spaces with a window, and where it begins."""
 
@@ -44,6 +46,10 @@ A whole number of the lines by which copies and ``wgmma`` swizzle addresses.
 
 RANK_SHIFT = 24
 """Above this bit a ``shared::cluster`` address has the rank of a block, plus one."""
+
+TENSOR_COLUMNS = 512
+TENSOR_BYTES = 128 * TENSOR_COLUMNS * 4
+"""Of the tensor memory of a block: 128 lanes of cells of 32 bits."""
 
 NO_PARAMETER = 1 << 62
 """An address in ``.param`` that no parameter has: what is past the ends of a function's."""

@@ -73,8 +73,13 @@ class Descriptors:
         leading: The leading dimension byte offset.
         stride: The stride dimension byte offset.
         base: The base offset: the start of the swizzling pattern, in units of 128 bytes modulo 8.
-        swizzle: The number of swizzled low bits of a chunk's index: 3 with 128 bytes.
+        width: The chunks of a line of the swizzling pattern, as a power of two: 3 with 128 bytes.
+        swizzled: The number of bits that are swizzled, from ``lowest`` on.
+        period: The positions along k of the pattern of a transposed matrix.
     """
+
+    lowest = 4
+    period = 8
 
     def __init__(self, words: Array) -> None:
         self.start, self.leading, self.stride = (
@@ -83,27 +88,29 @@ class Descriptors:
         )
         self.base = (words >> np.uint64(49) & np.uint64(7)).astype(np.int64)
         mode = (words >> np.uint64(62)).astype(np.int64)
-        self.swizzle = np.array([0, 3, 2, 1])[mode]
+        self.width = self.swizzled = np.array([0, 3, 2, 1])[mode]
 
     def chunks(self, lines: int, parts: int, *, transposed: bool) -> Array:
-        """Return the address of each chunk of a matrix of ``lines`` rows of A, or columns of B.
+        """Return the address of each chunk of a matrix.
 
-        The axes are warpgroup, line and part along k; if ``transposed`` (MN-major), eight lines and
-        k. These are the manual's canonical layouts (9.7.15.5.1.2.1.3).
+        The axes are descriptor, line (row of A, or column of B) and chunk along k; if
+        ``transposed`` (MN-major), chunk of lines and k. These are the manual's canonical layouts
+        (9.7.15.5.1.2.1.3).
         """
-        start, leading, stride, swizzle = (
-            array[:, None, None] for array in (self.start, self.leading, self.stride, self.swizzle)
+        start, leading, stride, power = (
+            array[:, None, None] for array in (self.start, self.leading, self.stride, self.width)
         )
-        width = 1 << swizzle  # chunks of a line of the swizzling pattern
-        plain = swizzle == 0
+        width = 1 << power
+        plain = power == 0
+        line, part = np.ogrid[:lines, :parts]
         if transposed:
-            eight, k = np.ogrid[: lines // 8, : 8 * parts]
-            inner = eight % width * _CHUNK + k % 8 * width * _CHUNK
+            inner = line % width * _CHUNK + part % self.period * width * _CHUNK
             outer = np.where(
-                plain, eight * stride + k // 8 * leading, eight // width * leading + k // 8 * stride
+                plain,
+                line * stride + part // self.period * leading,
+                line // width * leading + part // self.period * stride,
             )
         else:
-            line, part = np.ogrid[:lines, :parts]
             inner = line % 8 * width * _CHUNK
             # A line continues in the next pattern if it is longer than one.
             outer = line // 8 * stride + part // width * leading + part % width * _CHUNK
@@ -111,9 +118,9 @@ class Descriptors:
 
     def _swizzled(self, addresses: Array) -> Array:
         """Return addresses with bits 4 to 6 combined with bits 7 to 9, relative to the pattern."""
-        base, swizzle = self.base[:, None, None], self.swizzle[:, None, None]
-        line = (addresses >> 7) - base & (1 << swizzle) - 1
-        swizzled: Array = addresses ^ line << 4
+        base, count = self.base[:, None, None], self.swizzled[:, None, None]
+        line = (addresses >> 7) - base & (1 << count) - 1
+        swizzled: Array = addresses ^ line << self.lowest
         return swizzled
 
 
@@ -189,10 +196,12 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         lines, ptx_type = (self.m, self.n)[index], self.types[name]
         parts = 2 * _PARTS if self.sparsity and name == "b" else _PARTS
         descriptors = Descriptors(self._uniform(active, words, f"descriptors for {name.upper()}"))
-        addresses = descriptors.chunks(lines, parts, transposed=self.transposed[index])
+        is_transposed = self.transposed[index]
+        extent = (lines // 8, 8 * parts) if is_transposed else (lines, parts)
+        addresses = descriptors.chunks(*extent, transposed=is_transposed)
         data = self._loaded(active, addresses)
         values = elements(data, ptx_type).reshape(*addresses.shape, -1)
-        if self.transposed[index]:  # eight lines, k, line of the eight
+        if is_transposed:  # eight lines, k, line of the eight
             values = values.transpose(0, 1, 3, 2)
         return values.reshape(len(addresses), lines, -1)
 

@@ -64,7 +64,7 @@ def multiplied(
         mode: The rounding of f64.
     """
     if types["d"].kind is not TypeKind.FLOAT:
-        return _of_integers(a, b, c, satfinite=satfinite, op=op)
+        return of_integers(a, b, c, satfinite=satfinite, op=op)
     if types["a"].name == "f64":
         return _chain(a, b, c, mode)
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
@@ -123,7 +123,7 @@ def multiplied_by_lanes(a: Array, b: Array, c: Array, number_format: str) -> Arr
     return total
 
 
-def _of_integers(a: Array, b: Array, c: Array, *, satfinite: bool, op: str) -> Array:
+def of_integers(a: Array, b: Array, c: Array, *, satfinite: bool, op: str) -> Array:
     common = a @ b if b.ndim == 3 else (a[:, :, None] @ b)[:, :, 0]
     total = common + c
     if op == "xor":  # as many bits as both have, without those that they share
@@ -163,13 +163,13 @@ def _by_runs(
 ) -> Array:
     """Add each run to the result of the previous ones. The axes of b are warp, m or 1, k and n."""
     names = dict(names)
-    exponents = [_exponents(x, least[names[which]]) for x, which in ((a, "a"), (b, "b"))]
+    exponents = [exponents_of(x, least[names[which]]) for x, which in ((a, "a"), (b, "b"))]
     for start in range(0, a.shape[2], run):
         part = slice(start, start + run)
-        total = _added(
+        total = added(
             (a[:, :, part], exponents[0][:, :, part]),
             (b[:, :, part], exponents[1][:, :, part]),
-            (c, _exponents(c, least[names["c"]])),
+            (c, exponents_of(c, least[names["c"]])),
             kept,
         )
         result = rounded_sum(total, names["d"])
@@ -193,7 +193,7 @@ def _chain(a: Array, b: Array, c: Array, mode: str) -> Array:
     return total.reshape(c.shape)
 
 
-def _exponents(values: Array, least: int) -> Array:
+def exponents_of(values: Array, least: int) -> Array:
     """Return the exponent of each value."""
     exponents = np.frexp(values)[1].astype(np.int16) - np.int16(1)
     np.maximum(exponents, least, out=exponents)
@@ -201,7 +201,7 @@ def _exponents(values: Array, least: int) -> Array:
     return exponents
 
 
-def _added(
+def added(
     a: tuple[Array, Array], b: tuple[Array, Array], c: tuple[Array, Array], kept: int
 ) -> Array:
     """Return the sum of a run of products and the addend; each is given with its exponents."""

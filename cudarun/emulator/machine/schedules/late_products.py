@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class LateProduct(AsynchronousAction):
     """A product that reads shared memory and writes its accumulators at any time."""
 
-    queue = "wgmma"
+    queue = follows = "wgmma"
 
     def __init__(self, operation: Action) -> None:
         assert isinstance(operation.action, MultiplyAsync)

@@ -261,6 +261,7 @@ class PendingOperations:
             if operation.writes is not None:
                 self._finish(operation)
                 continue
+            self._finish_before(operation)
             operation.read()
             delay = self._schedule.delay()
             operation.due = None if delay is None else self._accesses + delay
@@ -282,17 +283,18 @@ class PendingOperations:
         """Complete an operation, if it is not complete, after those that come before it."""
         if operation not in self._operations:
             return
-        is_arrival = isinstance(operation.action, ArriveAfterCopies)
-        if is_arrival or operation.action.queue == "wgmma":
-            queue = "cp.async" if is_arrival else "wgmma"
-            for earlier in self._operations[: self._operations.index(operation)]:
-                if earlier.action.queue == queue:
-                    part = self._part(earlier, np.isin(earlier.lanes, operation.lanes))
-                    if part is not None:
-                        self._finish(part)
+        self._finish_before(operation)
         for write in operation.read():
             write()
         self._operations.remove(operation)
+
+    def _finish_before(self, operation: _Operation) -> None:
+        """Complete the operations of the same lanes that an operation follows."""
+        for earlier in self._operations[: self._operations.index(operation)]:
+            if earlier.action.queue == operation.action.follows:
+                part = self._part(earlier, np.isin(earlier.lanes, operation.lanes))
+                if part is not None:
+                    self._finish(part)
 
 
 def _queue(words: Words) -> str:

@@ -1,0 +1,147 @@
+"""Descriptors of matrices in shared memory, and of products (PTX manual 9.7.16.4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cudarun.base.records import dataclass
+from cudarun.emulator.machine.warpgroups import Descriptors
+from cudarun.emulator.numerics.arrays import Array
+
+_MODES = {0: (0, 0, 4), 1: (3, 2, 5), 2: (3, 3, 4), 4: (2, 2, 4), 6: (1, 1, 4)}
+"""By mode: the pattern's width, as a power of two of chunks; the swizzled bits, and the lowest."""
+_WIDE_ATOMS = 1
+_SUMS = {0: "f16", 1: "f32", 2: "s32"}
+_FLOATS = {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}
+_TYPES: dict[str, dict[int, str]] = {
+    "f16": {0: "f16", 1: "bf16"},
+    "tf32": {2: "tf32"},
+    "f8f6f4": _FLOATS,
+    "mxf8f6f4": _FLOATS,
+    "i8": {0: "u8", 1: "s8"},
+    "mxf4": {1: "e2m1"},
+    "mxf4nvf4": {1: "e2m1"},
+}
+BITS = {"f16": 16, "tf32": 32, "mxf4": 4, "mxf4nvf4": 4}
+"""By kind, the bits of an element's container; 8 of the others."""
+
+
+class SharedDescriptor(Descriptors):
+    """A descriptor of one matrix in shared memory.
+
+    Attributes:
+        mode: The swizzling mode.
+    """
+
+    def __init__(self, word: int) -> None:
+        super().__init__(np.array([word & ~(3 << 62)], dtype=np.uint64))
+        self.mode = word >> 61
+        self.is_absolute = bool(word >> 52 & 1)
+        width, swizzled, self.lowest = _MODES.get(self.mode, _MODES[0])
+        self.width, self.swizzled = np.array([width]), np.array([swizzled])
+        self.period = 4 if self.mode == _WIDE_ATOMS else 8
+
+    @property
+    def problem(self) -> str:
+        """Why it is invalid; empty if it is valid."""
+        return "" if self.mode in _MODES else f"swizzling mode {self.mode}"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product as an instruction descriptor describes it.
+
+    Attributes:
+        kind: ``"f16"``.
+        m, n, k: The shape; k counts the zeros of a sparse A, too.
+        types: The names of the types of ``"d"``, ``"a"`` and ``"b"``.
+        negated, transposed: By matrix.
+        sparse: Whether A is sparse.
+        selector: The selector of the metadata.
+        saturates: Whether integers are clamped.
+        scale_type: The type of the scale factors, or an empty text.
+        scale_ids: Where the scale factors of A and B are in a word of tensor memory.
+    """
+
+    kind: str
+    m: int
+    n: int
+    k: int
+    types: dict[str, str]
+    negated: dict[str, bool]
+    transposed: dict[str, bool]
+    sparse: bool
+    selector: int
+    saturates: bool
+    scale_type: str
+    scale_ids: dict[str, int]
+
+    @classmethod
+    def of(cls, word: int, kind: str) -> Product:
+        """Return the product of a descriptor."""
+        scaled = kind.startswith("mx")
+        types, sparse, bits = _TYPES[kind], bool(word >> 2 & 1), BITS.get(kind, 8)
+        mask = 3 if kind.startswith("mxf4") else 7
+        m = (word >> 27 & 3) << 7 if scaled else (word >> 24 & 31) << 4
+        k = 256 // bits * (2 if sparse else 1)
+        if word >> 31 and kind.startswith("mxf4"):
+            k = 96
+        return cls(
+            kind,
+            m,
+            (word >> 17 & 63) << 3,
+            k,
+            {
+                "d": "f32" if scaled else _SUMS.get(word >> 4 & 3, ""),
+                "a": types.get(word >> 7 & 7, ""),
+                "b": types.get(word >> 10 & mask, ""),
+            },
+            {"a": bool(word >> 13 & 1), "b": bool(word >> 14 & 1)},
+            {"a": bool(word >> 15 & 1), "b": bool(word >> 16 & 1)},
+            sparse,
+            0 if scaled else word & 3,
+            kind == "i8" and bool(word >> 3 & 1),
+            ("ue8m0" if word >> 23 & 1 else "ue4m3") if scaled else "",
+            {"a": word >> 29 & 3, "b": word >> 4 & 3} if scaled else {},
+        )
+
+    def problem(self, blocks: int, *, stationary: bool) -> str:
+        """Return why the shape or a type is invalid; an empty text if they are valid.
+
+        Args:
+            blocks: The number of blocks, 1 or 2.
+            stationary: Whether it is weight-stationary.
+        """
+        if "" in self.types.values() or (self.types["d"] == "s32") != (self.kind == "i8"):
+            return f"types of kind::{self.kind}"
+        rows = {1: (64, 128), 2: (128, 256)}[blocks]
+        step = 8 * blocks
+        sizes = range(step, 257, step)
+        if self.kind == "i8":
+            sizes = range(32, 257, 32) if blocks > 1 else sizes
+        if self.scale_type and blocks == 1:
+            rows = (128,)
+        if stationary:
+            rows, fits = (32, 64, 128), self.n in (64, 128, 256)
+        else:
+            fits = self.n in sizes
+        if self.m not in rows or not fits:
+            return f"shape m{self.m}n{self.n}k{self.k} of kind::{self.kind}"
+        return ""
+
+
+def zero_columns(word: int, m: int, n: int) -> tuple[Array, int]:
+    """Return which columns of B a zero-column mask descriptor replaces by zeros, and the shift."""
+    parts = {128: 1, 64: 2, 32: 4}[m]
+    mask = np.zeros((parts, n // parts), dtype=np.bool_)
+    shift = word >> 56 & 63
+    if not word >> 39 & 1:
+        return mask.reshape(-1), shift
+    # In the manual's examples the runs of zeros have the length of "skip span", others "use span".
+    zeros, used = (word >> 40 & 255) + 1, (word >> 48 & 255) + 1
+    for part in range(parts):
+        start, first = word >> 8 * part & 255, bool(word >> 32 + part & 1)
+        place = np.arange(n // parts) + start
+        period = place % (zeros + used)
+        mask[part] = period < zeros if first else period >= used
+    return mask.reshape(-1), shift

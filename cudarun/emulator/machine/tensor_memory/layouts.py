@@ -1,0 +1,59 @@
+"""Where matrices are in tensor memory (PTX manual 9.7.16.10.5, .7 and .8).
+
+A product of some rows in each block is made in **parts** of its columns: with few rows, the upper
+lanes have other columns of D (the layouts B and E, of two halves, and G, of four quarters). Each
+part has its own copy of A, of the metadata, and of the scale factors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cudarun.base.records import dataclass
+from cudarun.emulator.machine.tensor_memory.memory import LANES
+from cudarun.emulator.numerics.arrays import Array
+
+_PARTITION = 32  # lanes that a warp accesses
+_HALF = 16  # lanes of them that layouts C and F use
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A layout of D in one block.
+
+    Attributes:
+        rows: The rows of D that the block has.
+        parts: The number of parts.
+        is_half: Whether it has 16 lanes of each 32.
+    """
+
+    rows: int
+    parts: int
+    is_half: bool
+
+    @classmethod
+    def of(cls, m: int, blocks: int, *, stationary: bool, sparse: bool) -> Layout:
+        """Return the layout of a product."""
+        rows = m // blocks
+        is_half = rows == 64 and not stationary and (blocks == 1 or sparse)
+        return cls(rows, 1 if is_half else LANES // rows, is_half)
+
+    def lanes(self, part: int, base: int) -> Array:
+        """Return the lane of each row in a part; ``base`` is the lane of the address."""
+        row = np.arange(self.rows)
+        if self.is_half:
+            return base + row % _HALF + row // _HALF * _PARTITION
+        return base + row + part * self.rows
+
+    def metadata(self, part: int, base: int, row: Array, half: Array) -> Array:
+        """Return the lane with the metadata of rows of elements of 16 or 32 bits.
+
+        Eight rows of sixteen have the lower half of their chunks in the first eight lanes.
+
+        Args:
+            part: The part.
+            base: The lane of the address.
+            row: The rows.
+            half: By row, the half of the chunks along k.
+        """
+        return self.lanes(part, base)[row - row % _HALF + row % 8 + 8 * half]

@@ -1,0 +1,120 @@
+"""Sums of products as computed by the tensor cores of Blackwell; NVIDIA does not document them.
+
+No such device was measured here. The rules are those of MMA-Sim (arXiv 2511.10909), which its
+authors compared with a B200: products along k are one run, as on Hopper; those of narrow types are
+not shortened. With one scale factor for all elements along k, its exponent is added to those of the
+elements. With several, 16 products are added exactly and scaled, and the sums of these groups are
+truncated 35 bits below the largest exponent of their scale factors and of the addend.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.products import (
+    KEPT,
+    LEAST_BY_WARPGROUP,
+    LEAST_SUM,
+    added,
+    exponents_of,
+    of_integers,
+    rounded_sum,
+)
+
+_LEAST = {**LEAST_BY_WARPGROUP, "e2m1": 0, "e2m3": 0, "e3m2": -2, "ue8m0": -127, "ue4m3": -6}
+_NARROW = {"e2m1": (2, 1, 1), "e2m3": (2, 3, 1), "e3m2": (3, 2, 3)}
+"""By type: the bits of the exponent and of the fraction, and the bias."""
+_GROUP = 16
+_KEPT_OF_GROUPS = 35
+
+
+class Factors(NamedTuple):
+    """Scale factors: by line and block along k.
+
+    Attributes:
+        a: Those of the rows of A.
+        b: Those of the columns of B.
+        k: The elements along k.
+    """
+
+    a: Array
+    b: Array
+    k: int
+
+
+def narrow_float(codes: Array, name: str) -> Array:
+    """Return numbers of types of 4 or 6 bits as f64; they have neither infinities nor NaN."""
+    exponent_bits, fraction_bits, bias = _NARROW[name]
+    size = codes & np.uint8((1 << exponent_bits + fraction_bits) - 1)
+    exponent = (size >> np.uint8(fraction_bits)).astype(np.int32)
+    fraction = (size & np.uint8((1 << fraction_bits) - 1)).astype(np.float64)
+    normal = exponent > 0
+    value = np.ldexp(
+        fraction + np.where(normal, 1 << fraction_bits, 0),
+        np.where(normal, exponent, 1) - bias - fraction_bits,
+    )
+    negative = codes >> np.uint8(exponent_bits + fraction_bits) & np.uint8(1) != 0
+    return np.where(negative, -value, value)
+
+
+def multiplied_in_tensor_memory(
+    a: Array,
+    b: Array,
+    c: Array,
+    types: dict[str, str],
+    factors: Factors | None,
+    *,
+    saturates: bool,
+) -> Array:
+    """Return ``a @ b + c`` in the type of the result.
+
+    Args:
+        a: By row and k, as f64 or integers.
+        b: By row or 1, k and column: with a sparse ``a``, the elements for each of its row.
+        c: By row and column.
+        types: The types of ``"d"``, ``"a"`` and ``"b"``.
+        factors: The scale factors, if the product has them.
+        saturates: Clamp integers.
+    """
+    if types["d"] == "s32":
+        if len(b) == 1:
+            return of_integers(a[None], b, c[None], satfinite=saturates, op="")[0]
+        return of_integers(a[None], b[None], c[None], satfinite=saturates, op="")[0]
+    if factors is not None and factors.a.shape[1] > 1:
+        return _of_groups(a, b, c, factors)
+    exponents = [exponents_of(x, _LEAST[types[which]]) for x, which in ((a, "a"), (b, "b"))]
+    if factors is not None:
+        scale_a, scale_b = factors.a, factors.b.T
+        a, b = a * scale_a, b * scale_b
+        exponents[0] = exponents[0] + _exponents_of_scales(scale_a)
+        exponents[1] = exponents[1] + _exponents_of_scales(scale_b)
+    addend = c[None], exponents_of(c, _LEAST[types["d"]])[None]
+    left, right = (a[None], exponents[0][None]), (b[None], exponents[1][None])
+    with np.errstate(invalid="ignore", over="ignore"):
+        return rounded_sum(added(left, right, addend, KEPT), types["d"])[0]
+
+
+def _exponents_of_scales(scales: Array) -> Array:
+    return np.frexp(scales)[1].astype(np.int16) - np.int16(1)
+
+
+def _of_groups(a: Array, b: Array, c: Array, factors: Factors) -> Array:
+    """Multiply elements with several scale factors along k."""
+    depth = a.shape[1]
+    groups = depth // _GROUP
+    blocks = np.arange(groups) * factors.a.shape[1] // groups
+    shape = (*b.shape[:1], groups, _GROUP, b.shape[2])
+    sums = (a.reshape(len(a), groups, _GROUP, 1) * b.reshape(shape)).sum(axis=2)
+    scales = factors.a[:, blocks, None] * factors.b.T[None, blocks]
+    exponents = _exponents_of_scales(factors.a)[:, blocks, None].astype(np.int32)
+    exponents = exponents + _exponents_of_scales(factors.b.T)[None, blocks]
+    addend = exponents_of(c, _LEAST["f32"]).astype(np.int32)
+    largest = np.maximum(np.maximum(exponents.max(axis=1), addend), LEAST_SUM)
+    places = _KEPT_OF_GROUPS - largest
+    with np.errstate(invalid="ignore", over="ignore"):
+        kept = np.trunc(np.ldexp(sums * scales, places[:, None])).sum(axis=1)
+        total = np.ldexp(kept + np.trunc(np.ldexp(c, places)), -places)
+        return rounded_sum(total, "f32")

@@ -55,6 +55,15 @@ from cudarun.emulator.machine.tensor_map_actions import (
     PrefetchMap,
     ReplaceField,
 )
+from cudarun.emulator.machine.tensor_memory.allocation import Allocate, Deallocate, Relinquish
+from cudarun.emulator.machine.tensor_memory.commits import CommitTensors
+from cudarun.emulator.machine.tensor_memory.copies import ShiftRows, TensorMemoryCopy
+from cudarun.emulator.machine.tensor_memory.products import MultiplyTensors
+from cudarun.emulator.machine.tensor_memory.transfers import (
+    TensorLoad,
+    TensorStore,
+    WaitForTransfers,
+)
 from cudarun.emulator.machine.textures.fetches import Fetch, Gather, IsType, Query
 from cudarun.emulator.machine.textures.surfaces import (
     FormattedStore,
@@ -118,6 +127,16 @@ CALLED_ACTIONS: tuple[type, ...] = (
     StackSave,
     MultiplyQuarters,
     TransposeMatrix,
+    # tensor memory, whose products take most of the time
+    Allocate,
+    Deallocate,
+    Relinquish,
+    TensorLoad,
+    TensorStore,
+    TensorMemoryCopy,
+    ShiftRows,
+    MultiplyTensors,
+    CommitTensors,
 )
 """The actions that the caller executes as the interpreter does."""
 
@@ -185,6 +204,7 @@ def action_rules(
         MultiplyAsync: products.multiply,
         NothingPending: _nothing,
         WaitGroup: _nothing,
+        WaitForTransfers: _nothing,
         **dict.fromkeys(CALLED_ACTIONS, accesses.call),
     }
 

@@ -196,6 +196,12 @@ class CompiledRun:
                 raise self._error
             return False
         self._check_suspicion(0)
+        try:
+            for slot in range(self._slots):
+                self._check_tensor_memory(slot)
+        except DeviceFault as fault:
+            self._queue.fail(max(self._blocks), fault)
+            return False
         self.spent = time.thread_time() - started
         self.seconds = self.spent / count
         self._queue.complete(count, self.spent)
@@ -288,10 +294,18 @@ class CompiledRun:
         for place in range(slot // size * size, slot // size * size + size):
             block = int(self._contexts[place, layout.BLOCK // 8])
             if block != self._blocks[place]:
+                self._check_tensor_memory(place)
                 self._blocks[place] = block
                 self._batch.threads.place_one(place, block)
                 threads = self._launch.block_threads
                 self._batch.stack.begin(slice(place * threads, (place + 1) * threads))
+
+    def _check_tensor_memory(self, slot: int) -> None:
+        """Check that the last block of a slot has deallocated its tensor memory."""
+        memory = self._batch.tensor_memory
+        if memory is not None and self._blocks[slot] >= 0:
+            memory.check_exited(self._batch, slot)
+            memory.begin(slot)
 
     def _active(self, block: int, lanes: Array) -> Active:
         return Active(self._batch, self._frames.path(block), self._frame, of(lanes))

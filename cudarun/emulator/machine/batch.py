@@ -317,10 +317,18 @@ class Batch:
         self.alive[active.lanes] = False
         self.living -= active.count
         if self.tensor_memory is not None:
-            self.tensor_memory.check_exited(active)
+            self._check_tensor_memory(active)
         self.observer.lanes_exited(self, active.lanes)
         self.active = None
         self.recheck()
+
+    def _check_tensor_memory(self, active: Active) -> None:
+        """Check that blocks that have ended have deallocated their tensor memory."""
+        assert self.tensor_memory is not None
+        for block in np.unique(self.threads.block_of[active.lanes]).tolist():
+            if not self.alive[self.threads.block_of == block].any():
+                site = active.block.terminator.site
+                self.tensor_memory.check_exited(self, block, site)
 
     def recheck(self) -> None:
         """Check after lanes have exited whether lanes that waited for them can continue."""

@@ -22,6 +22,7 @@ from cudarun.emulator.machine.spaces import RANK_SHIFT, TENSOR_COLUMNS
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
+    from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
 
@@ -88,17 +89,20 @@ class TensorMemory:
         found: Array = self._units[blocks, columns // UNIT]
         return found
 
-    def check_exited(self, active: Active) -> None:
-        """Raise the fault of a block whose last thread exits with columns allocated."""
-        batch = active.batch
-        for (block, first), columns in self._sizes.items():
-            lanes = np.flatnonzero(batch.threads.block_of == block)
-            if not batch.alive[lanes].any():
-                what = f"{columns} columns of tensor memory from {first} on are still allocated"
-                report = Report(batch.launch, f"{what} at the exit of the block")
-                report.at(active.block.terminator.site)
-                report.name(batch.threads, int(lanes[0]))
+    def check_exited(self, batch: Batch, block: int, site: Site | None = None) -> None:
+        """Raise the fault of a block that has exited with columns allocated."""
+        for (owner, first), columns in self._sizes.items():
+            if owner == block:
+                what = f"{columns} columns of tensor memory from column {first} on"
+                report = Report(batch.launch, f"exit of a block with {what} still allocated")
+                report.at(site)
+                report.name(batch.threads, block * batch.threads.threads)
                 raise report.fault(LAUNCH_FAILED)
+
+    def begin(self, block: int) -> None:
+        """Forget the state of a block, for another one in its place."""
+        self.relinquished[block] = False
+        self._units[block] = _NEVER
 
 
 class TensorAccess(Access):

@@ -176,7 +176,8 @@ class ProvedOperation:
     """
 
     kind: Literal[
-        "barrier", "warp barrier", "cluster barrier", "mbarrier wait", "wgmma wait", "copy wait",
+        "barrier", "warp barrier", "cluster barrier", "mbarrier wait", "wgmma wait",
+        "tcgen05 wait", "copy wait",
         "commit", "grid wait", "fence", "atomic",
     ]  # fmt: skip
     function: str

@@ -106,6 +106,8 @@ def _name(finding: LaunchFinding) -> str:
     kind, _, name = finding.memory.rpartition(" ")
     if kind == "buffer" and finding.element is not None:
         return f"{name}[{finding.element}]"
+    if finding.space == "tensor":
+        return finding.memory
     if not name:
         return f"offset {finding.offset}"
     return f"{name if kind == 'variable' else finding.memory} + {finding.offset}"

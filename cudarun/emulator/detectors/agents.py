@@ -4,7 +4,9 @@ An operation reads its source and writes its destination at any time from its is
 completion. Until a thread knows of the completion, the accesses are those of another thread: the
 agent. The agents of a thread are its ``cp.async`` copies, and the reads and the writes of its bulk
 groups, which complete in the order of their issue. Others complete by the phases of an ``mbarrier``
-object, or in the groups of a warpgroup.
+object, or are those of some threads together: the products of a warpgroup, the loads and the stores
+of tensor memory of a warp. The operations of a thread on tensor memory are one agent, as they are
+executed in order.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.bulk_copies import BulkTransfer
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.spaces import RANK_SHIFT
-from cudarun.emulator.machine.threads import WARPGROUP
+from cudarun.emulator.machine.tensor_memory.commits import CommitTensors
+from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -34,7 +37,11 @@ COPIES, BULK_READS, BULK_WRITES, NUMBERED = (FIRST_AGENT | kind << 29 for kind i
 """The first numbers of the agents of threads, and of the others."""
 
 _OF_THREADS = {"cp.async": COPIES, "bulk read": BULK_READS, "bulk write": BULK_WRITES}
-_QUEUES = {"cp.async": (COPIES,), "bulk": (BULK_READS, BULK_WRITES), "wgmma": ()}
+_QUEUES = {"cp.async": (COPIES,), "bulk": (BULK_READS, BULK_WRITES)}
+TOGETHER = {"wgmma": WARPGROUP, "tcgen05.ld": WARP, "tcgen05.st": WARP, "tcgen05": 1}
+"""By agent, the number of threads that issue its operations together."""
+IN_ORDER = frozenset({"", "tcgen05"})
+"""Threads, and the agents whose operations are executed in the order of their issue."""
 _INDEX = (1 << 29) - 1
 _MOST_GROUPS = 32  # that a wait leaves pending
 
@@ -141,24 +148,29 @@ class Agents:
         kind = _OF_THREADS.get(access.agent)
         if kind is not None:
             return of_thread(kind, threads)
-        if access.agent == "wgmma":
-            return self.of_warpgroups(active, threads)
+        if access.agent in TOGETHER:
+            return self.together(access.agent, active, threads)
         return self._of_active(active)
 
-    def of_warpgroups(self, active: Active, threads: Array) -> Array:
-        """Return the agents of the warpgroups of the active lanes."""
+    def together(self, agent: str, active: Active, threads: Array) -> Array:
+        """Return the agents of the groups of threads of the active lanes, one for each lane."""
         size = active.batch.threads.threads
-        groups, place = np.unique(threads - threads % size % WARPGROUP, return_inverse=True)
+        first_threads = threads - threads % size % TOGETHER[agent]
+        groups, place = np.unique(first_threads, return_inverse=True)
+        kind = -1 - [*TOGETHER].index(agent)
         found = [
-            self._numbered((first // size, -1 - first % size), first) for first in groups.tolist()
+            self._numbered((first // size, kind, first % size), first) for first in groups.tolist()
         ]
         return np.array(found, dtype=np.int64)[place]
 
     def completing(self, active: Active, threads: Array) -> Array:
         """Return the agents whose operations the action completes at ``mbarrier`` objects.
 
-        It is a copy, or ``cp.async.mbarrier.arrive``.
+        It is a copy, ``cp.async.mbarrier.arrive``, or ``tcgen05.commit``.
         """
+        if isinstance(self._action, CommitTensors):
+            own = active.batch.threads.number(0) + lane_sets.indices(active.lanes)
+            return self.together("tcgen05", active, own)
         if isinstance(self._action, ArriveAfterCopies):
             return of_thread(COPIES, threads)
         return self._of_active(active) if self._of_lanes else np.zeros(0, dtype=np.int64)
@@ -200,7 +212,7 @@ class Agents:
 
         Args:
             active: The lanes that wait.
-            queue: ``"cp.async"``, ``"bulk"`` or ``"wgmma"``.
+            queue: ``"cp.async"``, ``"bulk"``, or an agent of `TOGETHER`.
             pending: The most groups that may be incomplete; ``None`` for a wait for all operations.
             now: The timestamp of the last operation.
         """
@@ -217,7 +229,8 @@ def agents_of_queue(queue: str, *, reads: bool) -> tuple[int, ...]:
     """Return the kinds of agents of threads that a wait for groups completes.
 
     Args:
-        queue: ``"cp.async"``, ``"bulk"`` or ``"wgmma"``.
+        queue: ``"cp.async"`` or ``"bulk"``; others have agents of several threads.
         reads: Whether it only waits until the sources have been read.
     """
-    return _QUEUES[queue][:1] if reads else _QUEUES[queue]
+    kinds = _QUEUES.get(queue, ())
+    return kinds[:1] if reads else kinds

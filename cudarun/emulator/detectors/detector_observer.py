@@ -22,7 +22,7 @@ from cudarun.emulator.detectors.undefined_values import UndefinedValueDetector
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.observer import Observer
-from cudarun.emulator.machine.schedules.pending_products import multiplies_in_warpgroups
+from cudarun.emulator.machine.schedules.pending_products import has_pending_registers
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import ActionFunction, BlockCode, Use
@@ -142,7 +142,7 @@ class DetectorObserver(Observer):
             self.history = GridHistory()
         races = RaceDetector(launch, self._findings, self.history)
         yield races
-        if any(map(multiplies_in_warpgroups, launch.functions.values())):
+        if any(map(has_pending_registers, launch.functions.values())):
             yield ProductRegisterDetector(launch, self._findings, races, self._removal)
 
     def ran(self, launch: Launch) -> None:

@@ -6,10 +6,12 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.machine.spaces import TENSOR_BYTES, TENSOR_COLUMNS
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.machine.regions import Section
 
 Coordinates = tuple[int, int, int]
 Kind = Literal["sync", "race", "uninit"]
@@ -39,11 +41,11 @@ class AccessedBytes:
     """A few bytes of memory, and the variable or allocation they are in.
 
     Attributes:
-        space: ``"global"``, ``"shared"``, ``"local"`` or ``"register"``.
+        space: ``"global"``, ``"shared"``, ``"tensor"``, ``"local"`` or ``"register"``.
         address: The address of the first byte in the space; 0 of a register.
         size: Number of bytes.
         name: The variable or allocation: ``variable counter``, ``cuMemAlloc``; may be empty. Or the
-            register: ``register %f1``.
+            register: ``register %f1``, or the cell: ``lane 3, column 8``.
         offset: Offset in the variable or allocation.
     """
 
@@ -158,6 +160,15 @@ class FindingTable:
     def most_important_first(self) -> list[DetectorFinding]:
         """Return findings by kind, causes before effects; then by count."""
         return sorted(self._found.values(), key=lambda f: (_KINDS.index(f.kind), -f.count))
+
+
+def block_bytes(launch: Launch, section: Section, place: int, size: int) -> AccessedBytes:
+    """Return bytes at a place in the section of shared or tensor memory."""
+    if section.name == "shared":
+        return shared_bytes(launch, place, size)
+    lane, column = divmod(place % TENSOR_BYTES // size, TENSOR_COLUMNS)
+    name = f"lane {lane}, column {column}"
+    return AccessedBytes("tensor", lane << 16 | column, size, name, 0)
 
 
 def shared_bytes(launch: Launch, place: int, size: int) -> AccessedBytes:

@@ -9,7 +9,7 @@ _KINDS = {
     "fence": "membar fence",
     "barrier": "bar barrier mbarrier",
     "warp": "shfl vote match redux activemask elect",
-    "matrix": "mma wmma movmatrix wgmma",
+    "matrix": "mma wmma movmatrix wgmma tcgen05",
     "control": "bra brx call ret exit trap brkpt",
     "compare": "setp set selp slct testp",
     "convert": "cvt cvta cvt.pack",

@@ -17,6 +17,7 @@ from cudarun.emulator.machine.access import Access, MemoryAction
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.regions import Footprint, Piece
 from cudarun.emulator.machine.tensor_map_actions import AcquireMap
+from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending
 from cudarun.emulator.machine.warps import WarpAction
@@ -216,6 +217,8 @@ def _ordering(action: NoEffect | NothingPending, to: Sequence[Detector]) -> Acti
     words = action.words
     queue = "wgmma" if isinstance(action, NothingPending) else "cp.async"
     queue = "bulk" if "bulk" in words else queue
+    if isinstance(action, WaitForTransfers):
+        queue = action.queue
     pending = next(iter(words.constants.values()), None)
 
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
@@ -225,7 +228,8 @@ def _ordering(action: NoEffect | NothingPending, to: Sequence[Detector]) -> Acti
             else:
                 detector.awaited(active, queue, pending, reads=bool(words.get("read")))
 
-    return action if {"commit_group", "wait_group", "wait_all"}.isdisjoint(words) else run
+    is_hint = {"commit_group", "wait_group", "wait_all"}.isdisjoint(words)
+    return action if is_hint and not isinstance(action, WaitForTransfers) else run
 
 
 def _fence(action: Fence | ProxyFence | GridDependency, to: Sequence[Detector]) -> ActionFunction:

@@ -1,4 +1,4 @@
-"""Accesses to the registers of ``wgmma`` products that are not complete."""
+"""Accesses to registers of ``wgmma`` products and ``tcgen05.ld`` that are not complete."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.regions import Footprint
 
 
+_WAITS = {"wgmma": "wgmma.wait_group", "tcgen05.ld": "tcgen05.wait::ld"}
+
+
 class ProductRegisterDetector(Detector):
-    """A detector of accesses to registers before the wait for their products.
+    """A detector of accesses to registers before the wait for their products or loads.
 
     Args:
         launch: The launch.
@@ -69,16 +72,18 @@ class ProductRegisterDetector(Detector):
         self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
     ) -> None:
         """See `Detector`."""
-        if access.agent == "wgmma":
+        if access.agent in _WAITS:
             issued = self._issued.setdefault(site, {})
-            for word in distinct(self._races.words_of_products(active)):
+            for word in distinct(self._races.words_of_agents(access.agent, active)):
                 issued[word & THREAD_MASK] = word
 
     def _checked(self, frame: Frame, use: EarlyUse, entry: Entry) -> None:
         active = frame.batch.active
         assert active is not None
-        agents = (self._races.words_of_products(active) & THREAD_MASK).tolist()
+        loads = self._pending[frame.function.name].loads
         for site in use.products:
+            kind = "tcgen05.ld" if site in loads else "wgmma"
+            agents = (self._races.words_of_agents(kind, active) & THREAD_MASK).tolist()
             issued = self._issued.get(site, {})
             words = np.array([issued.get(agent, 0) for agent in agents])
             wrong = self._races.unordered(active, words)
@@ -90,7 +95,7 @@ class ProductRegisterDetector(Detector):
                     AccessSite("asynchronous use", site, *thread),
                     AccessSite("use", use.operation.site, *thread),
                 )
-                problem = f"no wgmma.wait_group before the {use.verb}"
+                problem = f"no {_WAITS[kind]} before the {use.verb}"
                 name = self._launch.kernel.name
                 self._findings.add(
                     DetectorFinding("race", name, memory, places, len(wrong), problem)

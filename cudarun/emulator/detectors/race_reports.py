@@ -10,6 +10,7 @@ from cudarun.emulator.detectors.findings import (
     AccessSite,
     DetectorFinding,
     FindingTable,
+    block_bytes,
     shared_bytes,
 )
 from cudarun.emulator.detectors.groups import groups
@@ -33,6 +34,9 @@ _WAITS = {
     "mbarrier": "wait on the mbarrier",
     "st.async": "wait on the mbarrier",
     "wgmma": "wgmma.wait_group",
+    "tcgen05": "wait for tcgen05.commit",
+    "tcgen05.ld": "tcgen05.wait::ld",
+    "tcgen05.st": "tcgen05.wait::st",
 }
 
 
@@ -123,5 +127,5 @@ class RaceReporter:
 
     def _bytes(self, region: Allocation | Section, first: int, size: int) -> AccessedBytes:
         if isinstance(region, Section):
-            return shared_bytes(self._launch, first, size)
+            return block_bytes(self._launch, region, first, size)
         return AccessedBytes("global", region.base + first, size, region.label, first)

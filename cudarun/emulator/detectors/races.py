@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.detectors.agents import FIRST_AGENT, Agents, agents_of_queue, is_generic
+from cudarun.emulator.detectors.agents import (
+    FIRST_AGENT,
+    IN_ORDER,
+    TOGETHER,
+    Agents,
+    agents_of_queue,
+    is_generic,
+)
 from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
 from cudarun.emulator.detectors.findings import FindingTable
 from cudarun.emulator.detectors.grid_history import GridHistory
@@ -90,7 +97,7 @@ class RaceDetector(Detector):
     # --- synchronization -------------------------------------------------------------------------
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
-        """Clear the shadow of shared memory for new blocks."""
+        """Clear the shadow of shared and tensor memory for new blocks."""
         if batch not in self._orders:
             self._orders[batch] = HappensBefore(batch, self._logical_clock)
             if self._launch.cluster_blocks > 1:
@@ -101,9 +108,8 @@ class RaceDetector(Detector):
             self._lifetimes[batch].begin()
             self._logical_clock.next(0)  # the start of the blocks
         self._orders[batch].begin(first_block)
-        shadow = self._history.shadows.get(batch.section("shared"))
-        if shadow is not None:
-            shadow.clear()
+        for section in batch.sections & self._history.shadows.keys():
+            self._history.shadows[section].clear()
 
     def arrived(self, batch: Batch, lanes: Lanes) -> object:
         """See `Observer`."""
@@ -148,8 +154,8 @@ class RaceDetector(Detector):
         """See `Detector`."""
         order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
         completed = self._agents.completed(active, queue, pending, self._logical_clock.now)
-        if queue == "wgmma":
-            agents = self._agents.of_warpgroups(active, order.thread[lanes])
+        if queue in TOGETHER:
+            agents = self._agents.together(queue, active, order.thread[lanes])
             for _, members in groups(agents):
                 clock = VectorClock.latest(agents[members], completed[members])
                 order.acquire(lanes[members], clock)
@@ -164,10 +170,10 @@ class RaceDetector(Detector):
         """See `Detector`."""
         self._orders[active.batch].make_visible(active.lanes, spaces)
 
-    def words_of_products(self, active: Active) -> Array:
-        """Return the current time and the agent of the warpgroup of each active lane."""
+    def words_of_agents(self, agent: str, active: Active) -> Array:
+        """Return the current time and the agent of the group of threads of each active lane."""
         threads = self._orders[active.batch].thread[active.lanes]
-        words = self._agents.of_warpgroups(active, threads)
+        words = self._agents.together(agent, active, threads)
         return words | self._logical_clock.now << THREAD_BITS
 
     def unordered(self, active: Active, words: Array) -> Indices:
@@ -198,7 +204,7 @@ class RaceDetector(Detector):
         if access.order in ("release", "acq_rel"):
             order.fence(active.lanes, access.scope)
         for part in parts:
-            if part.space not in ("global", "shared"):
+            if part.space not in ("global", "shared", "tensor"):
                 continue
             rows = part.positions
             here = lanes if rows is None else lane_sets.of(lane_sets.pick(lanes, rows))
@@ -236,7 +242,7 @@ class RaceDetector(Detector):
         plain_write = access.writes and not access.strong
         recorded = shadow.writes[units]
         chosen = self._unordered(step, order, recorded)
-        reads = not access.writes and not is_generic(access)
+        reads = not (access.writes or is_generic(access) or step.part.space == "tensor")
         reports = self._agents.report and access.kind is AccessKind.MBARRIER and self._finds_mixed
         if reads or reports:
             self._check_visible(step, order, recorded, chosen)
@@ -376,7 +382,7 @@ class RaceDetector(Detector):
             of_others = of_others[self._history.unordered(recorded[of_others], knows)]
         else:
             of_others = suspects[:0]
-        if len(suspects) and not step.access.agent:
+        if len(suspects) and step.access.agent in IN_ORDER:
             others = threads(recorded[suspects]) != threads(step.words[suspects])
             suspects = suspects[others]
         if len(suspects):

@@ -18,6 +18,7 @@ from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import PhaseTest
 from cudarun.emulator.machine.tensor_map_actions import AcquireMap
+from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending, WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -36,6 +37,7 @@ SynchronizationKind = Literal[
     "cluster barrier",
     "mbarrier wait",
     "wgmma wait",
+    "tcgen05 wait",
     "copy wait",
     "commit",
     "grid wait",
@@ -46,6 +48,7 @@ SynchronizationKind = Literal[
 _ACTIONS: dict[type, SynchronizationKind] = {
     PhaseTest: "mbarrier wait",
     WaitGroup: "wgmma wait",
+    WaitForTransfers: "tcgen05 wait",
     Fence: "fence",
     AcquireMap: "fence",
     ProxyFence: "fence",

@@ -3,7 +3,8 @@
 Uninitialized bytes of global memory are kept across launches (`Allocation.unwritten`); shared
 memory is new with every block, local memory with every call. Variables of a module have initial
 values. What an asynchronous copy writes to shared memory is uninitialized until a thread knows that
-the copy is complete.
+the copy is complete. Tensor memory, as a product writes what the next one reads, is initialized at
+once: reads that come too early are races.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cudarun.emulator.detectors.findings import (
     AccessSite,
     DetectorFinding,
     FindingTable,
-    shared_bytes,
+    block_bytes,
 )
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.instrumentation import Detector
@@ -70,8 +71,7 @@ class UninitializedReadDetector(Detector):
         """Mark shared memory of new blocks as uninitialized."""
         self._agents.begin(batch)
         self._completing = {key: each for key, each in self._completing.items() if key[0] != batch}
-        for name in ("shared", "local"):
-            section = batch.section(name)
+        for section in batch.sections:
             if section in self._unwritten:
                 self._unwritten[section] = self._new(section)
 
@@ -106,7 +106,8 @@ class UninitializedReadDetector(Detector):
                 continue
             if access.reads:
                 self._check(access, site, active, part, unwritten)
-            if access.agent and isinstance(part.region, Section) and access.writes:
+            is_pending = bool(access.agent) and part.space == "shared"
+            if is_pending and isinstance(part.region, Section) and access.writes:
                 self._write_later(access, active, part, part.region)
             elif access.writes:
                 mark_written(unwritten, part.offsets, access.bytes)
@@ -213,7 +214,7 @@ class UninitializedReadDetector(Detector):
         if region.name == "local":
             offset -= lane * self._launch.local_stride
             return AccessedBytes("local", offset, size, "", offset)
-        return shared_bytes(self._launch, offset, size)
+        return block_bytes(self._launch, region, offset, size)
 
 
 def _threads(active: Active) -> Array:

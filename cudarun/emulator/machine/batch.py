@@ -398,6 +398,11 @@ class Batch:
         """Return a special register: a value per lane, or a single one."""
         return self.threads.special(name)
 
+    @property
+    def sections(self) -> set[Section]:
+        """The memory of blocks and threads that has been accessed."""
+        return {each for name, each in self._sections.items() if name != "param"}
+
     def section(self, name: str) -> Section:
         """Return shared, local or parameter memory, created on first use."""
         if name not in self._sections:

@@ -1,5 +1,7 @@
 """Registers of ``wgmma`` between the issue of a product and the wait for it, in a function's code.
 
+Those that ``tcgen05.ld`` writes are pending until ``tcgen05.wait::ld`` in the same way.
+
 Until ``wgmma.wait_group`` nothing may access the accumulators, except products of the same ones,
 and nothing may write to A (PTX manual 9.7.15.7). Compilers copy registers, which ptxas undoes: a
 copy of a pending register is pending, too, and the original may then get another one. Of code for
@@ -14,6 +16,7 @@ from typing import TypeVar
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation, Site, slots_of
+from cudarun.emulator.machine.tensor_memory.transfers import TensorLoad, WaitForTransfers
 from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
 
 A = TypeVar("A")
@@ -48,18 +51,20 @@ class PendingProducts:
     Attributes:
         uses: By the number of a basic block, the accesses to registers that may be pending.
         copied: The slots of pending registers that are copied.
+        loads: The loads of tensor memory among the sites of products.
         can_be_late: Whether products can be computed when they are waited for.
     """
 
     uses: dict[int, list[EarlyUse]] = field(default_factory=dict)
     copied: set[int] = field(default_factory=set)
+    loads: set[Site] = field(default_factory=set)
     can_be_late: bool = False
 
     @classmethod
     def of(cls, function: FunctionCode) -> PendingProducts:
         """Return those of a function."""
         found = cls()
-        if not (function.is_optimized and multiplies_in_warpgroups(function)):
+        if not (function.is_optimized and has_pending_registers(function)):
             return found
         starts: dict[int, State] = {0: {}}
         waiting = [0]
@@ -96,33 +101,43 @@ class PendingProducts:
                 elif used:
                     products = dict.fromkeys(site for each in used for site in state[each])
                     yield EarlyUse(operation, used[0][0], verb, tuple(products))
+            load = _action(operation, TensorLoad)
+            if load:
+                self.loads.add(operation.site)
             for slot in written:
                 state.pop((slot, True), None)
                 state.pop((slot, False), None)
-                if product or copied:
-                    state[slot, False] = {operation.site: 0} if product else copied
+                if product or load or copied:
+                    state[slot, False] = copied or {operation.site: 0}
             if product:
                 left = rest[: product.left_registers]
                 state |= {(slot, True): {operation.site: 0} for slot in slots_of(left)}
-            _count_groups(operation, state)
+            _count_groups(operation, state, self.loads)
 
 
-def multiplies_in_warpgroups(function: FunctionCode) -> bool:
-    """Return whether a function has ``wgmma`` products."""
-    return any(_action(each, MultiplyAsync) for each in function.operations)
+def has_pending_registers(function: FunctionCode) -> bool:
+    """Return whether a function has ``wgmma`` products or loads of tensor memory."""
+    return any(
+        _action(each, MultiplyAsync) or _action(each, TensorLoad) for each in function.operations
+    )
 
 
 def _is_copy(operation: Operation) -> bool:
     return operation.site.name.startswith("mov.")
 
 
-def _count_groups(operation: Operation, state: State) -> None:
-    """Follow the end of a group, or a wait for groups."""
+def _count_groups(operation: Operation, state: State, loads: set[Site]) -> None:
+    """Follow the end of a group, or a wait for groups or loads."""
     wait, other = _action(operation, WaitGroup), _action(operation, NothingPending)
+    transfers = _action(operation, WaitForTransfers)
     for register, sites in [*state.items()]:
-        if wait is not None:
+        if transfers is not None and transfers.queue == "tcgen05.ld":
+            state[register] = {site: age for site, age in sites.items() if site not in loads}
+        elif wait is not None:
             left = next(iter(wait.words.constants.values()))
-            state[register] = {site: age for site, age in sites.items() if age <= left}
+            state[register] = {
+                site: age for site, age in sites.items() if age <= left or site in loads
+            }
         elif other is not None and "commit_group" in other.words:
             state[register] = {site: age + 1 for site, age in sites.items()}
         if not state[register]:

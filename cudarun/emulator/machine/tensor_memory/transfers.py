@@ -153,6 +153,14 @@ class TensorStore(TensorTransfer):
 
 
 class WaitForTransfers(WarpAction, NoEffect):
-    """``tcgen05.wait::ld`` and ``::st``: a wait for the loads or stores of the warp."""
+    """``tcgen05.wait::ld`` and ``::st``: a wait for the loads or stores of the warp.
+
+    Attributes:
+        queue: ``"tcgen05.ld"`` or ``"tcgen05.st"``.
+    """
 
     waits_for = "warp"
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.queue = f"tcgen05.{words['which'].removeprefix('wait::')}"

@@ -60,8 +60,8 @@ from cudarun.emulator.machine.tensor_memory.commits import CommitTensors
 from cudarun.emulator.machine.tensor_memory.copies import ShiftRows, TensorMemoryCopy
 from cudarun.emulator.machine.tensor_memory.products import MultiplyTensors
 from cudarun.emulator.machine.tensor_memory.transfers import (
-    TensorLoad,
-    TensorStore,
+    LoadTensorMemory,
+    StoreTensorMemory,
     WaitForTransfers,
 )
 from cudarun.emulator.machine.textures.fetches import Fetch, Gather, IsType, Query
@@ -131,8 +131,8 @@ CALLED_ACTIONS: tuple[type, ...] = (
     Allocate,
     Deallocate,
     Relinquish,
-    TensorLoad,
-    TensorStore,
+    LoadTensorMemory,
+    StoreTensorMemory,
     TensorMemoryCopy,
     ShiftRows,
     MultiplyTensors,

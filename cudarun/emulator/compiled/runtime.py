@@ -36,7 +36,7 @@ from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.regions import Region, Section
-from cudarun.emulator.machine.report import describe_deadlock
+from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.machine.threads import block_registers
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -302,10 +302,9 @@ class CompiledRun:
 
     def _check_tensor_memory(self, slot: int) -> None:
         """Check that the last block of a slot has deallocated its tensor memory."""
-        memory = self._batch.tensor_memory
-        if memory is not None and self._blocks[slot] >= 0:
-            memory.check_exited(self._batch, slot)
-            memory.begin(slot)
+        if self._blocks[slot] >= 0:
+            check_tensor_memory(self._batch, slot)
+            self._batch.tensor.begin(slice(slot, slot + 1))
 
     def _active(self, block: int, lanes: Array) -> Active:
         return Active(self._batch, self._frames.path(block), self._frame, of(lanes))

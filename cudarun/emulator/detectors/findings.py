@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.machine.spaces import TENSOR_BYTES, TENSOR_COLUMNS
+from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TENSOR_COLUMNS
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site

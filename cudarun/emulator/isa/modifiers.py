@@ -47,8 +47,8 @@ _NAME_WORDS: dict[str, str] = {
     "suld": "b",
     "sured": "b p",
     "sust": "b p",
-    "tcgen05": "alloc dealloc relinquish_alloc_permit ld st red wait::ld wait::st cp shift mma ws sp "
-    "commit fence::before_thread_sync fence::after_thread_sync",
+    "tcgen05": "alloc dealloc relinquish_alloc_permit ld st red wait::ld wait::st cp shift mma ws "
+    "sp commit fence::before_thread_sync fence::after_thread_sync",
     "tensormap": "replace cp_fenceproxy",
     "tex": "base level grad",
     "wgmma": "mma_async fence commit_group wait_group",

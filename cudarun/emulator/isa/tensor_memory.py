@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.tensor_memory.allocation import Allocate, Deallocate, Relinquish
@@ -10,8 +11,8 @@ from cudarun.emulator.machine.tensor_memory.commits import CommitTensors
 from cudarun.emulator.machine.tensor_memory.copies import ShiftRows, TensorMemoryCopy
 from cudarun.emulator.machine.tensor_memory.products import MultiplyTensors
 from cudarun.emulator.machine.tensor_memory.transfers import (
-    TensorLoad,
-    TensorStore,
+    LoadTensorMemory,
+    StoreTensorMemory,
     WaitForTransfers,
 )
 from cudarun.emulator.machine.transfers import NoEffect
@@ -38,18 +39,19 @@ def _fits(words: Words) -> bool:
 
 
 def _transfers() -> Iterator[InstructionForm]:
+    shape = "sync.aligned.shape.num"
     for shapes, split in (("32x32b 16x64b 16x128b 16x256b", ""), ("16x32bx2", ", split:int")):
-        yield form(f"tcgen05.ld.sync.aligned.shape.num{{.pack}}.b32  {{d:b32}}, [t:b32]{split}",
-                   action=TensorLoad, shape=shapes, num=_NUMBERS, pack="pack::16b", only=_fits,
-                   writes=1)  # fmt: skip
-        yield form(f"tcgen05.st.sync.aligned.shape.num{{.pack}}.b32  [t:b32]{split}, {{r:b32}}",
-                   action=TensorStore, shape=shapes, num=_NUMBERS, pack="unpack::16b", only=_fits,
-                   )  # fmt: skip
-    for shape, split in (("32x32b", ""), ("16x32bx2", ", split:int")):
+        words: dict[str, Any] = {"shape": shapes, "num": _NUMBERS, "only": _fits}
+        yield form(f"tcgen05.ld.{shape}{{.pack}}.b32  {{d:b32}}, [t:b32]{split}",
+                   action=LoadTensorMemory, pack="pack::16b", writes=1, **words)  # fmt: skip
+        yield form(f"tcgen05.st.{shape}{{.pack}}.b32  [t:b32]{split}, {{r:b32}}",
+                   action=StoreTensorMemory, pack="unpack::16b", **words)  # fmt: skip
+    for shapes, split in (("32x32b", ""), ("16x32bx2", ", split:int")):
+        words = {"shape": shapes, "num": _NUMBERS.removeprefix("x1 "), "op": "min max"}
         for types, more in (("f32", "{.abs}{.nan}"), ("u32 s32", "")):
-            yield form(f"tcgen05.ld.red.sync.aligned.shape.num.op{more}.type  {{d:type}}, v:type, "
-                       f"[t:b32]{split}", action=TensorLoad, shape=shape, type=types, nan="NaN",
-                       num=_NUMBERS.removeprefix("x1 "), op="min max", writes=2)  # fmt: skip
+            yield form(f"tcgen05.ld.red.{shape}.op{more}.type  {{d:type}}, v:type, [t:b32]{split}",
+                       action=LoadTensorMemory, type=types, nan="NaN", writes=2,
+                       **words)  # fmt: skip
 
 
 def _copies() -> Iterator[InstructionForm]:

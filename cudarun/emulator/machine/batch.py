@@ -25,10 +25,11 @@ from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.regions import Region, Section
-from cudarun.emulator.machine.report import describe_deadlock
+from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
 from cudarun.emulator.machine.schedules.turns import Path, turns
-from cudarun.emulator.machine.spaces import TENSOR_BYTES, WINDOWS, section_window
+from cudarun.emulator.machine.spaces import WINDOWS, section_window
 from cudarun.emulator.machine.stack import Stack
+from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TensorAllocations
 from cudarun.emulator.machine.threads import Threads
 from cudarun.emulator.numerics.arrays import Array
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.machine.schedules.schedule import IssuedOperations
-    from cudarun.emulator.machine.tensor_memory.memory import TensorMemory
 
 # Lanes that are in loops for long may be waiting for other batches: see the cost in `turns`.
 _STALL_LIMIT = 1 << 19
@@ -70,7 +70,7 @@ class Batch:
         self.stack = Stack(self)
         self.recent: dict[Access, Region] = {}
         self.failed_waits: dict[object, list[FailedWait]] = {}
-        self.tensor_memory: TensorMemory | None = None  # if a block has allocated some
+        self.tensor = TensorAllocations(self.threads.room)
         self._turns = turns(self.waiting, self.threads.places, launch.config.schedule)
         self.operations: IssuedOperations | None = None  # without: they complete at once
         self.shuffles: dict[tuple[object, ...], tuple[Array, Array, bool]] = {}
@@ -90,7 +90,7 @@ class Batch:
             self.launch.undefine(self._sections[name])
         self.barriers.clear()
         self.failed_waits.clear()
-        self.tensor_memory = None
+        self.tensor.begin(slice(None))
         self._visited.clear()
         self.alive[:count] = True
         self.alive[count:] = False
@@ -316,19 +316,17 @@ class Batch:
         """End the active lanes."""
         self.alive[active.lanes] = False
         self.living -= active.count
-        if self.tensor_memory is not None:
-            self._check_tensor_memory(active)
+        if self.tensor.sizes:
+            blocks = np.unique(self.threads.block_of[active.lanes])
+            for block in (each for each in blocks.tolist() if not self._is_living(each)):
+                check_tensor_memory(self, block, active.block.terminator.site)
         self.observer.lanes_exited(self, active.lanes)
         self.active = None
         self.recheck()
 
-    def _check_tensor_memory(self, active: Active) -> None:
-        """Check that blocks that have ended have deallocated their tensor memory."""
-        assert self.tensor_memory is not None
-        for block in np.unique(self.threads.block_of[active.lanes]).tolist():
-            if not self.alive[self.threads.block_of == block].any():
-                site = active.block.terminator.site
-                self.tensor_memory.check_exited(self, block, site)
+    def _is_living(self, block: int) -> bool:
+        first = block * self.threads.threads
+        return bool(self.alive[first : first + self.threads.threads].any())
 
     def recheck(self) -> None:
         """Check after lanes have exited whether lanes that waited for them can continue."""

@@ -152,6 +152,16 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
     return report.fault(719)
 
 
+def check_tensor_memory(batch: Batch, block: int, site: Site | None = None) -> None:
+    """Raise the fault of a block that has exited with tensor memory allocated."""
+    left = batch.tensor.left(block)
+    if left:
+        report = Report(batch.launch, f"exit of a block with {left} still allocated")
+        report.at(site)
+        report.name(batch.threads, block * batch.threads.threads)
+        raise report.fault(719)
+
+
 def describe_full_device(batches: Sequence[Batch]) -> DeviceFault:
     """Return the fault of blocks that fill the device and wait for others, which cannot begin.
 

@@ -47,10 +47,6 @@ A whole number of the lines by which copies and ``wgmma`` swizzle addresses.
 RANK_SHIFT = 24
 """Above this bit a ``shared::cluster`` address has the rank of a block, plus one."""
 
-TENSOR_COLUMNS = 512
-TENSOR_BYTES = 128 * TENSOR_COLUMNS * 4
-"""Of the tensor memory of a block: 128 lanes of cells of 32 bits."""
-
 NO_PARAMETER = 1 << 62
 """An address in ``.param`` that no parameter has: what is past the ends of a function's."""
 

@@ -124,6 +124,7 @@ def multiplied_by_lanes(a: Array, b: Array, c: Array, number_format: str) -> Arr
 
 
 def of_integers(a: Array, b: Array, c: Array, *, satfinite: bool, op: str) -> Array:
+    """Multiply integers, or single bits; arguments as of `multiplied`."""
     common = a @ b if b.ndim == 3 else (a[:, :, None] @ b)[:, :, 0]
     total = common + c
     if op == "xor":  # as many bits as both have, without those that they share
@@ -194,7 +195,7 @@ def _chain(a: Array, b: Array, c: Array, mode: str) -> Array:
 
 
 def exponents_of(values: Array, least: int) -> Array:
-    """Return the exponent of each value."""
+    """Return the exponent of each value, of those below the least normal one its exponent."""
     exponents = np.frexp(values)[1].astype(np.int16) - np.int16(1)
     np.maximum(exponents, least, out=exponents)
     exponents[values == 0] = NOTHING

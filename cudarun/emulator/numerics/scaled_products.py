@@ -37,12 +37,10 @@ class Factors(NamedTuple):
     Attributes:
         a: Those of the rows of A.
         b: Those of the columns of B.
-        k: The elements along k.
     """
 
     a: Array
     b: Array
-    k: int
 
 
 def narrow_float(codes: Array, name: str) -> Array:
@@ -57,7 +55,8 @@ def narrow_float(codes: Array, name: str) -> Array:
         np.where(normal, exponent, 1) - bias - fraction_bits,
     )
     negative = codes >> np.uint8(exponent_bits + fraction_bits) & np.uint8(1) != 0
-    return np.where(negative, -value, value)
+    found: Array = np.where(negative, -value, value)
+    return found
 
 
 def multiplied_in_tensor_memory(
@@ -80,25 +79,30 @@ def multiplied_in_tensor_memory(
         saturates: Clamp integers.
     """
     if types["d"] == "s32":
-        if len(b) == 1:
-            return of_integers(a[None], b, c[None], satfinite=saturates, op="")[0]
-        return of_integers(a[None], b[None], c[None], satfinite=saturates, op="")[0]
+        factors_b = b if len(b) == 1 else b[None]
+        whole: Array = of_integers(a[None], factors_b, c[None], satfinite=saturates, op="")[0]
+        return whole
     if factors is not None and factors.a.shape[1] > 1:
         return _of_groups(a, b, c, factors)
-    exponents = [exponents_of(x, _LEAST[types[which]]) for x, which in ((a, "a"), (b, "b"))]
-    if factors is not None:
-        scale_a, scale_b = factors.a, factors.b.T
-        a, b = a * scale_a, b * scale_b
-        exponents[0] = exponents[0] + _exponents_of_scales(scale_a)
-        exponents[1] = exponents[1] + _exponents_of_scales(scale_b)
     addend = c[None], exponents_of(c, _LEAST[types["d"]])[None]
-    left, right = (a[None], exponents[0][None]), (b[None], exponents[1][None])
+    left = _scaled(a, _LEAST[types["a"]], None if factors is None else factors.a)
+    right = _scaled(b, _LEAST[types["b"]], None if factors is None else factors.b.T)
     with np.errstate(invalid="ignore", over="ignore"):
-        return rounded_sum(added(left, right, addend, KEPT), types["d"])[0]
+        result: Array = rounded_sum(added(left, right, addend, KEPT), types["d"])[0]
+    return result
+
+
+def _scaled(values: Array, least: int, scales: Array | None) -> tuple[Array, Array]:
+    """Return one matrix of a batch, scaled, and its exponents."""
+    exponents = exponents_of(values, least)
+    if scales is not None:
+        values, exponents = values * scales, exponents + _exponents_of_scales(scales)
+    return values[None], exponents[None]
 
 
 def _exponents_of_scales(scales: Array) -> Array:
-    return np.frexp(scales)[1].astype(np.int16) - np.int16(1)
+    found: Array = np.frexp(scales)[1].astype(np.int16) - np.int16(1)
+    return found
 
 
 def _of_groups(a: Array, b: Array, c: Array, factors: Factors) -> Array:

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation, Site, slots_of
-from cudarun.emulator.machine.tensor_memory.transfers import TensorLoad, WaitForTransfers
+from cudarun.emulator.machine.tensor_memory.transfers import LoadTensorMemory, WaitForTransfers
 from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
 
 A = TypeVar("A")
@@ -101,7 +101,7 @@ class PendingProducts:
                 elif used:
                     products = dict.fromkeys(site for each in used for site in state[each])
                     yield EarlyUse(operation, used[0][0], verb, tuple(products))
-            load = _action(operation, TensorLoad)
+            load = _action(operation, LoadTensorMemory)
             if load:
                 self.loads.add(operation.site)
             for slot in written:
@@ -118,7 +118,8 @@ class PendingProducts:
 def has_pending_registers(function: FunctionCode) -> bool:
     """Return whether a function has ``wgmma`` products or loads of tensor memory."""
     return any(
-        _action(each, MultiplyAsync) or _action(each, TensorLoad) for each in function.operations
+        _action(each, MultiplyAsync) or _action(each, LoadTensorMemory)
+        for each in function.operations
     )
 
 

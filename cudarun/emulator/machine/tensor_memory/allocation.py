@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.spaces import TENSOR_COLUMNS
-from cudarun.emulator.machine.tensor_memory.memory import (
-    LAUNCH_FAILED,
-    UNIT,
-    TensorMemory,
-    split_address,
-)
+from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_COLUMNS, UNIT
+from cudarun.emulator.machine.tensor_memory.memory import LAUNCH_FAILED, split_address
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -62,15 +57,16 @@ class Allocate(AllocationAction, MemoryAction):
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         offset = words.offsets[0]
-        self.accesses = (
-            Access(words.space, np.dtype(np.uint32), 1, AccessKind.WRITE, offset),
-        )
+        self.accesses = (Access(words.space, np.dtype(np.uint32), 1, AccessKind.WRITE, offset),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Allocate columns for each warp."""
-        memory, leaders, found = TensorMemory.of(active.batch), self.leaders(active), []
+        memory, leaders, found = active.batch.tensor, self.leaders(active), []
         for position in leaders.tolist():
-            columns, block = self.columns(active, sources[1], position), self.block(active, position)
+            columns, block = (
+                self.columns(active, sources[1], position),
+                self.block(active, position),
+            )
             if memory.relinquished[block]:
                 what = "tcgen05.alloc after tcgen05.relinquish_alloc_permit"
                 raise active.fault(LAUNCH_FAILED, what, position)
@@ -78,7 +74,9 @@ class Allocate(AllocationAction, MemoryAction):
             if first is None:
                 free = memory.free_columns(block)
                 what = f"tcgen05.alloc waits for {columns} columns of tensor memory"
-                detail = f"{free} of {TENSOR_COLUMNS} columns are free, and its block has the others"
+                detail = (
+                    f"{free} of {TENSOR_COLUMNS} columns are free, and its block has the others"
+                )
                 raise active.fault(LAUNCH_FAILED, what, position, detail)
             found.append(first)
         (access,) = self.accesses
@@ -93,9 +91,12 @@ class Deallocate(AllocationAction):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Deallocate the columns of each warp."""
-        memory = TensorMemory.of(active.batch)
+        memory = active.batch.tensor
         for position in self.leaders(active).tolist():
-            columns, block = self.columns(active, sources[1], position), self.block(active, position)
+            columns, block = (
+                self.columns(active, sources[1], position),
+                self.block(active, position),
+            )
             lane, first = split_address(int(sources[0][position]))
             problem = memory.free(block, first, columns)
             if lane:
@@ -112,6 +113,6 @@ class Relinquish(AllocationAction):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Note that the blocks do not allocate any more."""
-        memory = TensorMemory.of(active.batch)
+        memory = active.batch.tensor
         for position in self.leaders(active).tolist():
             memory.relinquished[self.block(active, position)] = True

@@ -134,7 +134,7 @@ class ShiftRows(AsynchronousAction):
         for position in range(active.count):
             lane, column = split_address(int(sources[0][position]) + self.offset)
             if lane % _PARTITION:
-                what = f"tcgen05.shift from lane {lane} on, which is no multiple of {_PARTITION}"
+                what = f"tcgen05.shift from lane {lane} on, which is not aligned to {_PARTITION}"
                 raise active.fault(LAUNCH_FAILED, what, position)
             row, cell = np.ogrid[: _PARTITION - 1, :_SHIFTED]
             for rank in pair_ranks(active, position, self.blocks):

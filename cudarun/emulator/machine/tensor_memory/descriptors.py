@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from cudarun.base.records import dataclass
@@ -43,7 +45,7 @@ class SharedDescriptor(Descriptors):
 
     @property
     def problem(self) -> str:
-        """Why it is invalid; empty if it is valid."""
+        """The reason if it is invalid; empty otherwise."""
         return "" if self.mode in _MODES else f"swizzling mode {self.mode}"
 
 
@@ -114,24 +116,22 @@ class Product:
         """
         if "" in self.types.values() or (self.types["d"] == "s32") != (self.kind == "i8"):
             return f"types of kind::{self.kind}"
-        rows = {1: (64, 128), 2: (128, 256)}[blocks]
+        rows: Collection[int] = (64 * blocks, 128 * blocks)
         step = 8 * blocks
-        sizes = range(step, 257, step)
-        if self.kind == "i8":
-            sizes = range(32, 257, 32) if blocks > 1 else sizes
+        sizes: Collection[int] = range(step, 257, step)
+        if self.kind == "i8":  # from 32 on only every other one
+            sizes = [n for n in sizes if n % (16 * blocks) == 0 or n < 32]
         if self.scale_type and blocks == 1:
             rows = (128,)
         if stationary:
-            rows, fits = (32, 64, 128), self.n in (64, 128, 256)
-        else:
-            fits = self.n in sizes
-        if self.m not in rows or not fits:
+            rows, sizes = (32, 64, 128), (64, 128) if self.sparse else (64, 128, 256)
+        if self.m not in rows or self.n not in sizes:
             return f"shape m{self.m}n{self.n}k{self.k} of kind::{self.kind}"
         return ""
 
 
 def zero_columns(word: int, m: int, n: int) -> tuple[Array, int]:
-    """Return which columns of B a zero-column mask descriptor replaces by zeros, and the shift."""
+    """Return the columns of B that are replaced by zeros, and the shift, of a mask descriptor."""
     parts = {128: 1, 64: 2, 32: 4}[m]
     mask = np.zeros((parts, n // parts), dtype=np.bool_)
     shift = word >> 56 & 63

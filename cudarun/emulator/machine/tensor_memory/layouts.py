@@ -1,4 +1,4 @@
-"""Where matrices are in tensor memory (PTX manual 9.7.16.10.5, .7 and .8).
+"""Layouts of matrices in tensor memory (PTX manual 9.7.16.10.5, .7 and .8).
 
 A product of some rows in each block is made in **parts** of its columns: with few rows, the upper
 lanes have other columns of D (the layouts B and E, of two halves, and G, of four quarters). Each
@@ -18,7 +18,7 @@ _HALF = 16  # lanes of them that layouts C and F use
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class AccumulatorLayout:
     """A layout of D in one block.
 
     Attributes:
@@ -32,7 +32,7 @@ class Layout:
     is_half: bool
 
     @classmethod
-    def of(cls, m: int, blocks: int, *, stationary: bool, sparse: bool) -> Layout:
+    def of(cls, m: int, blocks: int, *, stationary: bool, sparse: bool) -> AccumulatorLayout:
         """Return the layout of a product."""
         rows = m // blocks
         is_half = rows == 64 and not stationary and (blocks == 1 or sparse)
@@ -56,4 +56,5 @@ class Layout:
             row: The rows.
             half: By row, the half of the chunks along k.
         """
-        return self.lanes(part, base)[row - row % _HALF + row % 8 + 8 * half]
+        found: Array = self.lanes(part, base)[row - row % _HALF + row % 8 + 8 * half]
+        return found

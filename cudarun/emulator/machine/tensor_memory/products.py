@@ -24,7 +24,7 @@ from cudarun.emulator.machine.tensor_memory.descriptors import (
     zero_columns,
 )
 from cudarun.emulator.machine.tensor_memory.elements import from_chunks, from_words, scale_factors
-from cudarun.emulator.machine.tensor_memory.layouts import Layout
+from cudarun.emulator.machine.tensor_memory.layouts import AccumulatorLayout
 from cudarun.emulator.machine.tensor_memory.memory import (
     LANES,
     LAUNCH_FAILED,
@@ -107,7 +107,7 @@ class _Multiplication:
             problem = "the bit of sparsity"
         if problem:
             raise self._wrong(f"instruction descriptor {given['i']:#x}: {problem}")
-        self.layout = Layout.of(
+        self.layout = AccumulatorLayout.of(
             product.m, action.blocks, stationary=action.is_stationary, sparse=product.sparse
         )
         self.bits = BITS.get(action.kind, 8)
@@ -129,9 +129,7 @@ class _Multiplication:
             for part in range(self.layout.parts):
                 yield self._part(number, rank, part, right)
 
-    def _part(
-        self, number: int, rank: int, part: int, right: Array
-    ) -> Callable[[], object]:
+    def _part(self, number: int, rank: int, part: int, right: Array) -> Callable[[], object]:
         """Return what writes a part of D to a block."""
         product, layout = self.product, self.layout
         columns = product.n // layout.parts
@@ -144,10 +142,7 @@ class _Multiplication:
             self.active, lanes[:, None], column + np.arange(columns), self.position, rank
         )
         left, b = self._left(rank, part), right[chosen]
-        if product.sparse:
-            b = self._selected(b, self._units(rank, part))
-        else:
-            b = b.T[None]
+        b = self._selected(b, self._units(rank, part)) if product.sparse else b.T[None]
         factors = self._factors(rank, lanes, columns) if product.scale_type else None
         c = self._accumulator(places)
         result = multiplied_in_tensor_memory(
@@ -226,7 +221,7 @@ class _Multiplication:
         is_transposed = self.product.transposed[name]
         wide = descriptor.mode == 1
         problem = descriptor.problem
-        if self.bits == 4 and is_transposed or wide != (is_transposed and self.bits == 32):
+        if (self.bits == 4 and is_transposed) or wide != (is_transposed and self.bits == 32):
             problem = problem or f"swizzling mode {descriptor.mode}, transposed: {is_transposed}"
         if problem:
             raise self._wrong(f"descriptor {self.given[name]:#x} of {name.upper()}: {problem}")
@@ -301,11 +296,9 @@ class _Multiplication:
             self._scales(which, lines, count, partitions, rank)
             for which, lines in (("a", self.layout.rows), ("b", columns))
         ]
-        return Factors(*found, product.k)
+        return Factors(*found)
 
-    def _scales(
-        self, which: str, lines: int, count: int, partitions: Array, rank: int
-    ) -> Array:
+    def _scales(self, which: str, lines: int, count: int, partitions: Array, rank: int) -> Array:
         """Return scale factors, which all partitions of tensor memory must have."""
         lane, column = split_address(self.given[f"s{which}"])
         if lane:

@@ -78,7 +78,7 @@ class TensorTransfer(WarpAction, MemoryAction):
         lanes = slots % WARP
         firsts = np.flatnonzero(np.diff(slots // WARP, prepend=-1))
         if (np.repeat(addresses[firsts], np.diff(firsts, append=len(slots))) != addresses).any():
-            what = f"tcgen05.{self.accesses[0].kind.value}: the threads of a warp have different addresses"
+            what = f"{self.accesses[0].agent}: the threads of a warp have different addresses"
             raise active.fault(LAUNCH_FAILED, what, 0)
         for position in firsts.tolist():
             self._check_owner(active, int(addresses[position]), int(slots[position]), position)
@@ -101,7 +101,7 @@ class TensorTransfer(WarpAction, MemoryAction):
             raise active.fault(LAUNCH_FAILED, what, position, detail)
 
 
-class TensorLoad(TensorTransfer):
+class LoadTensorMemory(TensorTransfer):
     """``tcgen05.ld``, also with a reduction over the columns of each lane."""
 
     def __init__(self, words: Words) -> None:
@@ -136,7 +136,7 @@ class TensorLoad(TensorTransfer):
         result.view(np.uint32)[np.isnan(result)] = 0x7FFFFFFF
 
 
-class TensorStore(TensorTransfer):
+class StoreTensorMemory(TensorTransfer):
     """``tcgen05.st``."""
 
     def __init__(self, words: Words) -> None:

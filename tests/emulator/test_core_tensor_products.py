@@ -1,0 +1,402 @@
+"""``tcgen05.mma`` against products of numpy, with matrices laid out as CUTLASS's layouts say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tests.emulator.tensor_kernels import (
+    ROOM,
+    chunk_places,
+    codes_of,
+    execute,
+    placed,
+    whole,
+    words_of,
+)
+
+Array = npt.NDArray[Any]
+CONTAINERS = {"f16": 16, "tf32": 32, "mxf4": 4, "mxf4nvf4": 4}
+CODES = {
+    "f16": {"f16": 0, "bf16": 1}, "tf32": {"tf32": 2}, "i8": {"u8": 0, "s8": 1},
+    "mxf4": {"e2m1": 1}, "mxf4nvf4": {"e2m1": 1},
+    "": {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5},
+}  # fmt: skip
+
+
+def layout(m: int, n: int, blocks: int, *, stationary: bool, sparse: bool, base: int = 0) -> Any:
+    """Lane and column of each element of D in a block: the layouts A to G of the manual."""
+    row, column = np.ogrid[: m // blocks, :n]
+    rows = m // blocks
+    if rows == 64 and not stationary and (blocks == 1 or sparse):
+        return base + row % 16 + row // 16 * 32 + 0 * column, column + 0 * row
+    parts = 128 // rows
+    return row + column // (n // parts) * rows, column % (n // parts) + 0 * row
+
+
+def descriptor(kind: str, d: str, a: str, b: str, m: int, n: int, **fields: int) -> int:
+    codes = CODES.get(kind, CODES[""])
+    word = codes[a] << 7 | codes[b] << 10 | n >> 3 << 17
+    word |= m >> 7 << 27 if kind.startswith("mx") else m >> 4 << 24
+    if not kind.startswith("mx"):
+        word |= {"f16": 0, "f32": 1, "s32": 2}[d] << 4
+    places = {
+        "selector": 0, "sparse": 2, "saturate": 3, "negate_a": 13, "negate_b": 14, "mn_a": 15,
+        "mn_b": 16, "ue8m0": 23, "sfb": 4, "sfa": 29,
+    }  # fmt: skip
+    for name, value in fields.items():
+        word |= value << places[name]
+    return word
+
+
+def cells_of(numbers: Array, d: str) -> Array:
+    """Elements of D as cells."""
+    if d == "s32":
+        return numbers.astype(np.int32).view(np.uint32)
+    if d == "f16":
+        return numbers.astype(np.float16).view(np.uint16).astype(np.uint32)
+    return numbers.astype(np.float32).view(np.uint32)
+
+
+class Case:
+    """One product and the memory around it.
+
+    Args:
+        kind: ``"f16"``.
+        types: The types of D, A and B.
+        m, n: The shape.
+        blocks: 1 or 2.
+        swizzle, mn: Of A and B in shared memory.
+        left: A is in tensor memory.
+        stationary: With ``.ws``.
+        sparse: With ``.sp``.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        types: tuple[str, str, str],
+        m: int,
+        n: int,
+        *,
+        blocks: int = 1,
+        swizzle: tuple[int, int] = (128, 128),
+        mn: tuple[bool, bool] = (False, False),
+        left: bool = False,
+        stationary: bool = False,
+        sparse: bool = False,
+        accumulate: bool = True,
+        base: int = 0,
+        tail: str = "",
+        words: str = "",
+        **fields: int,
+    ) -> None:
+        self.kind, self.types, self.m, self.n, self.blocks = kind, types, m, n, blocks
+        self.container = CONTAINERS.get(kind, 8)
+        self.k = 256 // self.container * (2 if sparse else 1)
+        self.stationary, self.sparse, self.left, self.base = stationary, sparse, left, base
+        self.accumulate, self.tail, self.words, self.fields = accumulate, tail, words, fields
+        d, a, b = types
+        seed = m + n + blocks
+        self.a = whole(a, (m, self.k // 2 if sparse else self.k), seed)
+        self.b = whole(b, (n, self.k), seed + 1)
+        self.c = whole("s8", (m, n), seed + 2)
+        self.where = layout(m, n, blocks, stationary=stationary, sparse=sparse, base=base)
+        # columns: D from 0 on, then A, the metadata, and scale factors
+        self.parts = int(self.where[0].max()) // (m // blocks) + 1
+        self.width = max(n // self.parts if self.parts > 1 and not self.half else n, 32)
+        self.columns = 1 << (self.width + 64 - 1).bit_length()
+        self.images = np.zeros((blocks, 2, ROOM), np.uint8)
+        self.memory = np.random.default_rng(5).integers(0, 1 << 32, (blocks, 128, self.columns))
+        self.memory = self.memory.astype(np.uint32)
+        rows, lines = m // blocks, n // blocks
+        for block in range(blocks):
+            mine = self.a[block * rows : (block + 1) * rows]
+            if left:
+                self._put_left(block, words_of(codes_of(mine, a), a, self.container))
+            else:
+                self.images[block, 0], fields_a = placed(
+                    mine, a, self.container, swizzle[0], mn=mn[0]
+                )
+            part = self.b[block * lines : (block + 1) * lines]
+            self.images[block, 1], fields_b = placed(part, b, self.container, swizzle[1], mn=mn[1])
+            self.memory[block][self.where] = cells_of(self.c[block * rows : (block + 1) * rows], d)
+        self.descriptors = (0 if left else fields_a, fields_b)
+        self.mn = mn
+
+    @property
+    def half(self) -> bool:
+        rows = self.m // self.blocks
+        return rows == 64 and not self.stationary and (self.blocks == 1 or self.sparse)
+
+    def _put_left(self, block: int, words: Array) -> None:
+        """A in tensor memory, in the lanes of D, as often as D has parts."""
+        rows = np.arange(len(words))
+        if self.half:
+            lanes = [self.base + rows % 16 + rows // 16 * 32]
+        else:
+            lanes = [rows + first for first in range(0, 128, len(words))]
+        for each in lanes:
+            self.memory[block, each, self.width : self.width + words.shape[1]] = words
+
+    def run(self, **options: Any) -> Array:
+        """D after the product; the other cells have to be unchanged."""
+        d, a, b = self.types
+        word = descriptor(self.kind, d, a, b, self.m, self.n, sparse=int(self.sparse),
+                          mn_a=int(self.mn[0]), mn_b=int(self.mn[1]), **self.fields)  # fmt: skip
+        name = "tcgen05.mma" + ".ws" * self.stationary + ".sp" * self.sparse
+        left = f"[%at+{self.width}]" if self.left else "%v0"
+        sparse = f", [%at+{self.width + 32}]" if self.sparse else ""
+        guard = "%yes" if self.accumulate else "!%yes"
+        body = f"""
+    shr.u32 %i, %a, 4;
+    cvt.u64.u32 %w, %i;
+    add.u64 %v0, %v0, %w;
+    shr.u32 %i, %b, 4;
+    cvt.u64.u32 %w, %i;
+    add.u64 %v1, %v1, %w;
+    mov.u32 %i, {word};
+    add.u32 %at, %t, {self.base << 16};
+    .reg .pred %enable;
+    mov.pred %enable, {int(self.accumulate)};
+    {name}.cta_group::{self.blocks}.kind::{self.kind}{self.words} [%at], {left}, %v1{sparse}, %i{self.tail};
+"""
+        del guard
+        found = execute(body, self.images, self.memory, self.descriptors, group=self.blocks,
+                        **options)  # fmt: skip
+        rows = self.m // self.blocks
+        values = []
+        for block in range(self.blocks):
+            cells = found[block][self.where]
+            kind = {"s32": "i4", "f32": "f4", "f16": "f2"}[d]
+            values.append(cells.astype(f"u{kind[1]}").view(kind))
+            rest = found[block] != self.memory[block]
+            rest[self.where] = False
+            assert not rest.any()
+        assert sum(map(len, values)) == self.blocks * rows
+        return np.concatenate(values).astype(np.float64)
+
+    def expected(self) -> Array:
+        product = self.a @ self.b.T
+        return product + self.c if self.accumulate else product
+
+
+def check(case: Case, **options: Any) -> None:
+    np.testing.assert_array_equal(case.run(**options), case.expected())
+
+
+ENABLE = ", %enable"
+
+
+@pytest.mark.parametrize(
+    ("kind", "types"),
+    [
+        ("f16", ("f32", "f16", "f16")), ("f16", ("f16", "f16", "f16")),
+        ("f16", ("f32", "bf16", "bf16")), ("f16", ("f32", "f16", "bf16")),
+        ("tf32", ("f32", "tf32", "tf32")), ("i8", ("s32", "s8", "s8")),
+        ("i8", ("s32", "u8", "s8")), ("f8f6f4", ("f32", "e4m3", "e5m2")),
+        ("f8f6f4", ("f16", "e5m2", "e4m3")), ("f8f6f4", ("f32", "e2m1", "e4m3")),
+        ("f8f6f4", ("f32", "e3m2", "e2m3")), ("f8f6f4", ("f32", "e2m3", "e2m1")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("left", [False, True])
+def test_types(kind: str, types: tuple[str, str, str], left: bool) -> None:
+    check(Case(kind, types, 128, 32, left=left, tail=ENABLE))
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "blocks", "stationary"),
+    [
+        (64, 8, 1, False), (64, 56, 1, False), (128, 16, 1, False), (128, 256, 1, False),
+        (128, 32, 2, False), (256, 48, 2, False), (32, 64, 1, True), (64, 64, 1, True),
+        (128, 128, 1, True), (32, 256, 1, True),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("left", [False, True])
+def test_shapes(m: int, n: int, blocks: int, stationary: bool, left: bool) -> None:
+    types = ("f32", "f16", "f16")
+    check(Case("f16", types, m, n, blocks=blocks, stationary=stationary, left=left, tail=ENABLE))
+
+
+@pytest.mark.parametrize("base", [0, 16])
+def test_half_of_the_lanes(base: int) -> None:
+    check(Case("f16", ("f32", "f16", "f16"), 64, 16, base=base, left=True, tail=ENABLE))
+
+
+@pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
+@pytest.mark.parametrize("mn", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize(("kind", "name"), [("f16", "f16"), ("f8f6f4", "e4m3")])
+def test_layouts_in_shared_memory(
+    kind: str, name: str, swizzle: int, mn: tuple[bool, bool]
+) -> None:
+    types = ("f32", name, name)
+    check(Case(kind, types, 128, 64, swizzle=(swizzle, swizzle), mn=mn, tail=ENABLE))
+
+
+def test_transposed_words() -> None:
+    """Elements of 32 bits, in atoms of 32 bytes."""
+    types = ("f32", "tf32", "tf32")
+    check(Case("tf32", types, 128, 64, swizzle=(1, 1), mn=(True, True), tail=ENABLE))
+
+
+def test_without_addend() -> None:
+    check(Case("f16", ("f32", "f16", "f16"), 128, 32, accumulate=False, tail=ENABLE))
+
+
+def test_negated_factors() -> None:
+    case = Case("f16", ("f32", "f16", "f16"), 128, 32, negate_a=1, tail=ENABLE)
+    np.testing.assert_array_equal(case.run(), case.c - case.a @ case.b.T)
+
+
+def test_scaled_addend() -> None:
+    case = Case("f16", ("f32", "f16", "f16"), 128, 32, tail=f"{ENABLE}, 3")
+    np.testing.assert_array_equal(case.run(), case.c / 8 + case.a @ case.b.T)
+
+
+def test_saturated_integers() -> None:
+    case = Case("i8", ("s32", "s8", "s8"), 128, 32, saturate=1, tail=ENABLE)
+    case.memory[0, :, :32] = np.int32(2**31 - 1).view(np.uint32)
+    product = case.a @ case.b.T
+    np.testing.assert_array_equal(case.run(), np.minimum(2**31 - 1 + product, 2**31 - 1))
+
+
+def test_lanes_that_are_not_written() -> None:
+    masks = ", ".join(["0", "0xFFFF0000", "1", "0"])
+    case = Case("f16", ("f32", "f16", "f16"), 128, 32, tail=f", {{{masks}}}{ENABLE}")
+    expected = case.expected()
+    for row in (*range(48, 64), 64):
+        expected[row] = case.c[row]
+    np.testing.assert_array_equal(case.run(), expected)
+
+
+def test_shifted_rows_of_a() -> None:
+    case = Case("f16", ("f32", "f16", "f16"), 128, 32, left=True, words=".ashift", tail=ENABLE)
+    case.a = np.append(case.a[1:], case.a[-1:], axis=0)
+    check(case)
+
+
+def test_columns_of_zeros() -> None:
+    """The manual's example 3: runs of three zeros and of four columns that are used."""
+    case = Case("f16", ("f32", "f16", "f16"), 64, 64, stationary=True, tail=f"{ENABLE}, %v2")
+    case.descriptors = (*case.descriptors, 1 << 32 | 1 << 39 | 2 << 40 | 3 << 48)
+    column = np.arange(64)
+    first, second = column % 7 < 3, (column - 32) % 7 >= 4
+    case.b[np.where(column < 32, first, second)] = 0
+    check(case)
+
+
+# --- scale factors -------------------------------------------------------------------------------
+
+
+def with_scales(case: Case, count: int, first: int, name: str, column: int) -> None:
+    """Put scale factors into all partitions of tensor memory, and scale what is expected."""
+    rng = np.random.default_rng(count)
+    for matrix, at in ((case.a, column), (case.b, column + 8)):
+        exponents = rng.integers(-2, 3, (len(matrix), count))
+        codes = exponents + 127 if name == "ue8m0" else (exponents + 7) << 3
+        for block in range(case.blocks):
+            mine = codes
+            if matrix is case.a:
+                rows = len(codes) // case.blocks
+                mine = codes[block * rows : (block + 1) * rows]
+            for line, of_line in enumerate(mine.tolist()):
+                for place, code in enumerate(of_line):
+                    lanes = np.arange(line % 32, 128, 32)
+                    word = case.memory[block, lanes, at + line // 32]
+                    shift = 8 * (first + place)
+                    word = word & ~np.uint32(255 << shift) | np.uint32(code << shift)
+                    case.memory[block, lanes, at + line // 32] = word
+        matrix *= np.repeat(2.0**exponents, case.k // count, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "types", "vector", "count", "first", "scale"),
+    [
+        ("mxf8f6f4", ("e4m3", "e5m2"), "", 1, 0, "ue8m0"),
+        ("mxf8f6f4", ("e2m1", "e3m2"), ".block32", 1, 3, "ue8m0"),
+        ("mxf4", ("e2m1", "e2m1"), "", 2, 2, "ue8m0"),
+        ("mxf4nvf4", ("e2m1", "e2m1"), ".block16", 4, 0, "ue4m3"),
+        ("mxf4nvf4", ("e2m1", "e2m1"), ".scale_vec::2X", 2, 0, "ue8m0"),
+    ],
+)
+@pytest.mark.parametrize(("m", "blocks"), [(128, 1), (256, 2)])
+def test_scale_factors(
+    kind: str, types: tuple[str, str], vector: str, count: int, first: int, scale: str, m: int,
+    blocks: int,
+) -> None:  # fmt: skip
+    n, column = 64, 80
+    tail = f", [%t+{column}], [%t+{column + 8}]{ENABLE}"
+    case = Case(kind, ("f32", *types), m, n, blocks=blocks, tail=tail,
+                words=f".block_scale{vector}", ue8m0=int(scale == "ue8m0"), sfa=first,
+                sfb=first)  # fmt: skip
+    with_scales(case, count, first, scale, column)
+    check(case)
+
+
+# --- sparse matrices -----------------------------------------------------------------------------
+
+
+def with_metadata(case: Case) -> None:
+    """Choose the elements of A, write metadata to tensor memory, and expand what is expected."""
+    rng = np.random.default_rng(7)
+    chunk = {32: 2, 4: 8}.get(case.container, 4)  # elements
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    if chunk == 2:
+        pairs = [(0, 1), (2, 3)]
+    chunks = case.k // chunk
+    chosen = np.array(pairs)[rng.integers(0, len(pairs), (case.m, chunks))]
+    nibbles = chosen[..., 0] | chosen[..., 1] << 2
+    whole_rows = np.zeros((case.m, case.k))
+    kept = case.a.reshape(case.m, chunks, -1)
+    for row, place in np.ndindex(case.m, chunks):
+        units = chosen[row, place]
+        places = units * (chunk // 4) if chunk >= 4 else units[:1] // 2
+        if chunk == 8:
+            places = np.add.outer(places, [0, 1]).reshape(-1)
+        whole_rows[row, place * chunk + places] = kept[row, place]
+    rows = case.m // case.blocks
+    column = case.width + 32
+    for block in range(case.blocks):
+        for row, place in np.ndindex(rows, chunks):
+            nibble = int(nibbles[block * rows + row, place])
+            if case.container >= 16:  # CUTLASS: ((8, 2, 8), (16, 2)): ((1, 2048, 16), (128, 8))
+                line = row // 16 * 16 + row % 8 + place // 4 * 8
+                at, shift = column, row // 8 % 2 * 16 + place % 4 * 4
+            else:
+                line, at, shift = row, column + place // 8, place % 8 * 4
+            lanes = [case.base + line % 16 + line // 16 * 32]
+            if not case.half:
+                lanes = list(range(line, 128, rows))
+            for lane in lanes:
+                word = int(case.memory[block, lane, at])
+                case.memory[block, lane, at] = word & ~(15 << shift) | nibble << shift
+    case.a = whole_rows
+
+
+@pytest.mark.parametrize(
+    ("kind", "types"),
+    [
+        ("f16", ("f32", "f16", "f16")), ("tf32", ("f32", "tf32", "tf32")),
+        ("i8", ("s32", "s8", "u8")), ("f8f6f4", ("f32", "e4m3", "e2m3")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("m", "blocks", "stationary"),
+    [(128, 1, False), (64, 1, False), (128, 2, False), (256, 2, False), (32, 1, True)],
+)
+def test_sparse_matrices(
+    kind: str, types: tuple[str, str, str], m: int, blocks: int, stationary: bool
+) -> None:
+    case = Case(kind, types, m, 64, blocks=blocks, stationary=stationary, sparse=True, tail=ENABLE)
+    with_metadata(case)
+    check(case)
+
+
+def test_strides_of_chunks() -> None:
+    """The layouts of the tests themselves let nothing overlap."""
+    for mode in (0, 32, 64, 128, 1):
+        places, _ = chunk_places(mode, 16, 8, mn=mode == 1)
+        assert len(np.unique(places)) == places.size

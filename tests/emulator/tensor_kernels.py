@@ -225,7 +225,7 @@ def codes_of(matrix: Array, name: str) -> Array:
 
 
 def chunks_of(codes: Array, name: str, container: int) -> Array:
-    """Elements along the last axis as chunks of 16 bytes, packed with padding as the manual says."""
+    """Elements along the last axis as chunks of 16 bytes, packed with padding."""
     width = min(WIDTHS.get(name, container), container)
     in_chunk = 128 // container
     rows = codes.reshape(*codes.shape[:-1], -1, in_chunk)
@@ -256,7 +256,7 @@ def placed(
 
 
 def words_of(codes: Array, name: str, container: int) -> Array:
-    """Rows of elements as cells of tensor memory: those of 8 bits have 4-bit types in bits 2 to 5."""
+    """Rows of elements as cells of tensor memory; of 8 bits, bits 2 to 5 have a 4-bit type."""
     if container == 4:
         pairs = codes.reshape(len(codes), -1, 2)
         codes = pairs[..., 0] | pairs[..., 1] << 4

@@ -148,9 +148,9 @@ class Case:
         word = descriptor(self.kind, d, a, b, self.m, self.n, sparse=int(self.sparse),
                           mn_a=int(self.mn[0]), mn_b=int(self.mn[1]), **self.fields)  # fmt: skip
         name = "tcgen05.mma" + ".ws" * self.stationary + ".sp" * self.sparse
+        name += f".cta_group::{self.blocks}.kind::{self.kind}{self.words}"
         left = f"[%at+{self.width}]" if self.left else "%v0"
         sparse = f", [%at+{self.width + 32}]" if self.sparse else ""
-        guard = "%yes" if self.accumulate else "!%yes"
         body = f"""
     shr.u32 %i, %a, 4;
     cvt.u64.u32 %w, %i;
@@ -162,9 +162,8 @@ class Case:
     add.u32 %at, %t, {self.base << 16};
     .reg .pred %enable;
     mov.pred %enable, {int(self.accumulate)};
-    {name}.cta_group::{self.blocks}.kind::{self.kind}{self.words} [%at], {left}, %v1{sparse}, %i{self.tail};
+    {name} [%at], {left}, %v1{sparse}, %i{self.tail};
 """
-        del guard
         found = execute(body, self.images, self.memory, self.descriptors, group=self.blocks,
                         **options)  # fmt: skip
         rows = self.m // self.blocks

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cudarun.emulator.machine.matrices import shape_of
+from cudarun.emulator.machine.tensor_memory.memory import LANES
+from cudarun.emulator.machine.tensor_memory.transfers import REGISTERS
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
 
@@ -15,6 +17,8 @@ _HALF_INPUTS = 8  # wmma keeps the elements of a and b of f16 twice
 
 def fragments(opcode: str, words: Words) -> list[int] | None:
     """Return the registers of each vector operand in order; ``None`` where they are not checked."""
+    if opcode == "tcgen05":
+        return _of_tensor_memory(words)
     if "num" in words:
         return [int(words["num"][1:])]
     if "which" in words:
@@ -23,6 +27,13 @@ def fragments(opcode: str, words: Words) -> list[int] | None:
         return _of_warpgroup(words)
     types = [words.get(f"{name}type", "f16") for name in "dabc"]
     return [_registers(opcode, words, *pair) for pair in zip("dabc", types, strict=True)]
+
+
+def _of_tensor_memory(words: Words) -> list[int]:
+    """Return the registers of a load or a store, or the words of a mask of lanes."""
+    if "num" in words:
+        return [REGISTERS[words["shape"]] * int(words["num"][1:])]
+    return [LANES // _WORD * int(words["group"][-1])]
 
 
 def _of_warpgroup(words: Words) -> list[int]:

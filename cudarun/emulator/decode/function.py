@@ -38,6 +38,7 @@ from cudarun.emulator.decode.scope import (
     VectorName,
 )
 from cudarun.emulator.decode.shared_bounds import bound_shared_accesses
+from cudarun.emulator.decode.tensor_memory import check_exponent
 from cudarun.emulator.isa.manual import VERSION, is_known
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.spaces import PARAMETER_BASE
@@ -271,6 +272,8 @@ class FunctionDecoder:
                 check_samplers(instruction, self.names.module)
             if instruction.opcode == "mbarrier":
                 check_count(instruction, self.names.module)
+            if instruction.opcode == "tcgen05":
+                check_exponent(instruction, self.names.module)
             guard = self._guard(instruction, scope, site)
             if instruction.opcode == "bra":
                 self._close_region()

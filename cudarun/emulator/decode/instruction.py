@@ -286,6 +286,8 @@ class _Resolution:
             # An address of a shared or local variable is in that space.
             space = self.words["space"] = self.operands.space_of_symbol(operand)
         use, offset = self.operands.address(operand, TYPES[expected.type], space)
+        if space == "tensor" and not (isinstance(use, RegisterUse) and use.type.bits == 32):
+            raise self.operands.mismatch()
         self.sources.append(use)
         self.words.offsets.append(offset)
 

@@ -12,6 +12,7 @@ from math import prod
 
 from cudarun.emulator.decode.fragments import fragments
 from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
+from cudarun.emulator.decode.tensor_memory import check_tensor_memory
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.machine.matrices import shape_of
 from cudarun.emulator.numerics.types import TYPES, TypeKind
@@ -19,7 +20,7 @@ from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
-_MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma"})
+_MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma", "tcgen05"})
 _WIDEST_VECTOR = 128
 _WITH_COUNT = 3  # operands: the state, the object and the count
 _COUNTING = 90  # the first architecture that counts in one instruction
@@ -392,6 +393,7 @@ _CHECKS: dict[str, Callable[[str, Words], None]] = {
         "mma": _matrix_product,
         "wmma": _warp_matrix,
         "wgmma": _warpgroup,
+        "tcgen05": check_tensor_memory,
         "mbarrier": _barrier_object,
         "tensormap fence": _tensor_map,
         "tex tld4": _fetch,

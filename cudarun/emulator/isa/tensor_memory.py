@@ -27,6 +27,7 @@ _B_USES = " ".join(
     for buffer in range(4)
     for use in ("fill", "use", "lastuse", "discard")
 )
+_EXPONENTS = "kind::f16 kind::tf32 kind::i8"
 _VECTORS = {
     "kind::mxf8f6f4": ("", "scale_vec::1X", "block32"),
     "kind::mxf4": ("", "scale_vec::2X", "block32"),
@@ -82,9 +83,11 @@ def _products() -> Iterator[InstructionForm]:
             operands = f"[d:b32], {left}, b:b64{metadata}, i:b32"
             shift = "{.ashift}" if left.startswith("[") else ""
             for mask in ("", ", {mask:b32}"):
+                # As with ptxas, i8 may have an exponent, which has no effect.
+                plain = "kind::f8f6f4 kind::i8" if sparse and mask else "kind::f8f6f4"
                 for kinds, scale in (
-                    ("kind::f16 kind::tf32", ", ?scale:int"),
-                    ("kind::f8f6f4 kind::i8", ""),
+                    (_EXPONENTS.removesuffix(plain[12:]), ", ?scale:int"),
+                    (plain, ""),
                 ):
                     yield form(f"tcgen05.mma{sparse}.group.kind{shift}{{.uses}}  {operands}{mask}, "
                                f"enable:pred{scale}", action=MultiplyTensors, group=_GROUPS,
@@ -103,10 +106,10 @@ def _products() -> Iterator[InstructionForm]:
 _COMMIT = "tcgen05.commit.group.mbarrier::arrive::one{.space}"
 
 FORMS: tuple[InstructionForm, ...] = (
-    form("tcgen05.alloc.group.sync.aligned{.space}.b32  [d], n:u32", action=Allocate,
+    form("tcgen05.alloc.group.sync.aligned{.space}.b32  [d], size:u32", action=Allocate,
          group=_GROUPS, space="shared::cta"),
-    form("tcgen05.dealloc.group.sync.aligned.b32  t:b32, n:u32", action=Deallocate, group=_GROUPS,
-         writes=0),
+    form("tcgen05.dealloc.group.sync.aligned.b32  t:b32, size:u32", action=Deallocate,
+         group=_GROUPS, writes=0),
     form("tcgen05.relinquish_alloc_permit.group.sync.aligned", action=Relinquish, group=_GROUPS),
     *_transfers(),
     form("tcgen05.which.sync.aligned", action=WaitForTransfers, which="wait::ld wait::st"),

@@ -61,7 +61,7 @@ class MultiplyTensors(AsynchronousAction):
         self.names = self._operands(words)
         self.offsets = words.offsets
         self.places = [name for name in self.names if name in ("d", "t", "e", "sa", "sb")]
-        self.exponent = words.constants.get("scale", 0)  # D is divided by this power of two
+        self.exponent = 0 if self.kind == "i8" else words.constants.get("scale", 0)
         self.accesses = (
             Access("shared", _WORDS, 2, AccessKind.READ, 0).by("tcgen05"),
             TensorAccess(AccessKind.READ).by("tcgen05"),

@@ -32,17 +32,17 @@ def _chapter(section: str, title: str, tables: str, instructions: str) -> Chapte
 
 
 CHAPTERS = (
-    _chapter("9.7.1", "Integer arithmetic", "integer", """
+    _chapter("9.7.1", "Integer arithmetic", "integer later_integer", """
         add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi
-        szext bmsk dp4a dp2a"""),
+        szext bmsk dp4a dp2a clmad"""),
     _chapter("9.7.2", "Extended-precision integer arithmetic", "integer", """
         add.cc addc sub.cc subc mad.cc madc"""),
-    _chapter("9.7.3", "Floating point", "floating", """
+    _chapter("9.7.3", "Floating point", "floating later_floating", """
         testp copysign add sub mul fma mad div abs neg min max rcp sqrt rsqrt sin cos lg2 ex2
         tanh"""),
     _chapter("9.7.4", "Half-precision floating point", "half", """
         add sub mul fma neg abs min max tanh ex2"""),
-    _chapter("9.7.5", "Mixed-precision floating point", "", "add sub fma"),
+    _chapter("9.7.5", "Mixed-precision floating point", "mixed_precision", "add sub fma"),
     _chapter("9.7.6, 9.7.7", "Comparison and selection", "compare", "set setp selp slct"),
     _chapter("9.7.8", "Logic and shifts", "logic", "and or xor not cnot lop3 shf shl shr"),
     _chapter("9.7.9", "Data movement and conversion",
@@ -129,9 +129,8 @@ REFUSED_FOR_SM_90: tuple[RefusedForms, ...] = (
 """Forms that ptxas accepts for sm_90."""
 
 REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
-    _row("add.rn.f32.f16 sub.rn.f32.f16 fma.rn.f32.f16 add.rn.f32x2 cvt.rs.f16x2.f32 "
-         "cvt.rn.satfinite.e2m1x2.f32 cvt.rz.satfinite.ue8m0x2.f32 redux.sync.min.f32 "
-         "ld.global.v8.b32 ld.global.L2::evict_first.v4.b64 st.bulk "
+    _row("cvt.rs.f16x2.f32 "
+         "cvt.rn.satfinite.e2m1x2.f32 cvt.rz.satfinite.ue8m0x2.f32 st.bulk "
          "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 "
          "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 clusterlaunchcontrol.try_cancel "
          "clusterlaunchcontrol.query_cancel st.async.release.gpu.global.b32 "

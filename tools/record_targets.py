@@ -2,15 +2,18 @@
 
 ::
 
-    python -m tools.record_targets    # needs ptxas 13.0; writes tests/golden/targets.json.xz
+    python -m tools.record_targets                 # needs ptxas 13.0
+    python -m tools.record_targets --later PTXAS   # only later instructions, with ptxas 13.5
 
-A module has many forms, one on a line. ptxas reports every line that the target does not permit.
+It writes ``tests/golden/targets.json.xz``. A module has many forms, one
+on a line. ptxas reports every line that the target does not permit.
 The record has the forms that the emulated device implements, and the reasons why targets refuse
 them, and instructions that only later architectures have, with the targets that permit them.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import lzma
 import re
@@ -19,6 +22,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from tests.golden.isa.kernel import HEAD
 from tests.golden.isa.orders import Variant, forms
@@ -35,17 +39,19 @@ _BATCH = 200
 NEWER = RECORD.with_name("newer-instructions.txt").read_text().splitlines()
 """Instructions that only architectures after Hopper have, in the scope of `NEWER_HEAD`."""
 NEWER_HEAD = """\
-.version 9.0
+.version 9.5
 .target {target}
 .address_size 64
 .visible .entry k(.param .u64 p) {{
-    .reg .b64 %w<12>; .reg .b32 %t<12>; .reg .f32 %f<12>; .reg .b16 %h<9>; .reg .pred %p<4>;
-    .reg .b128 %q<3>; .reg .b8 %x;
+    .reg .b64 %w<12>; .reg .b32 %t<16>; .reg .f32 %f<12>; .reg .b16 %h<9>; .reg .pred %p<4>;
+    .reg .b128 %q<3>; .reg .b8 %x<8>; .reg .f64 %d<4>;
 """
 _ERROR = re.compile(r"line (\d+); (?:error|fatal)\s*: (.*)")
 
 
-def refusals(lines: Mapping[str, str], target: str, head: str = HEAD) -> dict[str, str]:
+def refusals(
+    lines: Mapping[str, str], target: str, head: str = HEAD, ptxas: str = "ptxas"
+) -> dict[str, str]:
     """Return ptxas's first reason for each form that a target does not permit."""
     head = head.format(version=VERSION, target=target)
     first = head.count("\n") + 1
@@ -55,7 +61,7 @@ def refusals(lines: Mapping[str, str], target: str, head: str = HEAD) -> dict[st
         file.write(text)
         file.flush()
         command = [
-            "ptxas",
+            ptxas,
             f"-arch={target.replace('sm', 'compute')}",
             file.name,
             "-o",
@@ -84,8 +90,18 @@ def batches() -> Iterator[dict[str, str]]:
         yield batch
 
 
-def main() -> None:
-    """Ask ptxas about every form and target."""
+def later(ptxas: str) -> dict[str, list[str]]:
+    """Return the targets that permit each later instruction."""
+    found: dict[str, list[str]] = {each: [] for each in NEWER}
+    for target in TARGETS:
+        refused = refusals({each: each for each in NEWER}, target, NEWER_HEAD, ptxas)
+        for each in NEWER:
+            found[each] += [] if each in refused else [target]
+    return found
+
+
+def every_form() -> dict[str, Any]:
+    """Return the forms, and why targets refuse some of them."""
     every = [*batches()]
     refused: dict[str, dict[str, str]] = {}
     with ThreadPoolExecutor(3) as pool:
@@ -94,13 +110,16 @@ def main() -> None:
                 for name, reason in found.items():
                     refused.setdefault(name, {})[target] = reason
     names = sorted(name for batch in every for name in batch)
-    newer: dict[str, list[str]] = {}
-    for target in TARGETS:
-        found = refusals({each: each for each in NEWER}, target, NEWER_HEAD)
-        for each in NEWER:
-            newer.setdefault(each, []).extend([] if each in found else [target])
-    data = {"targets": TARGETS, "forms": names, "refused": dict(sorted(refused.items()))}
-    data["newer"] = newer
+    return {"targets": TARGETS, "forms": names, "refused": dict(sorted(refused.items()))}
+
+
+def main() -> None:
+    """Ask ptxas about every form and target."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--later", metavar="PTXAS")
+    given = parser.parse_args()
+    data = json.loads(lzma.decompress(RECORD.read_bytes()))
+    data |= {"newer": later(given.later)} if given.later else every_form()
     RECORD.write_bytes(lzma.compress(json.dumps(data).encode()))
 
 

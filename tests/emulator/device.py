@@ -138,7 +138,14 @@ def _packed(argument: Any, size: int) -> bytes:
 _BITS = {"u1": "b8", "u2": "b16", "u4": "b32", "u8": "b64"}
 
 
-def run_lanes(instructions: str, sources: dict[str, Array], results: dict[str, str]) -> list[Array]:
+def run_lanes(
+    instructions: str,
+    sources: dict[str, Array],
+    results: dict[str, str],
+    *,
+    header: str = HEADER,
+    execute: Callable[..., None] = execute,
+) -> list[Array]:
     """Run instructions over lanes, one per item of the sources.
 
     Args:
@@ -146,6 +153,8 @@ def run_lanes(instructions: str, sources: dict[str, Array], results: dict[str, s
             ``%t7`` are ``.b32`` registers to use, ``%w0`` … ``.b64``, ``%p0`` … ``%p3`` predicates.
         sources: Registers and the values that they begin with, arrays of unsigned integers.
         results: Registers that are wanted, with the dtype of their bits; ``"pred"`` gives 0 or 1.
+        header: The first lines of the module.
+        execute: Executes it.
 
     Returns:
         The results, in order.
@@ -178,7 +187,7 @@ def run_lanes(instructions: str, sources: dict[str, Array], results: dict[str, s
         else:
             text += [*_place(name, width), f"st.global.{width} [%at], %{name};"]
     text.append("}")
-    device = Device("\n".join(text))
+    device = Device("\n".join((header, *text)), execute=execute)
     given = [device.buffer(values) for values in sources.values()]
     dtypes = ["u4" if dtype == "pred" else dtype for dtype in results.values()]
     wanted = [device.buffer(np.zeros(count, dtype)) for dtype in dtypes]

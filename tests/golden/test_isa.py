@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from cudarun.emulator import driver
+from cudarun.emulator.isa.form import InstructionForm
+from cudarun.emulator.isa.requirements import is_newer, requirements
 from cudarun.emulator.isa.table import forms, opcodes
 from tests.golden import map_fields, tensor_kernels
-from tests.golden.isa import store
+from tests.golden.isa import lanewise, store
 from tests.golden.isa.case import Case
 from tests.golden.isa.enumeration import CHAPTERS, WANTED, cases
 from tests.golden.isa.kernel import Group, Refused, Runner
@@ -27,6 +29,8 @@ WAITING: tuple[str, ...] = ()
 """Chapters that have not been on a GPU yet."""
 RECORDED = tuple(chapter for chapter in CHAPTERS if chapter not in WAITING)
 GROUP = 128
+DRIVER = (9, 0)
+"""The PTX of the driver that recorded."""
 
 # Rows without a case. The first has no result, and waits for ever where registers are short; the
 # others need objects, which cases have not; those with two words differ from four in their results
@@ -87,7 +91,16 @@ def test_every_row_has_a_case(opcode: str) -> None:
     spoken = instructions()
     for form in forms(opcode):
         seen = any(form.match(modifiers) is not None for modifiers in spoken.get(opcode, ()))
-        assert seen or row(form) in UNSEEN, row(form)
+        assert seen or row(form) in UNSEEN or is_later(form), row(form)
+
+
+def is_later(form: InstructionForm) -> bool:
+    """Whether no Hopper has any instruction of a row, or its driver did not know it."""
+    return (form.opcode in ("min", "max") and len(form.operands) == 4) or all(
+        is_newer(form.opcode, words) or requirements(form.opcode, words)[1] > DRIVER
+        for words in lanewise.spellings(form)
+        if form.match(words) is not None
+    )
 
 
 def row(form: object) -> str:

@@ -86,6 +86,7 @@ from cudarun.emulator.machine.warps import (
     Elect,
     Match,
     Reduce,
+    ReduceNumbers,
     Shuffle,
     UnsynchronizedShuffle,
     UnsynchronizedVote,
@@ -137,6 +138,7 @@ CALLED_ACTIONS: tuple[type, ...] = (
     ShiftRows,
     MultiplyTensors,
     CommitTensors,
+    ReduceNumbers,
 )
 """The actions that the caller executes as the interpreter does."""
 

@@ -26,7 +26,7 @@ from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.rules import check_count, check_declaration, check_samplers
+from cudarun.emulator.decode.rules import COUNTED, check_count, check_declaration, check_samplers
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -270,7 +270,7 @@ class FunctionDecoder:
                 raise OperandMismatch(kind.wrong)
             if kind.fetches:
                 check_samplers(instruction, self.names.module)
-            if instruction.opcode == "mbarrier":
+            if instruction.opcode in COUNTED:
                 check_count(instruction, self.names.module)
             if instruction.opcode == "tcgen05":
                 check_exponent(instruction, self.names.module)

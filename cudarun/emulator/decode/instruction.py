@@ -29,6 +29,7 @@ from cudarun.ptx import tree
 
 # For copies, the word with the space of each address; else it is the instruction's.
 _PLACES = {"d": "to", "m": "to", "a": "source"}
+_WIDE = 256  # bits of the stores that may leave out elements
 _METADATA = "metadata"  # of sparse matrices, never a constant
 
 
@@ -45,6 +46,9 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         if wrong is not None:
             raise OperandMismatch(wrong)
         raise Unimplemented(*missing(instruction.opcode, instruction.modifiers))
+    parts = _stored_elements(instruction)
+    if parts:
+        return [operation for part in parts for operation in decode(part, operands)]
     check_operands(instruction)
     problem: OperandMismatch | None = None
     for candidate in found:
@@ -57,6 +61,34 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
             return [*operands.before, operation]
     assert problem is not None
     raise problem
+
+
+def _stored_elements(instruction: tree.Instruction) -> list[tree.Instruction]:
+    """Return a store of 256 bits without some elements, ``{%r0, _, ...}``, as stores of the others.
+
+    Without ``_``, and of other widths, there are none.
+    """
+    match instruction:
+        case tree.Instruction(
+            "st", operands=(tree.Address() as place, tree.Vector(given), *policy)
+        ):
+            words = instruction.modifiers
+        case _:
+            return []
+    wide = [word for word in words if word in TYPES and TYPES[word].bits * len(given) == _WIDE]
+    if not wide or not any(isinstance(element, tree.Sink) for element in given):
+        return []
+    scalar = tuple(word for word in words if word != f"v{len(given)}" and "L2::evict" not in word)
+    step = TYPES[wide[0]].bytes
+    return [
+        replace(
+            instruction,
+            modifiers=scalar,
+            operands=(replace(place, offset=place.offset + number * step), element, *policy),
+        )
+        for number, element in enumerate(given)
+        if not isinstance(element, tree.Sink)
+    ]
 
 
 # --- the operands of a form ----------------------------------------------------------------------

@@ -23,7 +23,9 @@ _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma", "tcgen05"})
 _WIDEST_VECTOR = 128
 _WITH_COUNT = 3  # operands: the state, the object and the count
-_COUNTING = 90  # the first architecture that counts in one instruction
+_OF_THREE = 4  # operands of min and max
+COUNTED = frozenset({"mbarrier", "min", "max"})
+"""The opcodes whose forms depend on the number of operands."""
 _ALIGNMENTS = frozenset(1 << bit for bit in range(32))
 
 # --- declarations --------------------------------------------------------------------------------
@@ -109,18 +111,24 @@ def check_samplers(instruction: tree.Instruction, module: tree.Module) -> None:
 
 
 def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
-    """Check that a barrier object that is notified with a count may have one.
+    """Check that the target and the version permit an instruction with so many operands.
 
     Raises:
-        OperandMismatch: The target is too old.
+        OperandMismatch: They are too old.
     """
-    is_counted = len(instruction.operands) == _WITH_COUNT
-    modifiers = instruction.modifiers
-    if is_counted and modifiers[:1] == ("arrive",) and "noComplete" not in modifiers:
-        architectures = (each.removeprefix("sm_").rstrip("af") for each in module.targets)
-        if any(each.isdecimal() and int(each) < _COUNTING for each in architectures):
-            what = "mbarrier.arrive with count argument and without '.noComplete' modifier"
-            raise OperandMismatch(f"Feature '{what}' requires .target sm_90 or higher")
+    opcode, modifiers, count = instruction.opcode, instruction.modifiers, len(instruction.operands)
+    least, version = 0, (0, 0)
+    if opcode in ("min", "max") and count == _OF_THREE:
+        what = f"{opcode}.f32 with 3 input operands"
+        least, version = 100, (8, 8)
+    elif opcode == "mbarrier" and count == _WITH_COUNT and modifiers[:1] == ("arrive",):
+        what = "mbarrier.arrive with count argument and without '.noComplete' modifier"
+        least = 0 if "noComplete" in modifiers else 90
+    architectures = (each.removeprefix("sm_").rstrip("af") for each in module.targets)
+    if any(each.isdecimal() and int(each) < least for each in architectures):
+        raise OperandMismatch(f"Feature '{what}' requires .target sm_{least} or higher")
+    if module.version < version:
+        raise OperandMismatch(f"Feature '{what}' requires PTX ISA .version 8.8 or later")
 
 
 def check_operands(instruction: tree.Instruction) -> None:
@@ -210,7 +218,16 @@ def _video(opcode: str, words: Words) -> None:
 
 
 def _memory(opcode: str, words: Words) -> None:
-    _check_width(words.type.bits * words.count)
+    bits = words.type.bits * words.count
+    is_wide = bits == 2 * _WIDEST_VECTOR and words.type.bits in (32, 64)
+    if is_wide and opcode != "ldu" and words.space not in ("", "global"):
+        what = "'256 bit wide load/store'"
+        raise OperandMismatch(f"global state space expected for feature {what}")
+    if not is_wide or opcode == "ldu":
+        _check_width(bits)
+    if words.get("l2") and not is_wide:
+        what = f"'{opcode}' requires '.v8.b32/.v4.b64' type with '.{words['l2']}' modifier"
+        raise OperandMismatch(f"Instruction {what}")
     if words.get("cop") and words.get("l1"):
         one, other = words["cop"], words["l1"]
         raise OperandMismatch(f"Modifier '.{one}' cannot be combined with modifier '.{other}'")

@@ -162,10 +162,10 @@ def _inverse(exactly: Function) -> Function:
     return lambda a, mode: exactly(np.ones_like(a), a, mode)
 
 
-_add = _rounded(np.add, rounding.sum_f32, rounding.sum_f64)
-_sub = _rounded(np.subtract, _difference(rounding.sum_f32), _difference(rounding.sum_f64))
+ADD = _rounded(np.add, rounding.sum_f32, rounding.sum_f64)
+SUB = _rounded(np.subtract, _difference(rounding.sum_f32), _difference(rounding.sum_f64))
 # The second factor is doubled: the first is more often the result before.
-_mul = _rounded(
+MUL = _rounded(
     np.multiply, rounding.product_f32, rounding.product_f64, doubling=lambda a, b: (a, b + b)
 )
 _div = _rounded(
@@ -184,7 +184,7 @@ _rcp = _rounded(
     nan_of="a",
 )
 _sqrt = _rounded(np.sqrt, rounding.root_f32, rounding.root_f64, 1, nan_of="a")
-_fma_f32 = _rounded(
+FMA = _rounded(
     fused_f32, rounding.fused_f32, rounding.fused_f64, 3, lambda a, b, c: (a + a, b, c + c)
 )
 _fma_f64 = _rounded(fused_f64, rounding.fused_f32, rounding.fused_f64, 3, nan_of="")
@@ -233,33 +233,33 @@ def _extreme(operation: str) -> Callable[[Words], Function]:
 
 _min, _max = _extreme("min"), _extreme("max")
 
-_RND: dict[str, Any] = {"rnd": rounding.MODES}
+RND: dict[str, Any] = {"rnd": rounding.MODES}
 
 
 FORMS: tuple[InstructionForm, ...] = (
-    form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_add, **_RND),
-    form("add{.rnd}.f64  d, a, b", make=_add, **_RND),
-    form("sub{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_sub, **_RND),
-    form("sub{.rnd}.f64  d, a, b", make=_sub, **_RND),
-    form("mul{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_mul, **_RND),
-    form("mul{.rnd}.f64  d, a, b", make=_mul, **_RND),
-    form("fma.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_fma_f32, **_RND),
-    form("fma.rnd.f64  d, a, b, c", make=_fma_f64, **_RND),
-    form("mad.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_fma_f32, **_RND),
-    form("mad.rnd.f64  d, a, b, c", make=_fma_f64, **_RND),
+    form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=ADD, **RND),
+    form("add{.rnd}.f64  d, a, b", make=ADD, **RND),
+    form("sub{.rnd}{.ftz}{.sat}.f32  d, a, b", make=SUB, **RND),
+    form("sub{.rnd}.f64  d, a, b", make=SUB, **RND),
+    form("mul{.rnd}{.ftz}{.sat}.f32  d, a, b", make=MUL, **RND),
+    form("mul{.rnd}.f64  d, a, b", make=MUL, **RND),
+    form("fma.rnd{.ftz}{.sat}.f32  d, a, b, c", make=FMA, **RND),
+    form("fma.rnd.f64  d, a, b, c", make=_fma_f64, **RND),
+    form("mad.rnd{.ftz}{.sat}.f32  d, a, b, c", make=FMA, **RND),
+    form("mad.rnd.f64  d, a, b, c", make=_fma_f64, **RND),
     form("div.approx{.ftz}.f32  d, a, b", make=approximations.division),
     form("div.full{.ftz}.f32  d, a, b", make=approximations.division),
-    form("div.rnd{.ftz}.f32  d, a, b", make=_div, **_RND),
-    form("div.rnd.f64  d, a, b", make=_div, **_RND),
+    form("div.rnd{.ftz}.f32  d, a, b", make=_div, **RND),
+    form("div.rnd.f64  d, a, b", make=_div, **RND),
     form("rcp.approx{.ftz}.f32  d, a", make=approximations.reciprocal),
-    form("rcp.rnd{.ftz}.f32  d, a", make=_rcp, **_RND),
-    form("rcp.rnd.f64  d, a", make=_rcp, **_RND),
-    form("rcp.rnd.ftz.f64  d, a", make=_rcp, **_RND),  # subnormal values remain
+    form("rcp.rnd{.ftz}.f32  d, a", make=_rcp, **RND),
+    form("rcp.rnd.f64  d, a", make=_rcp, **RND),
+    form("rcp.rnd.ftz.f64  d, a", make=_rcp, **RND),  # subnormal values remain
     form("rcp.approx.ftz.f64  d, a", approximations.coarse(unit.reciprocal)),
     form("sqrt.approx{.ftz}.f32  d, a",
          make=approximations.scaled(unit.root, lambda root: root * np.float32(2.0**-12))),
-    form("sqrt.rnd{.ftz}.f32  d, a", make=_sqrt, **_RND),
-    form("sqrt.rnd.f64  d, a", make=_sqrt, **_RND),
+    form("sqrt.rnd{.ftz}.f32  d, a", make=_sqrt, **RND),
+    form("sqrt.rnd.f64  d, a", make=_sqrt, **RND),
     form("rsqrt.approx{.ftz}.f32  d, a",
          make=approximations.scaled(unit.reciprocal_root, lambda root: root * np.float32(2.0**12))),
     form("rsqrt.approx.f64  d, a", result_of(approximations.reciprocal_root_f64)),

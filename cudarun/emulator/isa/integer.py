@@ -151,7 +151,7 @@ def _extreme(ufunc: np.ufunc) -> Callable[[Words], Function]:
     return make
 
 
-_min, _max = _extreme(np.minimum), _extreme(np.maximum)
+MIN, MAX = _extreme(np.minimum), _extreme(np.maximum)
 
 
 # --- bits ----------------------------------------------------------------------------------------
@@ -379,10 +379,10 @@ FORMS: tuple[InstructionForm, ...] = (
     form("rem.type  d, a, b", result_of(lambda a, b: _divided(a, b)[1]), type=INTEGERS),
     form("abs.type  d, a", np.absolute, type="s16 s32 s64"),
     form("neg.type  d, a", np.negative, type="s16 s32 s64"),
-    form("min.type  d, a, b", make=_min, type=f"{INTEGERS} u16x2"),
-    form("max.type  d, a, b", make=_max, type=f"{INTEGERS} u16x2"),
-    form("min{.relu}.type  d, a, b", make=_min, type="s32 s16x2"),
-    form("max{.relu}.type  d, a, b", make=_max, type="s32 s16x2"),
+    form("min.type  d, a, b", make=MIN, type=f"{INTEGERS} u16x2"),
+    form("max.type  d, a, b", make=MAX, type=f"{INTEGERS} u16x2"),
+    form("min{.relu}.type  d, a, b", make=MIN, type="s32 s16x2"),
+    form("max{.relu}.type  d, a, b", make=MAX, type="s32 s16x2"),
     form("popc.type  d:u32, a", result_of(bits.population), type="b32 b64"),
     form("clz.type  d:u32, a", result_of(bits.leading_zeros), type="b32 b64"),
     form("bfind{.shiftamt}.type  d:u32, a", make=_bfind, type="u32 u64 s32 s64"),

@@ -15,16 +15,17 @@ _TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
 _WORDS: dict[str, Any] = {
     "scope": "cta cluster gpu sys",
     "l1": "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate",
+    "l2": "L2::evict_normal L2::evict_first L2::evict_last",
     "hint": "L2::cache_hint",
     "prefetch": "L2::64B L2::128B L2::256B",
-    "vec": "v2 v4",
+    "vec": "v2 v4 v8",
     "type": _TYPES,
 }
 _SHARED = "shared shared::cta shared::cluster"
 # Spaces shared with other threads, to which strong loads and stores are restricted.
 _SEEN: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED}"}
 _VOLATILE: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED} local"}
-_MMIO: dict[str, Any] = {"sem": "relaxed", "scope": "sys"}
+_MMIO: dict[str, Any] = {"scope": "sys"}
 _LOAD: dict[str, Any] = {
     **_WORDS,
     "action": MemoryLoad,
@@ -43,7 +44,7 @@ _COPY: dict[str, Any] = {
     "hint": _WORDS["hint"],
     "prefetch": _WORDS["prefetch"],
 }
-_CACHE = "{.l1}{.hint}{.prefetch}"
+_CACHE = "{.l1}{.l2}{.hint}{.prefetch}"
 
 
 def _loads(syntax: str, **words: Any) -> tuple[InstructionForm, InstructionForm]:
@@ -66,13 +67,13 @@ FORMS: tuple[InstructionForm, ...] = (
     *_loads(f"ld{{.weak}}{{.space}}{{.cop}}{_CACHE}", **_LOAD),
     *_loads("ld.sem{.space}{.prefetch}", sem="volatile", **{**_LOAD, **_VOLATILE}),
     *_loads(f"ld.sem.scope{{.space}}{_CACHE}", sem="relaxed acquire", **{**_LOAD, **_SEEN}),
-    form("ld.mmio.sem.scope{.global}.type  ~d, [a]", **{**_LOAD, **_MMIO}),
-    *_loads("ld.global{.cop}.nc{.l1}{.hint}{.prefetch}", **{**_LOAD, "cop": "ca cg cs"}),
-    *_loads("ldu{.global}", **_LOAD),
-    *_stores("st{.weak}{.space}{.cop}{.l1}{.hint}", **_STORE),
+    form("ld.mmio.sem.scope{.global}.type  ~d, [a]", sem="relaxed acquire", **{**_LOAD, **_MMIO}),
+    *_loads(f"ld.global{{.cop}}.nc{_CACHE}", **{**_LOAD, "cop": "ca cg cs"}),
+    *_loads("ldu{.global}", **{**_LOAD, "vec": "v2 v4"}),
+    *_stores("st{.weak}{.space}{.cop}{.l1}{.l2}{.hint}", **_STORE),
     *_stores("st.sem{.space}", sem="volatile", **{**_STORE, **_VOLATILE}),
-    *_stores("st.sem.scope{.space}{.l1}{.hint}", sem="relaxed release", **{**_STORE, **_SEEN}),
-    form("st.mmio.sem.scope{.global}.type  [a], ~b", **{**_STORE, **_MMIO}),
+    *_stores("st.sem.scope{.space}{.l1}{.l2}{.hint}", sem="relaxed release", **{**_STORE, **_SEEN}),
+    form("st.mmio.sem.scope{.global}.type  [a], ~b", sem="relaxed release", **{**_STORE, **_MMIO}),
     form("prefetch{.space}.level  [a]", action=NoEffect, space="global local", level="L1 L2"),
     form("prefetch{.global}.level  [a]", action=NoEffect, level="L2::evict_last L2::evict_normal"),
     form("prefetchu.L1  [a]", action=NoEffect),

@@ -22,6 +22,11 @@ _INSTRUCTIONS = {
         "floating": "abs add copysign cos div ex2 fma lg2 mad max min mul neg rcp rsqrt sin sqrt "
         "sub tanh testp",
         "half": "abs add ex2 fma max min mul neg sub tanh",
+        "later_integer": "add.s8x4 add.sat add.u8x4 clmad max.s8x4 max.u8x4 min.s8x4 min.u8x4 "
+        "neg.s8x4 sub.s8x4 sub.u8x4",
+        "later_floating": "add.f32x2 cos.2pi fma.f32x2 max.f32 min.f32 mul.f32x2 sin.2pi sub.f32x2",
+        "mixed_precision": "add.f32.bf16 add.f32.f16 fma.f32.bf16 fma.f32.f16 sub.f32.bf16 "
+        "sub.f32.f16",
         "compare": "selp set setp slct",
         "logic": "and cnot lop3 not or prmt shf shl shr xor",
         "convert": "cvt",
@@ -70,9 +75,12 @@ def _forms(opcode: str, modifiers: tuple[str, ...] | None) -> Iterator[Instructi
     Only the modules that have such rows are imported: all of them take a third of a launch.
     """
     for module, names in _INSTRUCTIONS.items():
-        for first, *words in (name.split(".") for name in names):
-            if first == opcode and (modifiers is None or set(words).issubset(modifiers)):
-                yield from (form for form in _rows(module) if form.opcode == opcode)
+        parts = (name.split(".") for name in names)
+        if any(
+            first == opcode and (modifiers is None or set(words).issubset(modifiers))
+            for first, *words in parts
+        ):
+            yield from (form for form in _rows(module) if form.opcode == opcode)
 
 
 def _rows(module: str) -> tuple[InstructionForm, ...]:

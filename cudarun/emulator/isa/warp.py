@@ -8,6 +8,7 @@ from cudarun.emulator.machine.warps import (
     Elect,
     Match,
     Reduce,
+    ReduceNumbers,
     Shuffle,
     UnsynchronizedShuffle,
     UnsynchronizedVote,
@@ -28,6 +29,7 @@ FORMS: tuple[InstructionForm, ...] = (
          type="b32 b64"),
     form("redux.sync.op.type  d, a, mask:u32", action=Reduce, op="add min max", type="u32 s32"),
     form("redux.sync.op.b32  d, a, mask:u32", action=Reduce, op="and or xor"),
+    form("redux.sync.op{.abs}{.NaN}.f32  d, a, mask:u32", action=ReduceNumbers, op="min max"),
     form("activemask.b32  d", action=ActiveMask),
     form("elect.sync  d:b32|p:pred, mask:u32", action=Elect),
 )  # fmt: skip

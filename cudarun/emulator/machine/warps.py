@@ -206,14 +206,37 @@ class Reduce(WarpAction):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Reduce; lanes of a warp may be in groups with different masks."""
-        value, masks = sources
+        np.copyto(destinations[0], self.reduced(active, *sources))
+
+    def reduced(self, active: Active, value: Array, masks: Array) -> Array:
+        """Return the result of each lane."""
         ufunc = INTEGER_OPERATIONS[self.words["op"]]
         warps = self.slots(active) // WARP
         _, groups = np.unique(warps << WARP | masks, return_inverse=True)
         order = np.argsort(groups, kind="stable")
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-        totals = ufunc.reduceat(value[order], starts, dtype=value.dtype)
-        np.copyto(destinations[0], totals[groups])
+        totals: Array = ufunc.reduceat(value[order], starts, dtype=value.dtype)[groups]
+        return totals
+
+
+class ReduceNumbers(Reduce):
+    """``redux.sync`` of f32, by integers in the order of the numbers: -0 is less than +0."""
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Reduce; with ``.NaN`` a NaN wins, else it loses."""
+        value, masks = sources
+        bits = (np.abs(value) if self.words["abs"] else value).view(np.int32)
+        wins = (self.words["op"] == "max") == bool(self.words["NaN"])
+        nan = np.int32(0x7FFFFFFF) if wins else np.int32(-0x80000000)
+        total = self.reduced(active, np.where(np.isnan(value), nan, _in_order(bits)), masks)
+        result = np.where(total == nan, np.int32(0x7FFFFFFF), _in_order(total))
+        np.copyto(destinations[0], result.view(np.float32))
+
+
+def _in_order(bits: Array) -> Array:
+    """Return integers in the order of the f32 values with these bits, or the bits of integers."""
+    ordered: Array = bits ^ (bits >> 31 & np.int32(0x7FFFFFFF))
+    return ordered
 
 
 class ActiveMask(WarpAction):

@@ -69,6 +69,8 @@ def _types() -> dict[str, Type]:
         Type("u16x2", TypeKind.UNSIGNED, 32, word, 2),
         Type("s16x2", TypeKind.SIGNED, 32, np.dtype(np.int16), 2),
         Type("f32x2", TypeKind.FLOAT, 64, single, 2),
+        Type("u8x4", TypeKind.UNSIGNED, 32, np.dtype(np.uint8), 4),
+        Type("s8x4", TypeKind.SIGNED, 32, np.dtype(np.int8), 4),
         Type("e4m3", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
         Type("e5m2", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
         Type("s4", TypeKind.SIGNED, 4, np.dtype(np.int8)),

@@ -46,7 +46,7 @@ CHAPTERS = (
     _chapter("9.7.6, 9.7.7", "Comparison and selection", "compare", "set setp selp slct"),
     _chapter("9.7.8", "Logic and shifts", "logic", "and or xor not cnot lop3 shf shl shr"),
     _chapter("9.7.9", "Data movement and conversion",
-        "move logic convert memory cluster hints mbarrier bulk tensor warp", """
+        "move logic convert narrow memory cluster hints mbarrier bulk tensor warp", """
         mov shfl prmt ld ld.global.nc ldu st st.async st.bulk multimem.ld_reduce multimem.st
         multimem.red prefetch prefetchu applypriority discard createpolicy isspacep cvta cvt
         cvt.pack mapa getctarank cp.async cp.async.commit_group cp.async.wait_group
@@ -129,8 +129,7 @@ REFUSED_FOR_SM_90: tuple[RefusedForms, ...] = (
 """Forms that ptxas accepts for sm_90."""
 
 REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
-    _row("cvt.rs.f16x2.f32 "
-         "cvt.rn.satfinite.e2m1x2.f32 cvt.rz.satfinite.ue8m0x2.f32 st.bulk "
+    _row("st.bulk "
          "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 "
          "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 clusterlaunchcontrol.try_cancel "
          "clusterlaunchcontrol.query_cancel st.async.release.gpu.global.b32 "

@@ -9,7 +9,8 @@ from cudarun.emulator.isa import table
 def test_the_list_has_the_instructions_of_a_module(module: str) -> None:
     listed = dict.fromkeys(table._INSTRUCTIONS[module], 0)
     for form in table.module_forms()[module]:
-        always = {word for word, optional in form.words if not optional}
+        kinds = (form.classes.get(word, {word}) for word, optional in form.words if not optional)
+        always = {word for words in kinds if len(words) == 1 for word in words}
         [name] = [
             name
             for name in listed

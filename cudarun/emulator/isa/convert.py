@@ -13,6 +13,7 @@ import numpy as np
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.move import copy
+from cudarun.emulator.isa.narrow import from_narrow_pair, to_narrow_pair
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import (
@@ -21,7 +22,6 @@ from cudarun.emulator.numerics.formats import (
     from_pair,
     modified,
     rectified,
-    to_eight_bits,
     to_f32,
     to_tf32,
 )
@@ -225,27 +225,6 @@ def _pair(words: Words) -> Function:
     return convert
 
 
-def _eight_bit_pair(words: Words) -> Function:
-    number_format, relu = element(words.type_named("dtype")), words["relu"]
-
-    def convert(*sources: Array) -> Array:
-        """Convert two f32, the upper half first, or a pair of f16."""
-        both = np.stack(sources[::-1], axis=1) if len(sources) > 1 else sources[0].astype("f4")
-        return to_eight_bits(rectified(both) if relu else both, number_format)
-
-    return result_of(convert)
-
-
-def _half_pair_from_eight_bits(words: Words) -> Function:
-    number_format, relu = element(words.type_named("atype")), words["relu"]
-
-    def convert(a: Array) -> Array:
-        value = to_f32(a, number_format)
-        return from_f32(rectified(value) if relu else value, "f16")
-
-    return result_of(convert)
-
-
 # --- cvt.pack ------------------------------------------------------------------------------------
 
 
@@ -316,11 +295,11 @@ FORMS: tuple[InstructionForm, ...] = (
          dtype="f16x2 bf16x2"),
     form("cvt.rnd{.relu}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rn rz"),
     form("cvt.rnd{.satfinite}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rna"),
-    form("cvt.rn.satfinite{.relu}.dtype.f32  d:dtype, a:f32, b:f32", make=_eight_bit_pair,
+    form("cvt.rn.satfinite{.relu}.dtype.f32  d:dtype, a:f32, b:f32", make=to_narrow_pair,
          dtype=_EIGHT),
-    form("cvt.rn.satfinite{.relu}.dtype.f16x2  d:dtype, a:f16x2", make=_eight_bit_pair,
-         dtype=_EIGHT),
-    form("cvt.rn{.relu}.f16x2.atype  d:f16x2, a:atype", make=_half_pair_from_eight_bits,
+    form("cvt.rn.satfinite{.relu}.dtype.atype  d:dtype, a:atype", make=to_narrow_pair,
+         dtype=_EIGHT, atype="f16x2"),
+    form("cvt.rn{.relu}.dtype.atype  d:dtype, a:atype", make=from_narrow_pair, dtype="f16x2",
          atype=_EIGHT),
     form("cvt.pack.sat.dtype.s32  d:b32, a:s32, b:s32", make=_pack, dtype="u16 s16"),
     form("cvt.pack.sat.dtype.s32.b32  d:b32, a:s32, b:s32, c:b32", make=_pack,

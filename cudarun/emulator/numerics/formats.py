@@ -1,6 +1,6 @@
-"""Narrow floating-point formats (f16, bf16, tf32, fp8), converted from and to f32.
+"""Narrow floating-point formats (f16, bf16, tf32, those of 4 to 8 bits), converted from and to f32.
 
-f16 values are numpy's ``float16``; arrays of bf16 and of the 8-bit formats hold the bits.
+f16 values are numpy's ``float16``; arrays of the other ones hold the bits.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from cudarun.emulator.numerics.types import Type
 
 _SMALLEST = {"f16": np.float32(2.0**-14), "bf16": np.float32(2.0**-126)}  # that is normal
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF}
-_LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
-_LAYOUT = {"e4m3": (3, 7), "e5m2": (2, 15)}  # the bits of the fraction, the exponent's bias
+_LARGEST = {"e4m3": 448.0, "e5m2": 57344.0, "e2m3": 7.5, "e3m2": 28.0, "e2m1": 6.0}
+# The bits of the fraction, the exponent's bias, and all bits but the sign.
+_LAYOUT = {"e4m3": (3, 7, 7), "e5m2": (2, 15, 7), "e2m3": (3, 1, 5), "e3m2": (2, 3, 5),
+           "e2m1": (1, 1, 3), "f16": (10, 15, 15), "bf16": (7, 127, 15)}  # fmt: skip
+_RANDOM_BITS = {"f16": 13, "bf16": 16}  # of ``cvt.rs``; 8 of narrower formats
 
 
 def element(ptx_type: Type) -> str:
@@ -28,7 +31,10 @@ def to_f32(a: Array, number_format: str) -> Array:
     """Convert to f32, exactly."""
     if number_format == "bf16":
         return np.left_shift(a.astype(np.uint32), np.uint32(16)).view(np.float32)
-    if number_format in _LAYOUT:
+    if number_format == "ue8m0":
+        value = np.where(a == 0, np.uint32(1 << 22), a.astype(np.uint32) << np.uint32(23))
+        return np.where(a == 255, np.float32(np.nan), value.view(np.float32))
+    if number_format in _LARGEST:
         return _widened(a, number_format)
     return a.astype(np.float32)
 
@@ -109,36 +115,75 @@ def to_tf32(a: Array, mode: str) -> Array:
     return result if mode == "rna" else np.where(np.isnan(a), np.uint32(0x7FFFE000), result)
 
 
-def to_eight_bits(a: Array, number_format: str) -> Array:
-    """Round f32 to nearest in an 8-bit format, saturating to the largest finite value."""
+def to_narrow(a: Array, number_format: str, mode: str = rounding.NEAREST) -> Array:
+    """Round f32 or f64 to nearest or toward zero in a format of 4 to 8 bits.
+
+    Values beyond the range become the largest finite value; NaN the bits below the sign.
+    """
     largest = _LARGEST[number_format]
-    bits = _narrowed(np.clip(a, -largest, largest), number_format)
-    return np.where(np.isnan(a), np.uint8(0x7F), bits)
+    bits = _narrowed(np.clip(a, -largest, largest), number_format, mode)
+    return np.where(np.isnan(a), np.uint8((1 << _LAYOUT[number_format][2]) - 1), bits)
+
+
+def to_e8m0(a: Array, *, up: bool, finite: bool) -> Array:
+    """Return the exponents of f32 magnitudes, rounded down or up to powers of two.
+
+    Args:
+        a: The values.
+        up: Round up, except below the least power, 2^-127.
+        finite: Infinity becomes the largest power, not a NaN.
+    """
+    bits = a.view(np.uint32) & np.uint32(0x7FFFFFFF)
+    exponent = bits >> np.uint32(23)
+    if up:
+        is_between = (bits & np.uint32(0x7FFFFF) != 0) & (bits > np.uint32(1 << 22))
+        exponent = exponent + (is_between & (exponent < 255)).astype(np.uint32)
+    if finite:
+        exponent = np.where(np.isnan(a), exponent, np.minimum(exponent, np.uint32(254)))
+    return exponent.astype(np.uint8)
+
+
+def randomly_increased(a: Array, number_format: str, random: Array) -> Array:
+    """Return f64 which, rounded toward zero, are f32 values rounded stochastically to a format.
+
+    The random bits are added to the highest of the bits that the format lacks; of subnormal
+    results these are those below the least subnormal value.
+    """
+    fraction, bias, _ = _LAYOUT[number_format]
+    count = _RANDOM_BITS.get(number_format, 8)
+    wide = a.astype(np.float64)
+    exponent = wide.view(np.uint64) >> np.uint64(52) & np.uint64(0x7FF)
+    exponent = np.maximum(exponent, np.uint64(1023 + 1 - bias))
+    unit = (exponent - np.uint64(fraction + count)) << np.uint64(52)
+    added = (random & np.uint32((1 << count) - 1)).astype(np.float64) * unit.view(np.float64)
+    return np.where(np.isfinite(wide), wide + np.copysign(added, wide), wide)
 
 
 def _widened(a: Array, number_format: str) -> Array:
-    """Convert 8-bit formats by their bits."""
-    fraction, bias = _LAYOUT[number_format]
-    size = a & np.uint8(0x7F)
+    """Convert formats of 4 to 8 bits by their bits."""
+    fraction, bias, sign = _LAYOUT[number_format]
+    size = a & np.uint8((1 << sign) - 1)
     scaled = np.left_shift(size.astype(np.uint32), np.uint32(23 - fraction)).view(np.float32)
-    value = scaled * np.float32(2.0 ** (127 - bias))
+    special = scaled * np.float32(2.0 ** (127 - bias))
     if number_format == "e4m3":
-        special = np.where(size == 0x7F, np.float32(np.nan), value)
-    else:
-        infinite = np.where(size == 0x7C, np.float32(np.inf), value)
+        special = np.where(size == 0x7F, np.float32(np.nan), special)
+    elif number_format == "e5m2":
+        infinite = np.where(size == 0x7C, np.float32(np.inf), special)
         special = np.where(size > 0x7C, np.float32(np.nan), infinite)
-    return np.where(a > 0x7F, -special, special)
+    return np.where(a & np.uint8(1 << sign) != 0, -special, special)
 
 
-def _narrowed(a: Array, number_format: str) -> Array:
-    """Round f32 numbers in the range of an 8-bit format by their bits."""
-    fraction, bias = _LAYOUT[number_format]
+def _narrowed(a: Array, number_format: str, mode: str) -> Array:
+    """Round numbers in the range of a format of 4 to 8 bits by their bits."""
+    fraction, bias, sign = _LAYOUT[number_format]
     scaled = np.abs(a.astype(np.float64)) * 2.0 ** (bias - 1023)  # with the exponent of the format
     bits = scaled.view(np.uint64)
     drop = 52 - fraction
-    odd = bits >> np.uint64(drop) & np.uint64(1)
-    rounded = (bits + odd + np.uint64((1 << drop - 1) - 1)) >> np.uint64(drop)
-    return np.where(np.signbit(a), rounded | np.uint64(0x80), rounded).astype(np.uint8)
+    if mode == rounding.NEAREST:
+        odd = bits >> np.uint64(drop) & np.uint64(1)
+        bits = bits + odd + np.uint64((1 << drop - 1) - 1)
+    rounded = bits >> np.uint64(drop)
+    return np.where(np.signbit(a), rounded | np.uint64(1 << sign), rounded).astype(np.uint8)
 
 
 def modified(

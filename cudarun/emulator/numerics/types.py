@@ -76,9 +76,14 @@ def _types() -> dict[str, Type]:
         Type("s4", TypeKind.SIGNED, 4, np.dtype(np.int8)),
         Type("u4", TypeKind.UNSIGNED, 4, np.dtype(np.uint8)),
         Type("b1", TypeKind.BITS, 1, np.dtype(np.uint8)),
-        Type("e4m3x2", TypeKind.FLOAT, 16, np.dtype(np.uint8), 2),
-        Type("e5m2x2", TypeKind.FLOAT, 16, np.dtype(np.uint8), 2),
+        # Of 4 bits, and four of up to 8: a word of all elements.
+        Type("e2m1x2", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
+        Type("e2m1x4", TypeKind.FLOAT, 16, word),
     ]
+    eight = ("e4m3", "e5m2", "e2m3", "e3m2")
+    for name in (*eight, "ue8m0", "s2f6"):
+        rows.append(Type(f"{name}x2", TypeKind.FLOAT, 16, np.dtype(np.uint8), 2))
+    rows += [Type(f"{name}x4", TypeKind.FLOAT, 32, np.dtype(np.uint32)) for name in eight]
     return {row.name: row for row in rows}
 
 

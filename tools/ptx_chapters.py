@@ -129,9 +129,7 @@ REFUSED_FOR_SM_90: tuple[RefusedForms, ...] = (
 """Forms that ptxas accepts for sm_90."""
 
 REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
-    _row("st.bulk "
-         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 "
-         "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 clusterlaunchcontrol.try_cancel "
+    _row("st.bulk clusterlaunchcontrol.try_cancel "
          "clusterlaunchcontrol.query_cancel st.async.release.gpu.global.b32 "
          "red.async.relaxed.gpu.global.add.u32 "
          "cp.async.bulk.global.shared::cta.bulk_group.cp_mask "
@@ -141,9 +139,6 @@ REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
          "tcgen05.wait tcgen05.cp tcgen05.shift tcgen05.mma tcgen05.mma.sp tcgen05.mma.ws "
          "tcgen05.mma.ws.sp tcgen05.fence tcgen05.commit",
          "They require sm_100a."),
-    _row("mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32 "
-         "mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16",
-         "They require sm_120."),
 )  # fmt: skip
 """Forms that ptxas refuses for sm_90."""
 

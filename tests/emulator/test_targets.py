@@ -17,7 +17,7 @@ from tools.record_targets import NEWER, NEWER_HEAD, RECORD, TARGETS, VERSION, ba
 
 _RECORDED = json.loads(lzma.decompress(RECORD.read_bytes()))
 NOT_IMPLEMENTED = (
-    *("tcgen05", "multimem", "fabric", "st.bulk", "ldmatrix", "stmatrix", "mma", "cp.async"),
+    *("tcgen05", "multimem", "fabric", "st.bulk", "cp.async"),
     *("clusterlaunchcontrol", "st.async", "red.async"),
 )
 _LINES = {name: line for batch in batches() for name, line in batch.items()}

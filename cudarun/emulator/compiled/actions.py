@@ -37,6 +37,11 @@ from cudarun.emulator.machine.mbarriers import (
     PhaseTest,
     Transactions,
 )
+from cudarun.emulator.machine.narrow_matrices import (
+    LoadNarrowMatrix,
+    MultiplyNarrow,
+    StoreNarrowMatrix,
+)
 from cudarun.emulator.machine.quarters import MultiplyQuarters
 from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.special_registers import ReadMoment
@@ -139,6 +144,9 @@ CALLED_ACTIONS: tuple[type, ...] = (
     MultiplyTensors,
     CommitTensors,
     ReduceNumbers,
+    MultiplyNarrow,
+    LoadNarrowMatrix,
+    StoreNarrowMatrix,
 )
 """The actions that the caller executes as the interpreter does."""
 

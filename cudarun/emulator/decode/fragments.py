@@ -20,13 +20,15 @@ def fragments(opcode: str, words: Words) -> list[int] | None:
     if opcode == "tcgen05":
         return _of_tensor_memory(words)
     if "num" in words:
-        return [int(words["num"][1:])]
+        return [int(words["num"][1:]) * (2 if words.get("shape") == "m16n16" else 1)]
     if "which" in words:
         return [_registers(opcode, words, words["which"], words["type"])]
     if opcode == "wgmma":
         return _of_warpgroup(words)
     types = [words.get(f"{name}type", "f16") for name in "dabc"]
-    return [_registers(opcode, words, *pair) for pair in zip("dabc", types, strict=True)]
+    selectors = [2, 2] if words.get("stype") else []  # of the scale factors
+    return [*(_registers(opcode, words, *pair) for pair in zip("dabc", types, strict=True)),
+            *selectors]  # fmt: skip
 
 
 def _of_tensor_memory(words: Words) -> list[int]:
@@ -59,4 +61,6 @@ def _registers(opcode: str, words: Words, matrix: str, type_name: str) -> int:
         return elements // _LANES
     if opcode == "wmma" and type_name == "f16" and matrix in "ab":
         return _HALF_INPUTS
-    return max(elements * TYPES[type_name].bits // _WORD // _LANES, 1)
+    in_bytes = matrix in "ab" and words.get("kind") in ("kind::f8f6f4", "kind::mxf8f6f4")
+    bits = 8 if in_bytes else TYPES[type_name].bits
+    return max(elements * bits // _WORD // _LANES, 1)

@@ -170,8 +170,10 @@ class _Resolution:
         matrix = "shape" in self.words and "f16" not in self.words.values()
         halves = not matrix or expected.type == "f16x2"
         self.operands.check_vector(operand.elements, halves=halves)
-        for element in operand.elements:
+        for place, element in enumerate(operand.elements):
             self._value(expected, element, self.words.type_of(expected.type, length), writes)
+            if isinstance(element, tree.Integer):
+                self.words.constants[f"{expected.name}{place}"] = element.value
 
     def _constant_vector(self, operand: tree.Integer) -> tree.Operand:
         """Return the constant of ``mov.v2.b32 d, 5`` as a vector: its parts, the lowest first.

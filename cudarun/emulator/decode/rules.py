@@ -15,6 +15,7 @@ from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
 from cudarun.emulator.decode.tensor_memory import check_tensor_memory
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.machine.matrices import shape_of
+from cudarun.emulator.machine.narrow_matrices import scale_vector
 from cudarun.emulator.numerics.types import TYPES, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
@@ -270,6 +271,11 @@ def _tensor_map(opcode: str, words: Words) -> None:
 def _matrix_product(opcode: str, words: Words) -> None:
     if words.get("satfinite") and words["dtype"] != "s32":
         raise OperandMismatch("Unexpected instruction types specified for 'mma'")
+    if words.get("stype"):
+        step = scale_vector(words)
+        for side, lanes in (("a", (0, 1)), ("b", (0, 1, 2, 3))):
+            _check_constant(words, f"id-{side}0", (0, 1, 2, 3)[::step])
+            _check_constant(words, f"id-{side}1", lanes)
     if "selector" not in words.constants:
         return
     value, shape, name = words.constants["selector"], words["shape"], words["atype"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
@@ -12,6 +13,11 @@ from cudarun.emulator.machine.matrices import (
     TransposeMatrix,
     WarpMatrixTransfer,
     WarpMultiply,
+)
+from cudarun.emulator.machine.narrow_matrices import (
+    LoadNarrowMatrix,
+    MultiplyNarrow,
+    StoreNarrowMatrix,
 )
 from cudarun.emulator.machine.quarters import MultiplyQuarters
 
@@ -39,6 +45,34 @@ def _quarters(operands: str, d: str, c: str) -> InstructionForm:
     return form(f"mma.sync.aligned.shape.alayout.blayout.dtype.f16.f16.ctype  {operands}",
                 action=MultiplyQuarters, shape="m8n8k4", alayout="row col", blayout="row col",
                 dtype=d, ctype=c)  # fmt: skip
+
+
+_NARROW_TYPES = "e2m1 e2m3 e3m2 e4m3 e5m2"
+_TYPES_OF_MMA = "dtype.atype.btype.ctype"
+_SCALES = "scale-a:b32, {id-a:u16}, scale-b:b32, {id-b:u16}"
+
+
+def _narrow(operands: str, d: str) -> Iterator[InstructionForm]:
+    """Return the rows of ``.kind::f8f6f4`` with a type of sums."""
+    rest = f"row.col.kind.{_TYPES_OF_MMA}  {operands}"
+    how: dict[str, Any] = {"action": MultiplyNarrow, "kind": "kind::f8f6f4", "dtype": d, "ctype": d}
+    for shapes, types in (("m16n8k32", _NARROW_TYPES), ("m16n8k16", _FP8)):
+        yield form(f"mma.sync.aligned.shape.{rest}", shape=shapes, atype=types, btype=types, **how)
+    yield form(f"mma.sp.sync.aligned.shape.{rest}, metadata:b32, selector:int", shape="m16n8k64",
+               sp="sp::ordered_metadata", atype=_NARROW_TYPES, btype=_NARROW_TYPES,
+               **how)  # fmt: skip
+
+
+def _scaled(k: int, kind: str, types: str, scales: str, vectors: str) -> Iterator[InstructionForm]:
+    """Return the rows of a kind with scale factors: dense, and sparse with twice as long rows."""
+    vector = ".vector" if kind == "kind::mxf4nvf4" else "{.vector}"
+    rest = f"row.col.kind.block_scale{vector}.{_TYPES_OF_MMA}.stype  {_SINGLES}"
+    how: dict[str, Any] = {"action": MultiplyNarrow, "kind": kind, "dtype": "f32", "atype": types,
+                           "btype": types, "ctype": "f32", "stype": scales,
+                           "vector": vectors}  # fmt: skip
+    yield form(f"mma.sync.aligned.shape.{rest}, {_SCALES}", shape=f"m16n8k{k}", **how)
+    yield form(f"mma.sp.sync.aligned.shape.{rest}, metadata:b32, selector:int, {_SCALES}",
+               sp="sp::ordered_metadata", shape=f"m16n8k{2 * k}", **how)  # fmt: skip
 
 
 _SPACES = "global shared shared::cta"
@@ -77,12 +111,31 @@ FORMS: tuple[InstructionForm, ...] = (
     _sparse(_SINGLES, "m16n8k16 m16n8k32", "f32", "bf16"),
     _sparse(_SINGLES, "m16n8k8 m16n8k16", "f32", "tf32"),
     _sparse(_SINGLES, "m16n8k64", "f32", _FP8),
+    form(f"mma.sp.sync.aligned.shape.row.col.{_TYPES_OF_MMA}  {_HALVES}, metadata:b32, "
+         "selector:int", action=Multiply, sp="sp::ordered_metadata", shape="m16n8k64", dtype="f16",
+         atype=_FP8, btype=_FP8, ctype="f16"),
     _sparse(_INTEGERS, "m16n8k32 m16n8k64", "s32", _BYTES),
     _sparse(_INTEGERS, "m16n8k64 m16n8k128", "s32", _NIBBLES),
     form("ldmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16  {d:b32}, [a]", action=LoadMatrix,
          writes=1, num="x1 x2 x4", space="shared shared::cta"),
     form("stmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16  [a], {d:b32}", action=StoreMatrix,
          num="x1 x2 x4", space="shared shared::cta"),
+    *_narrow(_HALVES, "f16"),
+    *_narrow(_SINGLES, "f32"),
+    *_scaled(32, "kind::mxf8f6f4", _NARROW_TYPES, "ue8m0", "scale_vec::1X"),
+    *_scaled(64, "kind::mxf4", "e2m1", "ue8m0", "scale_vec::2X"),
+    *_scaled(64, "kind::mxf4nvf4", "e2m1", "ue8m0", "scale_vec::2X scale_vec::4X"),
+    *_scaled(64, "kind::mxf4nvf4", "e2m1", "ue4m3", "scale_vec::4X"),
+    form("ldmatrix.sync.aligned.shape.num.b8x16.source{.space}  {d:b32}, [a]", writes=1,
+         action=LoadNarrowMatrix, shape="m8n16", num="x1 x2 x4", source="b6x16_p32 b4x16_p64",
+         space="shared shared::cta"),
+    form("ldmatrix.sync.aligned.shape.num.trans.b8x16.source{.space}  {d:b32}, [a]", writes=1,
+         action=LoadNarrowMatrix, shape="m16n16", num="x1 x2", source="b6x16_p32 b4x16_p64",
+         space="shared shared::cta"),
+    form("ldmatrix.sync.aligned.shape.num.trans{.space}.b8  {d:b32}, [a]", writes=1,
+         action=LoadNarrowMatrix, shape="m16n16", num="x1 x2", space="shared shared::cta"),
+    form("stmatrix.sync.aligned.shape.num.trans{.space}.b8  [a], {d:b32}",
+         action=StoreNarrowMatrix, shape="m16n8", num="x1 x2 x4", space="shared shared::cta"),
     form("movmatrix.sync.aligned.m8n8.trans.b16  d:b32, a:b32", action=TransposeMatrix),
     # wmma: registers are pairs of f16, single f32, s32 and f64, and words for the rest.
     form(f"{_LOAD}  {{d:b32}}, [a], ?stride:u32", writes=1, shape=_WMMA_SHAPES,

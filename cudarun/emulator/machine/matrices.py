@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 _LANE = np.arange(WARP)
-_GROUP, _PLACE = _LANE // 4, _LANE % 4  # the manual's groupID and threadID_in_group
+GROUP, PLACE = _LANE // 4, _LANE % 4  # the manual's groupID and threadID_in_group
 
 
 class MatrixAction(WarpAction):
@@ -92,8 +92,8 @@ def left_matrix(values: Array, m: int, k: int) -> Array:
     count = values.shape[-1]
     halves = m // 8
     for register in range(values.shape[2]):
-        row = _GROUP + 8 * (register % halves)
-        column = register // halves * 4 * count + _PLACE * count
+        row = GROUP + 8 * (register % halves)
+        column = register // halves * 4 * count + PLACE * count
         for place in range(count):
             matrix[:, row, column + place] = values[:, :, register, place]
     return matrix
@@ -104,9 +104,9 @@ def right_matrix(values: Array, k: int, n: int) -> Array:
     matrix = np.zeros((len(values), k, n), dtype=values.dtype)
     count = values.shape[-1]
     for register in range(values.shape[2]):
-        row = register * 4 * count + _PLACE * count
+        row = register * 4 * count + PLACE * count
         for place in range(count):
-            matrix[:, row + place, _GROUP] = values[:, :, register, place]
+            matrix[:, row + place, GROUP] = values[:, :, register, place]
     return matrix
 
 
@@ -117,8 +117,8 @@ def accumulator_places(count: int) -> tuple[Array, Array]:
     Two neighbors in a row, the same two eight rows below, then the next eight columns.
     """
     number = np.arange(count)
-    row = _GROUP[:, None] + 8 * (number // 2 % 2)
-    return row, 2 * _PLACE[:, None] + number % 2 + number // 4 * 8
+    row = GROUP[:, None] + 8 * (number // 2 % 2)
+    return row, 2 * PLACE[:, None] + number % 2 + number // 4 * 8
 
 
 def sum_matrix(values: Array, m: int, n: int) -> Array:
@@ -201,6 +201,7 @@ class MatrixTransfer(MatrixAction, MemoryAction):
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         self.matrices = int(words["num"][1:])
+        self.rows = 8
         self.transposed = bool(words.get("trans"))
         unit = np.dtype(np.uint16)
         self.accesses = (Access(words["space"], unit, 8, self.kind, words.offsets[0]),)
@@ -208,12 +209,12 @@ class MatrixTransfer(MatrixAction, MemoryAction):
     def pointing(self, active: Active, addresses: Array) -> tuple[Active, Array, Array]:
         """Return the lanes with row addresses, the addresses and their positions."""
         slots = self.slots(active)
-        pointing = np.flatnonzero(slots % WARP < 8 * self.matrices)
+        pointing = np.flatnonzero(slots % WARP < self.rows * self.matrices)
         return active.some(pointing), addresses[pointing], slots[pointing]
 
     def place(self, matrix: int, half: int) -> tuple[Array, Array]:
         """Return per lane the row (by the lane with its address) and column of half a register."""
-        row, column = _GROUP, 2 * _PLACE + half
+        row, column = GROUP, 2 * PLACE + half
         if self.transposed:
             row, column = column, row
         return 8 * matrix + row, column
@@ -345,7 +346,7 @@ def _places(lines: int, steps: int, run: int, *, pairs: bool) -> tuple[Array, Ar
     ]
     line = np.array([start for start, _ in pieces for _ in range(run)])
     step = np.array([first + each for _, first in pieces for each in range(run)])
-    return line + _GROUP[:, None], step + run * _PLACE[:, None]
+    return line + GROUP[:, None], step + run * PLACE[:, None]
 
 
 def fragment(

@@ -89,6 +89,14 @@ def multiplied_by_warpgroup(
     return shortened(result) if names["d"] == "f32" else result
 
 
+def multiplied_at_once(a: Array, b: Array, c: Array, types: dict[str, Type]) -> Array:
+    """Return ``a @ b + c`` of scaled or narrow elements: all products along k are one run."""
+    names = {"d": types["d"].name, "a": "scaled", "b": "scaled", "c": types["c"].name}
+    if b.ndim == 3:
+        b = b[:, None]
+    return _by_runs(a, b, c, {**names}, a.shape[2], least={**LEAST, "scaled": LEAST_SUM})
+
+
 def shortened(result: Array) -> Array:
     """Return f32 with the bits that ``wgmma`` keeps of sums of elements of 8 bits."""
     kept = np.uint32(0xFFFFFFFF << 23 - KEPT_OF_EIGHT_BITS & 0xFFFFFFFF)

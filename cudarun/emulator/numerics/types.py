@@ -73,6 +73,9 @@ def _types() -> dict[str, Type]:
         Type("s8x4", TypeKind.SIGNED, 32, np.dtype(np.int8), 4),
         Type("e4m3", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
         Type("e5m2", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
+        Type("e2m1", TypeKind.FLOAT, 4, np.dtype(np.uint8)),
+        Type("e2m3", TypeKind.FLOAT, 8, np.dtype(np.uint8)),  # 6 bits in a byte
+        Type("e3m2", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
         Type("s4", TypeKind.SIGNED, 4, np.dtype(np.int8)),
         Type("u4", TypeKind.UNSIGNED, 4, np.dtype(np.uint8)),
         Type("b1", TypeKind.BITS, 1, np.dtype(np.uint8)),

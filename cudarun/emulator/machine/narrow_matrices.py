@@ -1,0 +1,169 @@
+"""Matrices of elements of 4 to 8 bits of sm_120: ``mma`` with kinds and scale factors, and copies.
+
+Layouts: the PTX manual (9.7.14) and CUTLASS's traits of these instructions. The sum of all products
+of an instruction is one run (``numerics/products.py``), which no hardware has confirmed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.matrices import (
+    GROUP,
+    PLACE,
+    MatrixTransfer,
+    Multiply,
+    elements,
+    left_matrix,
+    numbers,
+    operand_groups,
+    right_matrix,
+    sum_matrix,
+)
+from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.formats import to_f32
+from cudarun.emulator.numerics.products import multiplied_at_once
+from cudarun.emulator.numerics.types import TYPES
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.words import Words
+
+_MIDDLE = np.uint8(2)  # the lowest of the bits of e2m1 in a byte
+_BYTE = TYPES["e4m3"]
+_VECTORS = {"kind::mxf8f6f4": 1, "kind::mxf4": 2}
+
+
+class MultiplyNarrow(Multiply):
+    """``mma`` with ``.kind``: elements in bytes, or packed ones of 4 bits; and scale factors.
+
+    A row of A and a column of B have as many scale factors as ``scale_vec`` says, in bytes of the
+    register of one lane of the group: the selectors name the byte, and the lane.
+    """
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.counts = self.counts[:3]
+        in_bytes = words["kind"] in ("kind::f8f6f4", "kind::mxf8f6f4")
+        self.containers = [_BYTE if in_bytes else self.types[which] for which in "ab"]
+        self.scale = words.get("stype", "")
+        self.vector = scale_vector(words)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Multiply the matrices of all warps."""
+        slots = self.slots(active)
+        active.batch.launch.count_products(active.count // WARP * self.m * self.n * self.k)
+        groups, others = operand_groups(sources, self.counts)
+        left, right, sums = (self.together(active, slots, registers) for registers in groups)
+        a = left_matrix(elements(left, self.containers[0]), self.m, self.held)
+        b = right_matrix(elements(right, self.containers[1]), self.k, self.n)
+        a, b = self._values(a, 0), self._values(b, 1)
+        if self.scale:
+            a = a * self._scales(active, slots, others[-6:-3], self.held)
+            b = b * self._scales(active, slots, others[-3:], self.k, of_b=True)
+        if self.sparsity:
+            self.sparsity.check(active)
+            b = self.sparsity.selected(
+                b, self.sparsity.units(self.spread(active, slots, others[0]))
+            )
+        values = elements(sums, self.types["c"]).reshape(len(sums), WARP, -1)
+        c = numbers(sum_matrix(values, self.m, self.n), self.types["c"])
+        result = multiplied_at_once(a, b, c, self.types)
+        self.apart(slots, self._fragments(result, destinations[0].dtype), destinations)
+
+    def _values(self, matrix: Array, which: int) -> Array:
+        """Return the elements of A or B as f64; e2m1 is in the middle of a byte."""
+        ptx_type = self.types["ab"[which]]
+        if ptx_type.name == "e2m1" and self.containers[which] is _BYTE:
+            matrix = matrix >> _MIDDLE
+        return to_f32(matrix, ptx_type.name).astype(np.float64)
+
+    def _scales(
+        self, active: Active, slots: Array, operands: Arrays, k: int, *, of_b: bool = False
+    ) -> Array:
+        """Return the scale factor of each element: by warp, m and k, or by warp, k and n."""
+        register, byte, thread = (self.spread(active, slots, each) for each in operands)
+        line, selected = np.arange(self.n if of_b else self.m), int(thread[0, 0])
+        lane = 4 * (line % 8) + (selected if of_b else 2 * selected + line // 8)
+        bits = np.ascontiguousarray(register[:, lane]).view(np.uint8).reshape(len(register), -1, 4)
+        start = int(byte[0, 0])
+        chosen = bits[:, :, start : start + self.vector]
+        if self.scale == "ue4m3":
+            factors = to_f32(chosen & np.uint8(0x7F), "e4m3")
+        else:
+            factors = to_f32(chosen, self.scale)
+        factors = factors.astype(np.float64).repeat(k // self.vector, axis=2)
+        return factors.transpose(0, 2, 1) if of_b else factors
+
+
+def scale_vector(words: Words) -> int:
+    """Return the number of scale factors of each row of A, and of each column of B."""
+    vector = words.get("vector")
+    return int(vector[-2]) if vector else _VECTORS.get(words["kind"], 0)
+
+
+class LoadNarrowMatrix(MatrixTransfer):
+    """``ldmatrix`` of rows of 16 bytes, or of 16 elements of 4 or 6 bits, which become bytes."""
+
+    kind = AccessKind.READ
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.turned = words["shape"] == "m16n16"
+        self.rows = 16 if self.turned else 8
+        source = words.get("source") or "b8x16"
+        self.width = int(source[1])
+        unit, count = {4: (np.uint64, 1), 6: (np.uint32, 3), 8: (np.uint16, 8)}[self.width]
+        self.accesses = (
+            Access(words["space"], np.dtype(unit), count, self.kind, words.offsets[0]),
+        )
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Load rows, then distribute four neighboring elements to each lane."""
+        some, addresses, slots = self.pointing(active, sources[0])
+        threads = active.batch.threads
+        rows = np.zeros((threads.room * threads.warps * WARP, 16), dtype=np.uint8)
+        loaded = np.ascontiguousarray(self.accesses[0].load(some, addresses))
+        rows[slots] = _expanded(loaded.view(np.uint8), self.width)
+        table = rows.reshape(-1, WARP, 16)
+        registers = np.zeros((len(table), WARP, len(destinations), 4), dtype=np.uint8)
+        for register in range(len(destinations)):
+            for place in range(4):
+                if self.turned:
+                    row = 16 * (register // 2) + 4 * PLACE + place
+                    column = GROUP + 8 * (register % 2)
+                else:
+                    row, column = 8 * register + GROUP, 4 * PLACE + place
+                registers[:, :, register, place] = table[:, row, column]
+        self.apart(self.slots(active), registers.view(np.uint32)[..., 0], destinations)
+
+
+class StoreNarrowMatrix(MatrixTransfer):
+    """``stmatrix`` of 16 by 8 bytes, transposed: each column is a row in memory."""
+
+    kind = AccessKind.WRITE
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Gather rows from the lanes, then store them."""
+        registers = self.together(active, self.slots(active), sources[1:])
+        values = np.ascontiguousarray(registers).view(np.uint8)
+        values = values.reshape(len(registers), WARP, self.matrices, 4)
+        table = np.zeros((len(registers), WARP, 16), dtype=np.uint8)
+        for matrix in range(self.matrices):
+            for place in range(4):
+                row, column = 8 * matrix + 2 * PLACE + place % 2, GROUP + 8 * (place // 2)
+                table[:, row, column] = values[:, :, matrix, place]
+        some, addresses, slots = self.pointing(active, sources[0])
+        self.accesses[0].store(some, addresses, table.reshape(-1, 16)[slots].view(np.uint16))
+
+
+def _expanded(rows: Array, bits: int) -> Array:
+    """Return the 16 elements of each row as bytes."""
+    if bits == 8:
+        return rows
+    stream = np.unpackbits(rows, axis=1, bitorder="little").reshape(len(rows), 16, bits)
+    return np.packbits(stream, axis=2, bitorder="little")[..., 0]

@@ -84,7 +84,6 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
 
     Args:
         path: The resolved path.
-        initial: The initializer.
         paste: Returns the value in a hint.
 
     Raises:

@@ -187,7 +187,6 @@ def convert(values: npt.ArrayLike, scalar: ScalarType, declared: ScalarType | No
     From an integer: wrapped. To a float: rounded once to nearest even.
 
     Args:
-        values: The numbers.
         declared: The floating type of the numbers on the device; by default that of the array.
     """
     source = np.asarray(values)

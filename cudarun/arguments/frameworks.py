@@ -68,7 +68,6 @@ class NumbaField(Descriptor):
     """One of the integers of an array of numba.
 
     Attributes:
-        buffer: The array.
         name: ``nitems``, ``itemsize``, ``shape`` or ``strides``.
         axis: The axis of a shape or a stride.
     """

@@ -211,7 +211,6 @@ def write_addresses(
 
     Args:
         data: The bytes.
-        pointers: The addresses in them.
         addresses: Device addresses by the name of the buffer; an empty one without is null.
         handles: Device addresses in variables of the image, and handles of objects.
         encode: The driver's encoder of tensor maps.

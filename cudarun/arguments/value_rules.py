@@ -115,7 +115,6 @@ class ValueRules:
 
         Args:
             parsers: The parser of each value; ``None`` of a name that is a flag.
-            whole: The construct that has them.
             calls: The names that are not followed by ``=``.
         """
         scanner = self.scanner

@@ -73,7 +73,6 @@ def decode(kind: type[T], value: Any, place: str = "", *, others: bool = True) -
         kind: A dataclass, whose fields with defaults can be missing, or the type of such a field.
             Bytes are hexadecimal text; a list of all fields is a dataclass, too. ``dict`` is a
             table whose values are not checked.
-        value: The value.
         place: Its place, for messages.
         others: Whether a dataclass can have further keys, of a later version.
 

@@ -49,7 +49,6 @@ class OutputFile:
 
     Attributes:
         option: The option that names it, for messages: ``--save``.
-        path: The file.
         use: The treatment of an existing file.
         force: Replace an existing file.
         case: The case of a spec, as ``file:line`` and name.

@@ -49,7 +49,6 @@ def derived(kind: type[T], /, *sources: object, **own: Any) -> T:
     """Return a dataclass whose fields have the values of attributes with their names.
 
     Args:
-        kind: The dataclass.
         sources: The objects with the attributes; the first one with a name decides.
         own: The values of other fields.
     """

@@ -98,7 +98,6 @@ def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], 
     """Return the decorators of the options that the fields of a request declare, by their values.
 
     Args:
-        kind: The request.
         more: Facts for all of its options, and of single ones by the name of their values, that
             fields do not have: functions of this package.
     """
@@ -152,7 +151,6 @@ def filled(kind: type[R], values: Values, **own: Any) -> R:
     """Return a request with the values of its options.
 
     Args:
-        kind: The request.
         values: The values of all options.
         own: The fields that are no options, or whose values are not those of the command line.
 

@@ -182,7 +182,6 @@ def read_text(path: str, option: str, limit: int = MAX_BYTES) -> str:
     """Read a file, a pipe or, for ``-``, stdin, up to a limit.
 
     Args:
-        path: The file.
         option: The option that names it.
         limit: The most bytes.
 

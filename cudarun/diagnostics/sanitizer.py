@@ -56,7 +56,6 @@ class SanitizerLog:
     """The parsed output of one run of the tool.
 
     Attributes:
-        findings: The findings.
         complaints: Errors of the tool itself.
         total: The reported number of errors; ``None`` if the run did not get that far.
     """

@@ -69,12 +69,7 @@ Extent = tuple[int, int]
 
 
 class CodeBytes(ABC):
-    """The bytes of an image.
-
-    Attributes:
-        size: Their number.
-        is_whole: Whether all of them are in memory.
-    """
+    """The bytes of an image."""
 
     size: int
     is_whole: bool

@@ -26,7 +26,6 @@ def read_ptx(data: bytes, origin: str, *, whole: bool = True) -> ImageFacts:
     """Return the facts of a PTX text.
 
     Args:
-        data: The text.
         origin: Its name in messages.
         whole: Whether to parse the bodies of functions too, for their errors. Those of a short text
             are parsed in any case.

@@ -39,7 +39,6 @@ def link_symbols(data: Data, origin: str, architecture: int) -> tuple[LinkSymbol
     """Return the global symbols of an input.
 
     Args:
-        data: The input.
         origin: Its name in messages.
         architecture: 90 for sm_90; selects the entry of a fatbin.
 

@@ -51,7 +51,6 @@ class ProcessReport:
     """The report of a process.
 
     Attributes:
-        pid: The process.
         kernels: The launches by kernel.
         unchecked: The failed calls whose errors were not looked at, with their numbers.
         unsupported: The calls that the emulated device does not have, with their numbers.

@@ -26,7 +26,6 @@ class StatusLine:
     """A line that shows the workers in turn, for a second each, and notes about long kernels.
 
     Args:
-        out: Where to.
         is_terminal: Whether to show the line, besides the notes.
     """
 

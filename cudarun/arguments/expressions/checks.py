@@ -73,7 +73,6 @@ def run_check(
     comparisons true: they may be negated.
 
     Args:
-        expression: The check.
         values: Arrays and numpy scalars by name, after the launch.
         old: The same before the launch; only :attr:`Expression.old_names` are needed.
         tolerance: For ``==`` between floats.
@@ -245,7 +244,6 @@ class _MismatchTally:
 
         Args:
             start: The flat index of its first element.
-            parts: All sides.
             unwritten: Which elements of each side were never written.
         """
         sides = [np.atleast_1d(materialize(part)) for part in parts]

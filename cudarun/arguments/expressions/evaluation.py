@@ -228,7 +228,6 @@ class Evaluator:
         The values of other functions, and of ``and`` and ``or``, may be those of other elements.
 
         Args:
-            node: The value.
             of: Returns the elements of a buffer.
         """
         match node:
@@ -391,7 +390,6 @@ class Evaluator:
         ``f32(x)`` counts as precise as ``f32``.
 
         Args:
-            node: The value.
             joint: The type of several types together, by default the least exact.
         """
         match node:

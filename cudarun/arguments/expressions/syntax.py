@@ -312,7 +312,6 @@ class Expression:
         """Refuse names that are neither in ``known`` nor constants.
 
         Args:
-            known: The names.
             others: Returns further names for the message.
 
         Raises:

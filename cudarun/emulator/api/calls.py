@@ -214,7 +214,6 @@ def generated(
         module: The module whose chapter of the documentation lists it.
         types: The types of its parameters, or their names: ``int``, ``int = 0``, ``Handle``,
             ``HostPointer`` or ``Any``.
-        text: Its documentation.
         work: Called with the arguments by position.
         returned: The type of its value.
     """

@@ -164,8 +164,6 @@ def action_rules(
     """Return the rules by the class of the action.
 
     Args:
-        code: Where the code goes.
-        registers: The registers.
         accesses: Compiles accesses and calls of the interpreter.
         functions: The functions over lanes.
         is_whole: Returns whether all lanes of a warpgroup are there, given the active ones.

@@ -26,9 +26,6 @@ compile_descriptor(int(sys.argv[1]), int(sys.argv[2]))
 class CompilerProcess:
     """A process that compiles a module.
 
-    Args:
-        text: The module.
-
     Raises:
         OSError: It cannot be started.
     """

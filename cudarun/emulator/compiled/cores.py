@@ -38,8 +38,6 @@ def run_blocks(
     """Run the blocks of a launch from the one with the number ``first`` on.
 
     Args:
-        kernel: The kernel.
-        launch: The launch.
         on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
         first: The number of the first block.
         threads: The most threads; one where blocks are not independent.

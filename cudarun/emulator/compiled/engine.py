@@ -82,7 +82,6 @@ class KernelCompilation:
     """The compilation of a kernel.
 
     Args:
-        function: The kernel.
         program: Its module of PTX.
         detect: The names of the detectors that observe it.
 

@@ -17,7 +17,6 @@ class FrameMemory:
     """The frames of a thread that runs blocks; it runs one warp at a time.
 
     Args:
-        kernel: The kernel.
         stack_bytes: The stack of each lane.
 
     Attributes:

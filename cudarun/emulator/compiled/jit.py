@@ -76,7 +76,6 @@ class MachineCode:
     """The machine code of a module, from the cache of earlier processes if it is there.
 
     Args:
-        module: The module.
         level: The level of optimization, 0 to 3.
         cache: The cache; by default the user's.
         data: Its object file, if it has been compiled.

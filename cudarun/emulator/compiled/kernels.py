@@ -45,14 +45,12 @@ class KernelModule:
     """The LLVM module of a kernel.
 
     Args:
-        function: The kernel.
         program: Its module of PTX.
         detect: The names of the detectors that observe it.
 
     Attributes:
         code: What the code needs from its caller.
         origins: The origin of each block of the code.
-        text: The module.
         is_parallel: Whether its blocks can run at the same time.
         has_reductions: Whether it has integer reductions of global memory.
         visible_order: What can see the order of the warps; empty if nothing can.

@@ -159,7 +159,6 @@ class ObservedLaunch:
 
     Args:
         observation: What is observed.
-        launch: The launch.
         batch: The batch of the block that runs.
     """
 

@@ -69,9 +69,6 @@ class CompiledRun:
     """One thread's part of a launch of a compiled kernel.
 
     Args:
-        kernel: The kernel.
-        launch: The launch.
-        queue: The blocks to run.
         on_tick: Called from time to time.
         lead: The part of another thread, with which it shares what does not change.
 

@@ -20,13 +20,7 @@ from cudarun.emulator.machine.warps import Shuffle, WarpAction
 
 
 class SyncChecks(LoweringRules):
-    """The code of the checks.
-
-    Args:
-        code: Where it goes.
-        registers: The registers.
-        function: The kernel.
-    """
+    """The code of the checks."""
 
     def __init__(self, code: CodeBuilder, registers: WarpRegisters, function: FunctionCode) -> None:
         super().__init__(code, registers)

@@ -68,9 +68,6 @@ class GridBarriers:
 
     Their address comes from the special registers in which the cooperative groups header finds the
     workspace of the grid. Nothing else is in it: which thread arrives first cannot be seen.
-
-    Args:
-        function: The function.
     """
 
     def __init__(self, function: FunctionCode) -> None:

@@ -42,7 +42,6 @@ class WaitingLanes:
     """The lanes of the running blocks.
 
     Attributes:
-        kernel: The kernel.
         batch: The batch, with a block per slot.
         contexts: The context of each slot.
         states: The states of the warps of each slot.

@@ -35,11 +35,7 @@ NARROW = ("cta", "cluster")
 
 
 class Conflicts:
-    """The rules for pairs of accesses of a launch.
-
-    Args:
-        functions: Its functions.
-    """
+    """The rules for pairs of accesses of a launch."""
 
     def __init__(self, functions: dict[str, FunctionCode]) -> None:
         self._functions = functions

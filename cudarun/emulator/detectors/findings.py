@@ -62,7 +62,6 @@ class DetectorFinding:
 
     Attributes:
         kind: ``"race"``, ``"uninit"`` for an uninitialized read, or ``"sync"``.
-        kernel: The kernel.
         memory: The memory of the first occurrence; ``None`` for a synchronization error.
         places: The earlier access and the later one; of an uninitialized read of memory only that.
         count: Number of occurrences at these instructions.

@@ -30,8 +30,6 @@ class GridHistory:
     """The accesses of some grids, and their order.
 
     Attributes:
-        order: The order.
-        clock: The timestamps.
         shadows: The accesses to global memory, and to that of batches.
     """
 

@@ -55,7 +55,6 @@ class Detector(Observer):
 
         Args:
             active: The lanes that wait.
-            queue: The queue.
             pending: The most groups that may be incomplete; ``None`` for a wait for all
                 operations, in groups or not.
             reads: Whether lanes only wait until the sources have been read.

@@ -29,7 +29,6 @@ class SharedLifetimes:
     """The accesses of a batch to the shared memory of other blocks of their clusters.
 
     Args:
-        batch: The batch.
         order: The order of its lanes.
     """
 

@@ -38,8 +38,6 @@ class ProductRegisterDetector(Detector):
     """A detector of accesses to registers before the wait for their products or loads.
 
     Args:
-        launch: The launch.
-        findings: The findings.
         races: The detector of races, which is notified first.
         removal: The synchronizing instruction that is removed.
     """

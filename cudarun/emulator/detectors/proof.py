@@ -39,7 +39,6 @@ class Variant:
     """The outcome of a launch without one synchronizing instruction.
 
     Attributes:
-        removed: The instruction.
         outcome: A race was found; none was found; the launch faulted, or was stopped at the time
             limit; or no thread reached the instruction.
         race: The first race.

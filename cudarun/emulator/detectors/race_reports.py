@@ -44,8 +44,6 @@ class RaceReporter:
     """Adds races to the findings of a launch.
 
     Args:
-        launch: The launch.
-        findings: The findings.
         history: The accesses of this and other grids.
         agents: The asynchronous operations.
     """

@@ -67,8 +67,6 @@ class RaceDetector(Detector):
     """A detector of races in one launch, and with other grids.
 
     Args:
-        launch: The launch.
-        findings: The findings.
         history: The accesses of this and other grids.
     """
 

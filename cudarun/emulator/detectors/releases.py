@@ -70,10 +70,7 @@ class ReleasedClocks:
         """Release the clocks of lanes that write atomically or volatile.
 
         Args:
-            access: The access.
-            part: Its memory.
             order: The order of the lanes.
-            lanes: The lanes.
             agents: At an ``mbarrier`` object, the agents whose operations are complete for it.
         """
         if not access.writes:

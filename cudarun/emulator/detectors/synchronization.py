@@ -58,12 +58,7 @@ _ACTIONS: dict[type, SynchronizationKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Synchronization:
-    """One synchronizing instruction.
-
-    Attributes:
-        kind: Its kind.
-        site: The instruction.
-    """
+    """One synchronizing instruction."""
 
     kind: SynchronizationKind
     site: Site
@@ -128,11 +123,9 @@ class Removal:
     """The removal of one synchronizing instruction.
 
     Args:
-        removed: The instruction.
         is_joint: Without it, threads that wait at another instruction would wait forever.
 
     Attributes:
-        removed: The instruction.
         reached: Whether threads have reached it.
     """
 

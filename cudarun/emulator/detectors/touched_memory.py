@@ -70,7 +70,6 @@ class TouchedMemory:
         """Yield the accessed parts of an allocation in order.
 
         Args:
-            base: Its address.
             largest_gap: The most bytes between accesses that do not separate parts.
         """
         units = self._units.get(base)

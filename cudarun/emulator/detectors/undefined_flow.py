@@ -39,7 +39,6 @@ class UndefinedFlow:
 
     Attributes:
         reach: By slot, a bit for each of the origins whose values the register may have.
-        origins: The origins.
         shuffles: The number of the origin of each shuffle.
     """
 

@@ -106,8 +106,6 @@ class UndefinedValueDetector(Detector):
     """A detector of undefined values in one launch.
 
     Args:
-        launch: The launch.
-        findings: The findings.
         detect: The detectors: ``"uninit"`` for registers, ``"sync"`` for shuffles.
     """
 

@@ -23,13 +23,8 @@ class UnitAccess:
     """The access of each lane to one unit of memory.
 
     Attributes:
-        access: The access.
-        site: The instruction.
-        part: The memory.
-        shadow: Its shadow.
         lanes: The lanes of the batch.
         words: Timestamp and thread of each.
-        units: The unit of each.
         place: The index of the unit in the access.
     """
 

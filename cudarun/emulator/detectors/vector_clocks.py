@@ -151,9 +151,7 @@ def known_times(clocks: Sequence[VectorClock], which: Array, keys: Array) -> Arr
     """Return the timestamps of keys in several clocks; 0 if a clock has none.
 
     Args:
-        clocks: The clocks.
         which: The number of a clock for each column of keys.
-        keys: The keys.
     """
     used, place = np.unique(which, return_inverse=True)
     those: list[VectorClock] = [clocks[number] for number in used.tolist()]
@@ -178,7 +176,6 @@ def without_covered(
 
     Args:
         keys: Keys of this block only.
-        timestamps: The timestamp of each.
         block: The block; ``None`` if the threads are not a whole block.
         own: The timestamp of each of its threads.
     """

@@ -68,7 +68,6 @@ class UserObject:
     """An object of the program, destroyed with the last reference to it.
 
     Attributes:
-        destroy: Destroys it.
         references: Those of the program and of graphs.
     """
 

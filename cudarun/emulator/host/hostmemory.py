@@ -55,9 +55,6 @@ class RegisteredMemory(Memory):
     """A range of the program's own memory, as one allocation; reports have its label.
 
     Args:
-        address: Its address.
-        size: Its size.
-        label: The label.
         access: The access to it; by default that to the program.
     """
 

@@ -197,8 +197,6 @@ def modified(
     """Return results with ``.sat`` or ``.relu``; those in f16 and bf16 also with ``.ftz``.
 
     Args:
-        result: The results.
-        number_format: Their format.
         sat: Whether ``.sat`` is given: they are clamped to [0, 1], and NaN become +0.
         relu: Whether ``.relu`` is given: negative ones become +0, NaN stay.
         twice: With ``.ftz``, the doubled results, rounded in the same way, which decide what is

@@ -118,8 +118,6 @@ def _of_positive(
     """Return results that hold for positive normal numbers with those of all others.
 
     Args:
-        a: The arguments.
-        result: The results.
         zero: The results of zeros.
         infinite: The result of infinity.
         digits: The bits of the fraction.

@@ -27,7 +27,6 @@ class Type:
 
     Attributes:
         name: ``"f16x2"``.
-        kind: The category.
         bits: Width of the whole value.
         dtype: The numpy type of one element. ``bf16`` and the 8-bit floats are their bits;
             elements of less than 8 bits are unpacked to it (`unpacked`).

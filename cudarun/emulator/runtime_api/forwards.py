@@ -91,7 +91,6 @@ def forward_calls(module: str, rows: str, *, uses_context: bool = True) -> None:
 
     Args:
         module: The module whose chapter of the documentation lists them.
-        rows: The table.
         uses_context: Whether the calls create the context of the thread's device.
     """
     for name, parameters, results, target, arguments, text in _ROW.findall(rows):

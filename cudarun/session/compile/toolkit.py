@@ -15,7 +15,6 @@ def find_program(name: str, folder: str = "bin") -> str | None:
     """Return the path of a program: on PATH, in a toolkit, in a wheel; ``None`` for none.
 
     Args:
-        name: The program.
         folder: Its folder in a wheel; in a toolkit it can also be in ``bin``.
     """
     toolkits = [home / each for home in toolkits_installed() for each in ("bin", folder)]

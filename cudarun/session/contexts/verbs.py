@@ -23,7 +23,6 @@ class Verb:
     """A row of the table of steps.
 
     Attributes:
-        name: The word.
         usage: The operands; this text determines how they are parsed (`_OPERANDS`, `_OPTIONS`).
         help: A description that starts with the driver call.
         makes: The kind of object that the first operand names from then on.

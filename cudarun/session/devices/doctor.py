@@ -201,7 +201,6 @@ def toolkit_part(
     """Check that a part of the toolkit is installed, and no newer than the driver.
 
     Args:
-        name: The part's name.
         asked: Its version, or the reason that there is none.
         driver: The CUDA version of the driver; ``None`` without a driver.
         installed: The version of the bindings.

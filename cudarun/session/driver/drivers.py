@@ -177,7 +177,6 @@ def choose_driver(name: DriverName, profile: str = "") -> DriverChoice:
     """Import the driver API of the given name (30–60 ms).
 
     Args:
-        name: The driver.
         profile: The GPU that this process emulates from now on; empty for the environment's.
 
     Raises:

@@ -73,7 +73,6 @@ def check_structure(
     """Refuse a damaged file before a driver or a linker gets it, which can crash or hang on one.
 
     Args:
-        image: The file.
         target: The device or tool.
         is_used: Returns whether the device reads an entry of a fatbin.
 

@@ -32,7 +32,6 @@ def resolve_geometry(
     threads, within its own extent and the product of ``.maxntid``; ``--grid`` has single threads.
 
     Args:
-        binding: The arguments.
         facts: Return the facts of the kernel, if the image has them. Called only if necessary.
 
     Raises:

@@ -37,7 +37,6 @@ class ImageState:
 
     Args:
         session: The session, with the device's context current.
-        libraries: The images.
 
     Attributes:
         unknown: The variables whose address the driver does not return.

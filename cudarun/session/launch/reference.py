@@ -137,7 +137,6 @@ def compare_members(
     """Compare arrays of a buffer; yield a result, or for structs one for each member.
 
     Args:
-        got: Its contents.
         expected: The expected contents.
         tolerance: The tolerance for floats; integers must be equal.
         mask: The elements that were never written.

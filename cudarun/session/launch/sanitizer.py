@@ -59,7 +59,6 @@ def sanitize(tool: str, program: Program, target: Target) -> LaunchReport:
 
     Args:
         tool: ``memcheck``, ``racecheck``, ``initcheck`` or ``synccheck``.
-        target: The devices.
 
     Raises:
         NoDevice: The sanitizer is not installed, or there is no device.

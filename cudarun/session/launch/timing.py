@@ -56,7 +56,6 @@ def measure(
 
     Args:
         session: The session, with the device's context current.
-        program: The steps.
         timing: The number of runs, and the bytes and operations of one run.
         inputs: The inputs of the runs.
         integers: The integer arguments, for the expressions of ``timing``.
@@ -245,7 +244,6 @@ class TimedInputs:
 
     Args:
         buffers: The buffers, filled with the inputs of the first seed.
-        libraries: The images.
         seeds: The seed of each set.
         before: The arrays of ``old(…)`` of the first set.
         fill: Fills the buffers with the inputs of a seed; returns its arrays of ``old(…)``.

@@ -208,7 +208,6 @@ def _combined(parts: list[LoadOutcome], image: Image, inputs: int) -> LoadOutcom
 
     Args:
         parts: The outcomes of the fatbins.
-        image: The file.
         inputs: The number of fatbins that were not loaded because the linker has combined them.
     """
     from cudarun.diagnostics.entries import notes

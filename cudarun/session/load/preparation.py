@@ -41,7 +41,6 @@ def prepare(
 
     Args:
         driver: The initialized driver.
-        image: The file.
         devices: The devices to run on.
         kernel: The kernel that will be launched, which selects a fatbin of a file with several.
 
@@ -93,7 +92,6 @@ def prepare_fatbin(driver: Driver, image: Image, number: int, *, is_alone: bool)
 
     Args:
         driver: The initialized driver.
-        image: The file.
         number: The fatbin's number, from 1.
         is_alone: Whether the file has no other fatbin with code, so that its name suffices.
 

@@ -118,7 +118,6 @@ class FatbinSelection:
 
     Attributes:
         index: Its position among those that are loaded, from 0.
-        count: Their number.
     """
 
     fatbin: UsedFatbin

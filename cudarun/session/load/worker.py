@@ -47,8 +47,6 @@ def load_file(
     """Load a file as a library immediately, before any context if there are several devices.
 
     Args:
-        request: The options.
-        image: The file.
         selection: The only fatbin to load; by default all.
 
     Returns:

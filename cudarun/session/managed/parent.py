@@ -43,7 +43,6 @@ def managed(
 
     Args:
         request: The variables and launches.
-        pool: The worker's pool.
         worker: The result of `start_worker`.
         timeout: Seconds for loading, and for the work on the devices.
     """

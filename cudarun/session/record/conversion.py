@@ -50,7 +50,6 @@ def recorded_code(data: bytes, architecture: int) -> RecordedCode:
     """Return the code in an image that a program loaded.
 
     Args:
-        data: The image.
         architecture: 90 for sm_90.
     """
     kind = identify(data)

@@ -254,7 +254,6 @@ def _run(
     """Run the program with the library; return its exit status, as a shell does.
 
     Args:
-        request: The program.
         folder: The folder that is shared with it.
         service: Entered while it runs.
         page: The shared page, to end a program with a launch that exceeds the limit.

@@ -67,7 +67,6 @@ class RawRecording:
 
     Attributes:
         texts: The descriptions by key.
-        parameters: The bytes of the parameters.
         layout: The offset and the size of each parameter.
         ranges: The memory, by address, and the variables.
         arrays: The CUDA arrays by handle.

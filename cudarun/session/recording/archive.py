@@ -203,7 +203,6 @@ def read_recording(path: str, limit: int) -> Recording:
     """Read a recording without its memory.
 
     Args:
-        path: The file.
         limit: The most bytes of an image in it.
 
     Raises:

@@ -58,7 +58,6 @@ class MemoryPiece:
 
     Attributes:
         offset: Its offset in the range.
-        size: Its size in bytes.
         digest: The hash of its contents, which names them in the file.
     """
 
@@ -158,7 +157,6 @@ class RecordedObject:
     """A texture or a surface object.
 
     Attributes:
-        surface: Whether it is a surface.
         array: The name of its array; empty for linear memory.
         address: The address of its linear memory.
         width: The bytes of linear memory, or the width of pitched memory in elements.
@@ -220,7 +218,6 @@ class Manifest:
         cluster: The blocks of a cluster; ``None`` for the kernel's own.
         cooperative: Whether the launch was cooperative.
         programmatic: Whether it could overlap with the kernel before it.
-        parameters: The bytes of the parameters.
         layout: The offset and the size of each parameter, which differ between PTX and machine
             code; empty if they are not known.
         ranges: The memory, by address, then the variables of the image and CUDA arrays.

@@ -16,8 +16,6 @@ class AccessRules(LoweringRules):
     """The code of a group of instructions that access memory, or that the caller may execute.
 
     Args:
-        code: Where it goes.
-        registers: The registers.
         accesses: Compiles the check of addresses.
     """
 

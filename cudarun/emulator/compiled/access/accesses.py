@@ -83,8 +83,6 @@ class AccessCode(LoweringRules):
     """The code of accesses.
 
     Args:
-        code: Where it goes.
-        registers: The registers.
         functions: The functions of the module.
         sites: Takes the places that call back.
         memory: Loads and stores.
@@ -258,7 +256,6 @@ class AccessCode(LoweringRules):
         Args:
             operation: The instruction.
             accesses: Its accesses. The address of each is the source with the same place.
-            sources: The sources.
             mask: The active lanes.
             general: The accesses of any lanes to any addresses, in a function that equal
                 instructions share.

@@ -26,8 +26,6 @@ class ClusterOperations(LoweringRules):
     """The code of ``mapa`` and ``getctarank``.
 
     Args:
-        code: Where it goes.
-        registers: The registers.
         functions: The functions over lanes of the module.
     """
 

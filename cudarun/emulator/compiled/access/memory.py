@@ -78,7 +78,6 @@ class MemoryFunctions:
         """Return the elements of accesses of lanes in a row, by their types.
 
         Args:
-            code: Where the code goes.
             places: The places of the halves.
             columns: The type of each element of a lane.
             entry: The cache entry.

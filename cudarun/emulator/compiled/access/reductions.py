@@ -44,9 +44,7 @@ def reduce_at(
 
     Args:
         function: One lane's part: of the host address, the operand, and 1.
-        action: The reduction.
         active: The active lanes.
-        sources: Its sources.
     """
     (access,) = action.accesses
     (operands,) = action.operands(sources)

@@ -66,9 +66,7 @@ class TensorCopies(AccessRules):
         """Copy a box, or let the caller.
 
         Args:
-            operation: The instruction.
             mask: The active lanes.
-            sources: Its sources.
             box: The address of the tensor map, and the coordinates.
             function: Returns the function that copies, and its other arguments, of the lane.
         """

@@ -18,14 +18,7 @@ _LINE = 128  # bytes of shared memory in which a swizzle moves chunks
 
 
 class TensorEntries:
-    """The tensor entries of a launch.
-
-    Args:
-        count: Their number.
-
-    Attributes:
-        memory: The entries.
-    """
+    """The tensor entries of a launch."""
 
     def __init__(self, count: int) -> None:
         self.memory = np.zeros((max(count, 1), layout.TENSOR_BYTES // 8), dtype=np.uint64)

@@ -25,7 +25,6 @@ def needed_slots(
     Args:
         blocks: The basic blocks.
         waiting: The slots that lanes need that wait for other warps.
-        every: All slots.
         first_called: The first block of outlined functions. Lanes that wait for the return of
             others can be anywhere.
     """

@@ -41,7 +41,6 @@ class CountedBarriers(LoweringRules):
 
     Args:
         code: The code of ``step``.
-        registers: The registers.
         barriers: The blocks that end with barriers.
         first: The number of the first entry.
     """

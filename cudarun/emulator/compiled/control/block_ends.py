@@ -27,7 +27,6 @@ class BlockEnds(LoweringRules):
 
     Args:
         code: The code of ``step``.
-        registers: The registers.
         sites: Takes the places that call back.
         schedule: The lanes that can run.
 

@@ -46,10 +46,6 @@ class CallFrames(LoweringRules):
     """The code of calls, of returns, and of the end of frames.
 
     Args:
-        code: Where it goes.
-        registers: The registers.
-        function: The function.
-        frames: The layout of the frames.
         schedule: Selects the lanes that run next.
     """
 

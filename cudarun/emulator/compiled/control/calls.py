@@ -11,9 +11,6 @@ from cudarun.emulator.machine.control import FunctionCall
 class OutlinedFunction:
     """A function with one copy of its blocks.
 
-    Args:
-        function: The function.
-
     Attributes:
         start: Its first block; lanes wait there to be called.
         arguments: The slots by which callers pass arguments.
@@ -34,7 +31,6 @@ class OutlinedCall(Terminator):
 
     Attributes:
         caller: The outlined function that contains the call, or the kernel.
-        callee: The function.
         after: The block where lanes continue.
         stack_bytes: Bytes of the stack from the caller's frame to that of the function.
         saved: The slots that the function may change, and which are needed afterwards.
@@ -73,8 +69,6 @@ class PointerCall(Terminator):
     """A call through a pointer: lanes continue with the function that theirs points to.
 
     Attributes:
-        pointer: The pointer.
-        call: The call.
         targets: The functions' addresses and the blocks where they begin.
     """
 

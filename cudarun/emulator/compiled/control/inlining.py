@@ -61,7 +61,6 @@ class BlockOrigin:
 
     Attributes:
         callers: The numbers of the calling blocks in the program, the kernel's first.
-        function: Its function.
         block: Its index there.
         is_outlined: Whether the first one of all is an outlined function, whose callers vary.
     """
@@ -79,10 +78,6 @@ class BlockOrigin:
 
 class InlinedCode:
     """A kernel with the functions that it calls.
-
-    Args:
-        kernel: The kernel.
-        program: Its module.
 
     Attributes:
         code: One function.
@@ -128,7 +123,6 @@ class InlinedCode:
         """Add the blocks of a function, and of those it calls.
 
         Args:
-            function: The function.
             callers: The calling blocks.
             stack: The offset of its frame in the stack.
             back: Completes a block that returns, of the first slot of the function.
@@ -244,8 +238,6 @@ class InlinedCode:
         """Add the called functions behind a block; return the blocks that return from them.
 
         Args:
-            caller: The block.
-            call: Its terminator.
             base: The first slot of its function.
             below: The offset of the called functions' frames in the stack.
         """

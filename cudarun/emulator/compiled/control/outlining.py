@@ -29,10 +29,6 @@ _BARRIERS = (BarrierWait, WarpBarrier, ClusterArrive, ClusterWait)
 class CallPlan:
     """The functions that a kernel calls, and those of them that are outlined.
 
-    Args:
-        kernel: The kernel.
-        program: Its module.
-
     Attributes:
         outlined: The names of the functions to outline.
     """

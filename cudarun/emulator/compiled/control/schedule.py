@@ -33,7 +33,6 @@ class LaneSchedule:
     ``fault``.
 
     Attributes:
-        code: The code.
         state: The layout of the warp's state.
         loops: The cost of a jump back to each loop that may wait for other threads, by its block.
         frames: The layout of the frames of calls; ``None`` if there are none.

@@ -20,8 +20,6 @@ class Snapshot:
     """The code that saves these registers in the warp's state, and restores them.
 
     Attributes:
-        code: The code.
-        registers: The registers.
         blocks: The basic blocks.
         needed: Of each block, the slots whose values other lanes may need while it runs.
         offsets: Where registers are saved in the state, by slot.

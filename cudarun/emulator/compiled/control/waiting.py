@@ -33,9 +33,6 @@ class _Loop(NamedTuple):
 class WaitingLoops:
     """The loops of a function that may wait for other threads.
 
-    Args:
-        function: The function.
-
     Attributes:
         waits_for_blocks: Whether one may wait for threads of other blocks, by global memory.
     """

@@ -83,11 +83,8 @@ class WarpWaits(LoweringRules):
     """The code of the waits.
 
     Args:
-        code: Where it goes.
-        registers: The registers.
         points: Where lanes wait.
         counted: The barriers, if they are counted by their numbers.
-        groups: The waits of warpgroups.
         schedule: Selects the lanes that run next.
         fail: Adds the code that raises the fault of a terminator.
         is_observed: Whether accesses are recorded for detectors.

@@ -65,14 +65,11 @@ class WarpCode:
     """Compiles the function of a kernel.
 
     Args:
-        module: The module.
-        function: The function.
         depths: Of each block, how many functions have called its function.
         observed: The functions that load and store, if detectors observe them.
         finds_sync_errors: Whether a detector of synchronization errors does.
 
     Attributes:
-        function: The function.
         fixed: The values that a launch has for all lanes.
         sites: The places that call back.
         state: The layout of a warp's state.

@@ -151,10 +151,7 @@ def traced(
     Args:
         code: Where the call goes.
         name: The name of the LLVM function.
-        function: The function.
         sources: The types of its sources.
-        result: That of its result.
-        arguments: The vectors.
     """
     count = arguments[0].count
     if not code.module.defines(name):

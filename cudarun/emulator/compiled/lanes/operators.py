@@ -341,7 +341,6 @@ def directed(
     """Return the result of an operation, rounded in a mode.
 
     Args:
-        code: The code.
         operation: ``"multiply"``, ``"divide"``, ``"sqrt"`` or ``"multiply_add"``.
         mode: ``"rz"``, ``"rm"`` or ``"rp"``.
         operands: Vectors of f64.

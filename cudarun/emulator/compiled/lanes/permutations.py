@@ -23,8 +23,6 @@ def permuted(code: CodeBuilder, values: Sequence[LaneVector], places: Places) ->
     """Return elements of vectors of one type by their places.
 
     Args:
-        code: Where the code goes.
-        values: The vectors.
         places: For each element of the result its index in the vectors, one after the other.
     """
     size = min(_REGISTER_BITS // values[0].bits, values[0].count)

@@ -48,9 +48,7 @@ class TracedArray(NDArrayOperatorsMixin):
 
     Args:
         code: Where they are recorded.
-        storage: Its memory.
         dtype: The type of its items.
-        shape: Its shape.
         places: The items of the memory that a view consists of; all of them by default.
     """
 

@@ -140,7 +140,6 @@ class NumberParameter(NamedTuple):
 
     Attributes:
         kind: Its LLVM type.
-        value: The number.
         role: What it is for an access: its ``"entry"``, its ``"site"``, its ``"offset"``.
     """
 

@@ -138,7 +138,6 @@ class MatrixElements:
     """The code that prepares one of the two matrices of a product.
 
     Args:
-        shape: The shape.
         which: ``"a"`` or ``"b"``.
     """
 
@@ -153,7 +152,6 @@ class MatrixElements:
         """Prepare rows; return whether a number is too large or small to be multiplied in f32.
 
         Args:
-            code: Where the code goes.
             words: The words in memory: by number of the word, and row.
             values: Takes the numbers: by place along k, and row.
             found: Takes the exponents of floats: by pair of places along k, and row.

@@ -36,8 +36,6 @@ class WarpgroupCode:
     Each has a second label, where released lanes continue: an entry beyond the basic blocks.
 
     Args:
-        code: The code.
-        blocks: The blocks.
         first: The number of the first entry beyond the basic blocks.
     """
 

@@ -132,8 +132,6 @@ def _of_floats(
     """Return a column: in f32, or in f64 if it has to be.
 
     Args:
-        code: Where the code goes.
-        shape: The shape.
         right: The column of B.
         c: The column of C.
         of_column: Whether it has to be computed in f64, and the index of its first element.

@@ -78,8 +78,6 @@ class WarpgroupProducts(AccessRules):
     if it has to execute the instruction.
 
     Args:
-        code: Where it goes.
-        registers: The registers.
         accesses: Compiles the call of the interpreter.
         is_whole: Returns whether all lanes of the warpgroup are there, given the active ones.
     """

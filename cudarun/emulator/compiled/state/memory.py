@@ -13,7 +13,6 @@ class CheckedPlace(NamedTuple):
 
     Attributes:
         host: The host address that offsets are relative to.
-        offsets: The offset of each lane.
         entry: The cache entry.
     """
 

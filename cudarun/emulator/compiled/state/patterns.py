@@ -39,7 +39,6 @@ class AddressPattern:
     """The code that finds and checks the pattern of an access.
 
     Args:
-        code: Where it goes.
         address: The address of each lane, of 32 or 64 bits; all are active.
         step: Bytes of the access of a lane.
     """

@@ -60,7 +60,6 @@ class WarpRegisters:
 
     Args:
         code: The code that reads and writes them.
-        function: The function.
         fixed: Takes the operands that a launch fixes.
 
     Attributes:
@@ -306,12 +305,7 @@ class WarpRegisters:
 
 
 class LoweringRules:
-    """The code of a group of instructions.
-
-    Args:
-        code: Where it goes.
-        registers: The registers.
-    """
+    """The code of a group of instructions."""
 
     def __init__(self, code: CodeBuilder, registers: WarpRegisters) -> None:
         self._code = code

@@ -19,7 +19,6 @@ class SharedFunctions:
 
     Args:
         code: The code that calls them.
-        registers: The registers.
         enter: Adds the code that defines the values that all code of a warp can use.
     """
 
@@ -58,7 +57,6 @@ class SharedFunctions:
         Args:
             parameters: Its parameters after those that all have.
             before: The code before its body.
-            body: Its code.
             after: The code after it.
         """
         first, last = "\n".join(before), "\n".join(after)

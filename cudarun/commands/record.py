@@ -32,7 +32,7 @@ from cudarun.session.record.request import RecordRequest
 )
 @device_option(
     help="Device of the replays of --shrink: cpu observes one, a GPU repeats it without parts of "
-    "the memory.  [default: cpu; without PTX, GPU 0]",
+    "the memory.  [default: cpu; without PTX, GPU 0]"
 )
 @option(
     "--edit",

@@ -93,11 +93,7 @@ class KernelCompilation:
     """
 
     def __init__(
-        self,
-        function: FunctionCode,
-        program: ModuleCode,
-        *,
-        detect: frozenset[str] = frozenset(),
+        self, function: FunctionCode, program: ModuleCode, *, detect: frozenset[str] = frozenset()
     ) -> None:
         self.reason = ""
         self.is_unobservable = False

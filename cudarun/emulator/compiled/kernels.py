@@ -31,12 +31,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.program import ModuleCode
 
 _Run = ctypes.CFUNCTYPE(
-    ctypes.c_int,
-    ctypes.c_void_p,
-    ctypes.c_int64,
-    ctypes.c_int64,
-    ctypes.c_void_p,
-    ctypes.c_int64,
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64
 )
 _Reduction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32)
 
@@ -61,11 +56,7 @@ class KernelModule:
     """
 
     def __init__(
-        self,
-        function: FunctionCode,
-        program: ModuleCode,
-        *,
-        detect: Collection[str] = (),
+        self, function: FunctionCode, program: ModuleCode, *, detect: Collection[str] = ()
     ) -> None:
         missing = missing_feature()
         if missing is not None:

@@ -46,14 +46,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.uint8]
 
-_OBSERVED = (
-    MemoryLoad,
-    MemoryStore,
-    Atomic,
-    LoadMatrix,
-    StoreMatrix,
-    WarpMatrixTransfer,
-)
+_OBSERVED = (MemoryLoad, MemoryStore, Atomic, LoadMatrix, StoreMatrix, WarpMatrixTransfer)
 _OTHERS = (NoEffect, WarpAction, InGlobalOrConst, ReadMoment)
 _NOT_OBSERVED = (Fence, GridDependency, WarpgroupAction)
 

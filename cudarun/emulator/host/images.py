@@ -58,8 +58,7 @@ def ptx_text(image: bytes) -> str:
     """
     if image.startswith(ELF_MAGIC):
         raise NotLoadable(
-            "NO_BINARY_FOR_GPU",
-            "a cubin contains SASS; the emulated device runs PTX only",
+            "NO_BINARY_FOR_GPU", "a cubin contains SASS; the emulated device runs PTX only"
         )
     if image.startswith(FATBIN_MAGIC):
         image = _ptx_of_fatbin(image)

@@ -238,10 +238,7 @@ def kernel_operation(
 
 
 def _configuration(
-    function: LoadedFunction,
-    geometry: LaunchGeometry,
-    parameters: bytes,
-    schedule: Schedule | None,
+    function: LoadedFunction, geometry: LaunchGeometry, parameters: bytes, schedule: Schedule | None
 ) -> LaunchConfig:
     context = function.module.context
     return LaunchConfig(

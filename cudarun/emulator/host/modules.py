@@ -265,9 +265,7 @@ class ModuleVariables:
 
     def _allocate(self, variable: VariableCode, memory: Memory) -> None:
         address = memory.allocate(
-            max(variable.size, 1),
-            alignment=variable.alignment,
-            label=f"variable {variable.name}",
+            max(variable.size, 1), alignment=variable.alignment, label=f"variable {variable.name}"
         )
         self._allocations.append((memory, address))
         self.addresses[variable.name] = address
@@ -290,8 +288,7 @@ class ModuleVariables:
             if symbol in addresses:
                 return addresses[symbol]
         raise Refusal(
-            "INVALID_IMAGE",
-            f"'{symbol}' in an initializer has no address on the emulated device",
+            "INVALID_IMAGE", f"'{symbol}' in an initializer has no address on the emulated device"
         )
 
     def find(self, name: str) -> tuple[int, int]:

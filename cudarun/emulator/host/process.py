@@ -206,12 +206,7 @@ class Process:
         for device in self.devices:
             if device.memory.find(address) is not None:
                 return device.memory
-        for memory in (
-            self.host_memory,
-            *self.registered,
-            *self.placed,
-            *self.virtual.ranges(),
-        ):
+        for memory in (self.host_memory, *self.registered, *self.placed, *self.virtual.ranges()):
             if memory.find(address) is not None:
                 return memory
         return None

@@ -363,12 +363,7 @@ class AccessCode(LoweringRules):
         return label, results
 
     def _patterns(
-        self,
-        access: Access,
-        patterns: PatternAccess,
-        entry: str,
-        base: LaneVector,
-        mask: str,
+        self, access: Access, patterns: PatternAccess, entry: str, base: LaneVector, mask: str
     ) -> list[PathExit]:
         """Add the paths of addresses with a pattern; return their exits.
 

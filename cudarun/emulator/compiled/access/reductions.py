@@ -35,10 +35,7 @@ def is_of_global_memory(action: Atomic) -> bool:
 
 
 def reduce_at(
-    function: Callable[[int, int, int], None],
-    action: Atomic,
-    active: Active,
-    sources: Arrays,
+    function: Callable[[int, int, int], None], action: Atomic, active: Active, sources: Arrays
 ) -> None:
     """Execute a reduction of lanes in different allocations, beside other threads.
 

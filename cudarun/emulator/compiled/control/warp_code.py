@@ -193,11 +193,7 @@ class WarpCode:
             **(self._calls.rules if self._calls else {}),
         }
         self._actions = action_rules(
-            self._code,
-            self._registers,
-            self._accesses,
-            self._functions,
-            self.groups.is_whole,
+            self._code, self._registers, self._accesses, self._functions, self.groups.is_whole
         )
 
     def _call_frames(self) -> CallFrames | None:

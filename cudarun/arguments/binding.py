@@ -12,25 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cudarun.arguments import packing
 from cudarun.arguments.addresses import all_buffers, all_pointees, located
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.computed_numbers import with_members, with_numbers
 from cudarun.arguments.frameworks import FilledArray, numba_parameters
 from cudarun.arguments.members import member_remarks
-from cudarun.arguments.packing import (
-    BufferElement,
-    BufferSpec,
-    EncodeTensorMap,
-    Handles,
-    ObjectSpec,
-    ParameterSlot,
-    Pointee,
-    TensorMapSpec,
-    VariableElement,
-    element_bytes,
-    pack,
-    write_addresses,
-)
 from cudarun.arguments.parameter_match import Agreement
 from cudarun.arguments.parameter_order import argument_names, in_order, order_remarks
 from cudarun.arguments.parameter_table import (
@@ -74,32 +61,32 @@ class Binding:
         constants: The values that are compiled into the kernel.
     """
 
-    slots: tuple[ParameterSlot, ...]
+    slots: tuple[packing.ParameterSlot, ...]
     rows: tuple[LayoutRow, ...]
     warnings: tuple[str, ...] = ()
-    others: tuple[BufferSpec, ...] = ()
+    others: tuple[packing.BufferSpec, ...] = ()
     scope: Scope = field(default_factory=Scope)
     given: tuple[Value, ...] = ()
     constants: tuple[CompiledConstant, ...] = ()
 
     @property
-    def buffers(self) -> tuple[BufferSpec, ...]:
+    def buffers(self) -> tuple[packing.BufferSpec, ...]:
         """Every buffer to allocate: those of arguments in their order, then the others."""
         return all_buffers(self.slots, self.others)
 
     @property
-    def variables(self) -> tuple[VariableElement, ...]:
+    def variables(self) -> tuple[packing.VariableElement, ...]:
         """The places in variables of the image whose addresses are needed, each once."""
-        found = (each for each in self._pointees if isinstance(each, VariableElement))
+        found = (each for each in self._pointees if isinstance(each, packing.VariableElement))
         return tuple(dict.fromkeys(found))
 
     @property
-    def objects(self) -> tuple[ObjectSpec, ...]:
+    def objects(self) -> tuple[packing.ObjectSpec, ...]:
         """The texture and surface objects to create."""
-        return tuple(each for each in self._pointees if isinstance(each, ObjectSpec))
+        return tuple(each for each in self._pointees if isinstance(each, packing.ObjectSpec))
 
     @property
-    def _pointees(self) -> Iterator[Pointee]:
+    def _pointees(self) -> Iterator[packing.Pointee]:
         return all_pointees(self.slots, self.buffers)
 
     @property
@@ -129,7 +116,7 @@ class Binding:
 
         found: dict[str, Any] = {}
         for each in self.constants:
-            found[each.name] = by_value(each.value.type, element_bytes(each.value))
+            found[each.name] = by_value(each.value.type, packing.element_bytes(each.value))
         for slot in self.slots:
             if isinstance(slot.value, Element | FilledArray):
                 data = by_value(slot.value.type, slot.data)
@@ -142,16 +129,19 @@ class Binding:
         return max((s.parameter.offset + s.parameter.size for s in self.slots), default=0)
 
     def pack(
-        self, addresses: Mapping[str, int], handles: Handles, encode: EncodeTensorMap | None = None
+        self,
+        addresses: Mapping[str, int],
+        handles: packing.Handles,
+        encode: packing.EncodeTensorMap | None = None,
     ) -> bytes:
         """Return the whole parameter buffer; arguments and errors as of `write_addresses`."""
         data = bytearray(self.size)
-        pointers: list[tuple[int, Pointee]] = []
+        pointers: list[tuple[int, packing.Pointee]] = []
         for slot in self.slots:
             start = slot.parameter.offset
             data[start : start + len(slot.data)] = slot.data
             pointers += ((start + offset, pointee) for offset, pointee in slot.pointers)
-        write_addresses(data, tuple(pointers), addresses, handles, encode)
+        packing.write_addresses(data, tuple(pointers), addresses, handles, encode)
         return bytes(data)
 
 
@@ -203,18 +193,18 @@ def bind(
     names = argument_names(arguments, parameters)
     integers = _integers(scope, constants, zip(names, values, strict=True))
     resolver = BufferResolver(integers, directory)
-    slots: list[ParameterSlot] = []
+    slots: list[packing.ParameterSlot] = []
     rows: list[list[LayoutRow]] = []
     end = 0
     for argument, name, value, parameter in zip(arguments, names, values, parameters, strict=True):
         try:
-            packed = pack(value, name, partial(resolver.resolve, argument))
+            packed = packing.pack(value, name, partial(resolver.resolve, argument))
         except RequestError as error:
             raise error.at(argument=argument.shown, kernel=kernel) from None
-        slots.append(ParameterSlot(name, parameter, value, packed.data, packed.pointers))
+        slots.append(packing.ParameterSlot(name, parameter, value, packed.data, packed.pointers))
         rows.append(_placed(packed.rows, parameter.offset, parameter.offset - end))
         end = parameter.offset + parameter.size
-    further: list[BufferSpec] = []
+    further: list[packing.BufferSpec] = []
     for other in others:
         name = other.name or ""
         if name in names:
@@ -260,7 +250,7 @@ def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[Layo
     return [replace(whole, padding_before=padding), *members]
 
 
-def _resolved(rows: Sequence[LayoutRow], slot: ParameterSlot) -> Iterator[LayoutRow]:
+def _resolved(rows: Sequence[LayoutRow], slot: packing.ParameterSlot) -> Iterator[LayoutRow]:
     """Yield the layout rows with the facts of tensor maps, which need all buffers."""
     if isinstance(slot.value, TensorExtent):
         yield replace(rows[0], value=str(int.from_bytes(slot.data, "little")))
@@ -268,7 +258,7 @@ def _resolved(rows: Sequence[LayoutRow], slot: ParameterSlot) -> Iterator[Layout
     maps = {
         slot.parameter.offset + offset: spec
         for offset, spec in slot.pointers
-        if isinstance(spec, TensorMapSpec)
+        if isinstance(spec, packing.TensorMapSpec)
     }
     for row in rows:
         spec = maps.get(row.offset) if row.type == TENSOR_MAP.name else None
@@ -278,12 +268,12 @@ def _resolved(rows: Sequence[LayoutRow], slot: ParameterSlot) -> Iterator[Layout
         yield replace(row, value=f"tensormap({_tensor_facts(spec)})")
 
 
-def _tensor_facts(spec: TensorMapSpec) -> str:
+def _tensor_facts(spec: packing.TensorMapSpec) -> str:
     """Return the text of a tensor map: its buffer, and the layout in numbers."""
     tensor, facts = spec.tensor, str(spec.layout)
-    if isinstance(tensor, BufferSpec):
+    if isinstance(tensor, packing.BufferSpec):
         return f"{tensor.text}, {facts.removeprefix(f'{tensor}, ')}"
-    assert isinstance(tensor, BufferElement), "binding resolves the names of buffers"
+    assert isinstance(tensor, packing.BufferElement), "binding resolves the names of buffers"
     return f"{tensor.name}{f' + {tensor.offset} B' if tensor.offset else ''}, {facts}"
 
 

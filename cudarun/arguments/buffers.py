@@ -6,25 +6,13 @@ import math
 import re
 from functools import partial
 
+from cudarun.arguments import types
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.initial_values import DEFAULT_NUMBERS, Constant, FileInitial, Generated
 from cudarun.arguments.literals import Form, read
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
-from cudarun.arguments.types import (
-    MAX_DEPTH,
-    Kind,
-    PointerType,
-    ScalarType,
-    StructType,
-    Type,
-    by_times,
-    has_pointers,
-    inner_shape,
-    innermost,
-    scalars_of,
-)
 from cudarun.arguments.value_rules import NUMBER_AHEAD, ValueRules
 from cudarun.arguments.values import Buffer, Initial, Leaf, ListInitial
 
@@ -39,7 +27,7 @@ _ALL = "use zeros, ones, iota, rand, randn, randint, eye, a number, a list or @F
 class BufferRules(ValueRules):
     """The dimensions and the initializer of a buffer; the type of its elements is known."""
 
-    def buffer(self, element: Type) -> Buffer:
+    def buffer(self, element: types.Type) -> Buffer:
         """Parse ``[DIMENSIONS]`` and the optional ``:INITIALIZER``."""
         scanner = self.scanner
         start = scanner.skip_space()
@@ -54,22 +42,22 @@ class BufferRules(ValueRules):
             raise scanner.error(
                 "unexpected '['", hint=f"separate dimensions by commas: {element}[m,n]"
             )
-        if len(dimensions) + len(inner_shape(element)) > MAX_DEPTH:
-            raise scanner.error(f"a buffer has more than {MAX_DEPTH} axes", start)
+        if len(dimensions) + len(types.inner_shape(element)) > types.MAX_DEPTH:
+            raise scanner.error(f"a buffer has more than {types.MAX_DEPTH} axes", start)
         initial = self.initial(element, dimensions) if scanner.accept(":") else None
         return Buffer(element, dimensions, initial)
 
-    def initial(self, element: Type, dimensions: tuple[Expression, ...]) -> Initial:
+    def initial(self, element: types.Type, dimensions: tuple[Expression, ...]) -> Initial:
         """Parse an initializer."""
         scanner = self.scanner
         start = scanner.skip_space()
-        if has_pointers(element) and not (scanner.peek("[") or scanner.looks_at(_ZEROS)):
+        if types.has_pointers(element) and not (scanner.peek("[") or scanner.looks_at(_ZEROS)):
             raise scanner.error("a buffer of addresses requires a list", start, hint=_ADDRESSES)
         if scanner.accept("@"):
             return FileInitial(self.path())
         self.refuse_path(scanner.text[:start].rstrip())
         if scanner.peek("["):
-            return self.list_initial(element, len(dimensions) + len(inner_shape(element)))
+            return self.list_initial(element, len(dimensions) + len(types.inner_shape(element)))
         if scanner.looks_at(NUMBER_AHEAD):
             number = self.number()
             self.fits(number, element, start)
@@ -81,12 +69,12 @@ class BufferRules(ValueRules):
             )
         return self.named_initial(word, element, len(dimensions), start)
 
-    def named_initial(self, word: str, element: Type, axes: int, start: int) -> Initial:
+    def named_initial(self, word: str, element: types.Type, axes: int, start: int) -> Initial:
         """Parse the rest of an initializer that starts with ``word``."""
-        scalars = scalars_of(element)
+        scalars = types.scalars_of(element)
         match word:
             case "cast":
-                if not isinstance(innermost(element), ScalarType):
+                if not isinstance(types.innermost(element), types.ScalarType):
                     raise self.scanner.error(f"cast converts to numbers, not to {element}", start)
                 path, order = self.parenthesized(word, self.ordered_path)
                 return FileInitial(path, order, cast=True)
@@ -96,32 +84,32 @@ class BufferRules(ValueRules):
             case "zeros" | "ones":
                 return Constant(UntypedNumber("0" if word == "zeros" else "1"))
             case "iota":
-                self.refuse(scalars, Kind.BOOL, "iota requires a numeric type", start)
+                self.refuse(scalars, types.Kind.BOOL, "iota requires a numeric type", start)
                 return Generated(word, self.parameters(word, element, (0, 1, 2)))
             case "rand" | "randn":
                 hint = f"randint(lo,hi) for {' and '.join(map(str, scalars))}"
-                for kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL):
+                for kind in (types.Kind.SIGNED, types.Kind.UNSIGNED, types.Kind.BOOL):
                     self.refuse(scalars, kind, f"{word} produces fractions", start, hint=hint)
                 return self.rand(element, start) if word == "rand" else Generated(word)
             case "randint":
                 return self.randint(element, start)
             case _:
-                if axes < 2 or not isinstance(element, ScalarType):
+                if axes < 2 or not isinstance(element, types.ScalarType):
                     raise self.scanner.error(
                         "eye requires a buffer of scalars with two axes", start
                     )
                 return Generated(word)
 
-    def rand(self, element: Type, start: int) -> Generated:
+    def rand(self, element: types.Type, start: int) -> Generated:
         """Parse the bounds of ``rand``."""
         low, high = self.parameters("rand", element, (0, 2))
         rand = Generated("rand", (low, high))
-        for scalar in scalars_of(element):
+        for scalar in types.scalars_of(element):
             if not math.isfinite(high.as_float(scalar) - low.as_float(scalar)):
                 raise self.scanner.error(f"{rand}: the range is too wide for a double", start)
         return rand
 
-    def randint(self, element: Type, start: int) -> Generated:
+    def randint(self, element: types.Type, start: int) -> Generated:
         """Parse the bounds of ``randint``."""
         low, high = self.parameters("randint", element, (2,), ends_open=True)
         first, end = read(low.text), read(high.text)
@@ -133,7 +121,7 @@ class BufferRules(ValueRules):
         return Generated("randint", (low, high))
 
     def parameters(
-        self, word: str, element: Type, counts: tuple[int, ...], *, ends_open: bool = False
+        self, word: str, element: types.Type, counts: tuple[int, ...], *, ends_open: bool = False
     ) -> tuple[UntypedNumber, ...]:
         """Parse ``(number, …)``, and complete it by the defaults.
 
@@ -155,7 +143,7 @@ class BufferRules(ValueRules):
             raise scanner.error(f"{word} takes {wanted} numbers, got {len(numbers)}", start)
         return (*numbers, *DEFAULT_NUMBERS.get(word, ())[len(numbers) :])
 
-    def list_initial(self, element: Type, levels: int) -> ListInitial:
+    def list_initial(self, element: types.Type, levels: int) -> ListInitial:
         """Parse nested lists, a level for each of the buffer's axes, including the element's."""
         scanner = self.scanner
         start = scanner.skip_space()
@@ -164,7 +152,7 @@ class BufferRules(ValueRules):
                 f"expected a list for the next axis of the buffer, found {scanner.found()}"
             )
         items: list[ListInitial | Leaf] = []
-        with self.enclosed("]"), scanner.nested(MAX_DEPTH):
+        with self.enclosed("]"), scanner.nested(types.MAX_DEPTH):
             while not scanner.peek("]"):
                 at = scanner.skip_space()
                 item = self.list_item(element, levels)
@@ -172,8 +160,8 @@ class BufferRules(ValueRules):
                 shapes = [i.shape for i in (first, item) if isinstance(i, ListInitial)]
                 if len(set(shapes)) > 1:
                     raise scanner.error(
-                        f"a list of shape {by_times(shapes[1])} follows one of shape "
-                        f"{by_times(shapes[0])}",
+                        f"a list of shape {types.by_times(shapes[1])} follows one of shape "
+                        f"{types.by_times(shapes[0])}",
                         at,
                     )
                 items.append(item)
@@ -184,16 +172,16 @@ class BufferRules(ValueRules):
             raise scanner.error("an empty list does not determine the axes within it", start)
         return ListInitial(tuple(items))
 
-    def list_item(self, element: Type, levels: int) -> ListInitial | Leaf:
+    def list_item(self, element: types.Type, levels: int) -> ListInitial | Leaf:
         """Parse an item of a list: a list within it, or a value."""
         if levels > 1:
             return self.list_initial(element, levels - 1)
-        inner = innermost(element)
-        if isinstance(inner, StructType):
+        inner = types.innermost(element)
+        if isinstance(inner, types.StructType):
             return self.struct_literal(inner)
-        if isinstance(inner, PointerType):
+        if isinstance(inner, types.PointerType):
             return self.pointer()
-        assert isinstance(inner, ScalarType), "no buffer has objects of the driver"
+        assert isinstance(inner, types.ScalarType), "no buffer has objects of the driver"
         if self.scanner.peek("["):
             raise self.scanner.error("a list is nested deeper than the axes of the buffer")
         return self.scalar(inner)

@@ -14,23 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.arguments import types
 from cudarun.arguments.scanner import IDENTIFIER
-from cudarun.arguments.types import (
-    SCALARS,
-    VECTORS,
-    ArrayType,
-    Kind,
-    OpaqueType,
-    PointerType,
-    ScalarType,
-    StructMember,
-    StructType,
-    Type,
-    VectorType,
-    align_up,
-    inner_shape,
-    innermost,
-)
 
 Array: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
@@ -38,32 +23,32 @@ Values: TypeAlias = Mapping[str, Any]
 """The values of names in an expression: arrays, and numpy scalars."""
 
 _ML_DTYPES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
-_BY_DTYPE_NAME = {name: SCALARS[scalar] for scalar, name in _ML_DTYPES.items()}
+_BY_DTYPE_NAME = {name: types.SCALARS[scalar] for scalar, name in _ML_DTYPES.items()}
 
 
 @cache
-def scalar_dtype(scalar: ScalarType) -> DType:
+def scalar_dtype(scalar: types.ScalarType) -> DType:
     """Return the dtype of a scalar type."""
     if scalar.name in _ML_DTYPES:
         import ml_dtypes
 
         borrowed: DType = np.dtype(getattr(ml_dtypes, _ML_DTYPES[scalar.name]))
         return borrowed
-    if scalar.kind is Kind.BOOL:
+    if scalar.kind is types.Kind.BOOL:
         return np.dtype(np.bool_)
-    letter = {Kind.SIGNED: "i", Kind.UNSIGNED: "u", Kind.FLOAT: "f"}[scalar.kind]
+    letter = {types.Kind.SIGNED: "i", types.Kind.UNSIGNED: "u", types.Kind.FLOAT: "f"}[scalar.kind]
     return np.dtype(f"{letter}{scalar.size}")
 
 
-def struct_dtype(struct: StructType) -> DType:
+def struct_dtype(struct: types.StructType) -> DType:
     """Return the structured dtype with the device's offsets, without pointer members."""
     layout = struct.layout
     fields = [
-        (name, np.dtype((element_dtype(member.type), inner_shape(member.type))), offset)
+        (name, np.dtype((element_dtype(member.type), types.inner_shape(member.type))), offset)
         for name, member, offset in zip(
             struct.member_names, struct.members, layout.offsets, strict=True
         )
-        if not isinstance(member.type, PointerType | OpaqueType)
+        if not isinstance(member.type, types.PointerType | types.OpaqueType)
     ]
     return np.dtype(
         {
@@ -75,34 +60,34 @@ def struct_dtype(struct: StructType) -> DType:
     )
 
 
-def element_dtype(element: Type) -> DType:
+def element_dtype(element: types.Type) -> DType:
     """Return the dtype of an element's scalars: that of ``f32`` for ``float4``.
 
     :func:`cudarun.arguments.types.inner_shape` returns the axes.
     """
-    match innermost(element):
-        case ScalarType() as scalar:
+    match types.innermost(element):
+        case types.ScalarType() as scalar:
             return scalar_dtype(scalar)
-        case StructType() as struct:
+        case types.StructType() as struct:
             return struct_dtype(struct)
-        case PointerType():
+        case types.PointerType():
             return np.dtype(np.uint64)
-        case OpaqueType():
+        case types.OpaqueType():
             raise AssertionError("an object of the driver is not in a buffer")
 
 
-def scalar_type(dtype: DType) -> ScalarType | None:
+def scalar_type(dtype: DType) -> types.ScalarType | None:
     """Return the scalar type of a dtype; ``None`` where there is none, as for complex numbers."""
     if dtype.name in _BY_DTYPE_NAME:
         return _BY_DTYPE_NAME[dtype.name]
     if dtype.kind == "b":
-        return SCALARS["bool"]
+        return types.SCALARS["bool"]
     if dtype.kind not in "iuf":
         return None
-    return SCALARS.get(f"{dtype.kind}{8 * dtype.itemsize}")
+    return types.SCALARS.get(f"{dtype.kind}{8 * dtype.itemsize}")
 
 
-def element_type(dtype: DType) -> Type | None:
+def element_type(dtype: DType) -> types.Type | None:
     """Return the type of an array's items: a scalar, ``float2`` for complex64, or a struct.
 
     ``None`` where there is none, as for a struct that is not laid out as in C++.
@@ -111,42 +96,42 @@ def element_type(dtype: DType) -> Type | None:
     if scalar is not None:
         return scalar
     if dtype.kind == "c":
-        return {8: VECTORS["float2"], 16: VECTORS["double2"]}.get(dtype.itemsize)
+        return {8: types.VECTORS["float2"], 16: types.VECTORS["double2"]}.get(dtype.itemsize)
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         element = element_type(base)
         for count in reversed(shape):
-            element = None if element is None else ArrayType(element, count)
+            element = None if element is None else types.ArrayType(element, count)
         return element
     return None if dtype.names is None else _struct_type(dtype)
 
 
-def _struct_type(dtype: DType) -> StructType | None:
+def _struct_type(dtype: DType) -> types.StructType | None:
     """Return the struct of a structured dtype if C++ lays it out in the same way."""
     assert dtype.fields is not None, "a structured dtype has fields"
-    members: list[StructMember] = []
+    members: list[types.StructMember] = []
     end = 0
     for name in dtype.names or ():
         field, offset, *_ = dtype.fields[name]
-        fitting = (e for e in _member_types(field) if align_up(end, e.alignment) == offset)
+        fitting = (e for e in _member_types(field) if types.align_up(end, e.alignment) == offset)
         element = next(fitting, None)
         if element is None:
             return None
-        members.append(StructMember(name if IDENTIFIER.fullmatch(name) else None, element))
+        members.append(types.StructMember(name if IDENTIFIER.fullmatch(name) else None, element))
         end = offset + element.size
-    struct = StructType(tuple(members))
+    struct = types.StructType(tuple(members))
     return struct if struct.size == dtype.itemsize else None
 
 
-def _member_types(field: DType) -> Iterator[Type]:
+def _member_types(field: DType) -> Iterator[types.Type]:
     """Yield the types that a field can have: arrays and vectors differ in their alignment only."""
     element = element_type(field)
     if element is not None:
         yield element
-    if isinstance(element, VectorType):
-        yield ArrayType(element.element, element.count)
-    if isinstance(element, ArrayType):
-        for vector in VECTORS.values():
+    if isinstance(element, types.VectorType):
+        yield types.ArrayType(element.element, element.count)
+    if isinstance(element, types.ArrayType):
+        for vector in types.VECTORS.values():
             if (vector.element, vector.count) == (element.element, element.count):
                 yield vector
 
@@ -179,7 +164,9 @@ def with_other_contents(array: Array, where: Array, which: str) -> Array:
     return copy
 
 
-def convert(values: npt.ArrayLike, scalar: ScalarType, declared: ScalarType | None = None) -> Array:
+def convert(
+    values: npt.ArrayLike, scalar: types.ScalarType, declared: types.ScalarType | None = None
+) -> Array:
     """Convert numbers to a type as a cast on the device does.
 
     To an integer: towards zero, clamped to its range (``cvt.rzi`` of the PTX manual, 9.7.9.21); a
@@ -194,7 +181,7 @@ def convert(values: npt.ArrayLike, scalar: ScalarType, declared: ScalarType | No
     with np.errstate(all="ignore"):
         if scalar.is_integer and is_float(source.dtype):
             declared = declared or scalar_type(source.dtype)
-            highest = scalar.size == 8 or declared in (None, SCALARS["f64"])
+            highest = scalar.size == 8 or declared in (None, types.SCALARS["f64"])
             nan = 1 << (8 * scalar.size - 1) if highest else 0
             return _float_to_integer(source.astype(np.float64), scalar, target, nan)
         if scalar.name in _ML_DTYPES and source.dtype != target:
@@ -202,7 +189,7 @@ def convert(values: npt.ArrayLike, scalar: ScalarType, declared: ScalarType | No
         return source.astype(target)
 
 
-def _float_to_integer(values: Array, scalar: ScalarType, target: DType, nan: int) -> Array:
+def _float_to_integer(values: Array, scalar: types.ScalarType, target: DType, nan: int) -> Array:
     """Convert float64; ``nan`` is the bit pattern of NaN."""
     unknown = np.isnan(values)
     whole = np.trunc(np.where(unknown, 0.0, values))
@@ -235,7 +222,7 @@ def _round_to_odd(values: Array) -> Array:
     return result
 
 
-def by_value(element: Type, data: bytes) -> Any:
+def by_value(element: types.Type, data: bytes) -> Any:
     """Decode a value passed by value: a numpy scalar, an array or a structured scalar."""
-    array = np.frombuffer(data, element_dtype(element)).reshape(inner_shape(element)).copy()
+    array = np.frombuffer(data, element_dtype(element)).reshape(types.inner_shape(element)).copy()
     return array[()]

@@ -18,20 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from cudarun.arguments import types
 from cudarun.arguments.buffers import BufferRules
 from cudarun.arguments.dimensions import parse_count, read_dimension
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.files import locate
 from cudarun.arguments.packing import BufferSpec, Pointers, Resolve
-from cudarun.arguments.types import (
-    ADDRESS,
-    SCALARS,
-    ArrayType,
-    StructMember,
-    StructType,
-    Type,
-    has_pointers,
-)
 from cudarun.arguments.values import Argument, Buffer, Descriptor, FileBuffer, Null, Value
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
@@ -46,7 +38,7 @@ MAX_BY_VALUE = 1 << 26
 """The bytes of an array by value; those of a kernel's parameters are far fewer."""
 
 _INITIAL_AHEAD = re.compile(r"@|(?:cast|corder|asis)\s*\(|(?:zeros|ones|iota)\b")
-_INT64, _INT32 = SCALARS["i64"], SCALARS["i32"]
+_INT64, _INT32 = types.SCALARS["i64"], types.SCALARS["i32"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +67,7 @@ class NumbaField(Descriptor):
     buffer: Buffer | FileBuffer
     name: str
     axis: int = 0
-    type: Type = field(default=_INT64, init=False)
+    type: types.Type = field(default=_INT64, init=False)
 
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
         """Return the integer."""
@@ -97,11 +89,11 @@ class WarpArray(Descriptor):
     """
 
     buffer: Buffer | FileBuffer
-    type: Type = field(default=StructType((
-        StructMember("data", ADDRESS), StructMember("grad", ADDRESS),
-        StructMember("shape", ArrayType(_INT32, MAX_DIMENSIONS)),
-        StructMember("strides", ArrayType(_INT32, MAX_DIMENSIONS)),
-        StructMember("ndim", _INT32), StructMember("flags", _INT32),
+    type: types.Type = field(default=types.StructType((
+        types.StructMember("data", types.ADDRESS), types.StructMember("grad", types.ADDRESS),
+        types.StructMember("shape", types.ArrayType(_INT32, MAX_DIMENSIONS)),
+        types.StructMember("strides", types.ArrayType(_INT32, MAX_DIMENSIONS)),
+        types.StructMember("ndim", _INT32), types.StructMember("flags", _INT32),
     )), init=False, repr=False, compare=False)  # fmt: skip
 
     type_name: ClassVar[str | None] = "array_t"
@@ -142,9 +134,11 @@ class LaunchBounds(Descriptor):
     type_name: ClassVar[str | None] = "launch_bounds_t"
 
     @property
-    def type(self) -> Type:
+    def type(self) -> types.Type:
         """The size, aligned to 8 bytes."""
-        return StructType((StructMember("shape", ArrayType(SCALARS["u64"], self.size // 8)),))
+        return types.StructType(
+            (types.StructMember("shape", types.ArrayType(types.SCALARS["u64"], self.size // 8)),)
+        )
 
     def fitted(self, size: int) -> LaunchBounds:
         """Return the layout for a parameter of this size; the parser has the first that fits."""
@@ -156,8 +150,8 @@ class LaunchBounds(Descriptor):
 
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
         """Return the structure."""
-        shape = resolve(Buffer(SCALARS["u8"], self.dimensions), name).shape
-        if any(extent > SCALARS["u32"].maximum for extent in shape):
+        shape = resolve(Buffer(types.SCALARS["u8"], self.dimensions), name).shape
+        if any(extent > types.SCALARS["u32"].maximum for extent in shape):
             raise RequestError(f"{self}: the dimensions of Warp are 32-bit integers")
         count = math.prod(shape).to_bytes(8, "little")
         if self.size == self._least:
@@ -176,7 +170,7 @@ class LaunchBounds(Descriptor):
 class FilledArray(Descriptor):
     """An array by value with an initializer, ``i32*8000:@x.npy``."""
 
-    type: ArrayType
+    type: types.ArrayType
     buffer: Buffer
 
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
@@ -272,11 +266,11 @@ class FrameworkRules(BufferRules):
         scanner.expect(")", f"after the value of {word}")
         return found
 
-    def filled_array(self, element: Type) -> FilledArray | None:
+    def filled_array(self, element: types.Type) -> FilledArray | None:
         """Parse the initializer of an array by value; ``None`` if there is none."""
-        if not isinstance(element, ArrayType) or not self.scanner.looks_at(_INITIAL_AHEAD):
+        if not isinstance(element, types.ArrayType) or not self.scanner.looks_at(_INITIAL_AHEAD):
             return None
-        if has_pointers(element):
+        if types.has_pointers(element):
             return None
         if element.size > MAX_BY_VALUE:
             raise self.scanner.error(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from cudarun.arguments import values
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
@@ -31,23 +32,6 @@ from cudarun.arguments.types import (
 )
 from cudarun.arguments.value_parts import walk
 from cudarun.arguments.value_rules import EXPRESSION_AHEAD, NUMBER_AHEAD, ORDERS
-from cudarun.arguments.values import (
-    AddressOf,
-    Argument,
-    Buffer,
-    Bytes,
-    FileBuffer,
-    Member,
-    Null,
-    ObjectValue,
-    Pointer,
-    Reference,
-    SequenceValue,
-    StructValue,
-    TensorMapValue,
-    Value,
-    has_type,
-)
 from cudarun.base.errors import RequestError
 
 MAX_ARRAY = 1 << 20
@@ -67,7 +51,7 @@ _SEVERAL = "several numbers require a type, such as float4:1,2,3,4 or f32*5:1,2,
 _A_VALUE = "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"
 
 
-def parse_argument(text: str | Argument) -> Argument:
+def parse_argument(text: str | values.Argument) -> values.Argument:
     """Parse one ARG; that of a program may be parsed already.
 
     >>> parse_argument("x=float:0.5")
@@ -76,7 +60,7 @@ def parse_argument(text: str | Argument) -> Argument:
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
     """
-    if isinstance(text, Argument):
+    if isinstance(text, values.Argument):
         return text
     scanner = Scanner(text)
     start = scanner.skip_space()
@@ -88,16 +72,16 @@ def parse_argument(text: str | Argument) -> Argument:
         )
     if scanner.at_end:
         raise scanner.error("expected a value, found the end")
-    return Argument(name, parser.whole_value(name), text)
+    return values.Argument(name, parser.whole_value(name), text)
 
 
-def parse_setting(text: str | Argument) -> Argument:
+def parse_setting(text: str | values.Argument) -> values.Argument:
     """Parse ``NAME=VALUE`` of ``--set``: a variable of the image and its value.
 
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
     """
-    if isinstance(text, Argument):
+    if isinstance(text, values.Argument):
         return text
     scanner = Scanner(text)
     start = scanner.skip_space()
@@ -107,15 +91,15 @@ def parse_setting(text: str | Argument) -> Argument:
     start = scanner.skip_space()
     value = _ArgumentParser(scanner).whole_value(found["name"])
     for each in walk(value):
-        if isinstance(each, ObjectValue):
+        if isinstance(each, values.ObjectValue):
             hint = "pass it as an argument; CUDA 12 has no texture references"
             raise scanner.error(f"a {each.word} cannot be written to a variable", start, hint=hint)
-        if isinstance(each, TensorMapValue):
+        if isinstance(each, values.TensorMapValue):
             raise scanner.error("a tensor map cannot be written to a variable", start)
-    return Argument(found["name"], value, text)
+    return values.Argument(found["name"], value, text)
 
 
-def parse_buffer(given: str | Argument) -> Argument:
+def parse_buffer(given: str | values.Argument) -> values.Argument:
     """Parse ``NAME=VALUE`` of ``--buffer``: memory that is not a parameter.
 
     Raises:
@@ -126,7 +110,7 @@ def parse_buffer(given: str | Argument) -> Argument:
     scanner = Scanner(text)
     if argument.name is None:
         raise scanner.error("expected NAME=VALUE", 0, hint="example: 'tmp=f32[n]'")
-    if not isinstance(argument.value, Buffer | FileBuffer):
+    if not isinstance(argument.value, values.Buffer | values.FileBuffer):
         raise scanner.error(
             f"{argument.value} is not a buffer", len(text) - len(text.split("=", 1)[1]),
             hint="examples: f32[n]:zeros, @x.npy",
@@ -134,7 +118,7 @@ def parse_buffer(given: str | Argument) -> Argument:
     return argument
 
 
-def parse_arguments(texts: Iterable[str | Argument]) -> tuple[Argument, ...]:
+def parse_arguments(texts: Iterable[str | values.Argument]) -> tuple[values.Argument, ...]:
     """Parse all ARGs of a launch.
 
     Raises:
@@ -142,7 +126,7 @@ def parse_arguments(texts: Iterable[str | Argument]) -> tuple[Argument, ...]:
         RequestError: Two of them have the same name.
     """
     arguments = tuple(map(parse_argument, texts))
-    seen: dict[str, Argument] = {}
+    seen: dict[str, values.Argument] = {}
     for argument in arguments:
         if argument.name is None:
             continue
@@ -178,41 +162,41 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         found = self.scanner.match(_ARGUMENT_NAME)
         return found["name"] if found else None
 
-    def whole_value(self, name: str | None) -> Value:
+    def whole_value(self, name: str | None) -> values.Value:
         self.refuse_path(f"{name}=" if name else "")
         value = self.value()
         scanner = self.scanner
-        if scanner.peek(",") and isinstance(value, SequenceValue):
+        if scanner.peek(",") and isinstance(value, values.SequenceValue):
             raise scanner.error(f"{value.type} accepts at most {value.type.count} values")
         if scanner.peek(",") and isinstance(value, UntypedNumber):
             raise scanner.error("unexpected ','", hint=_SEVERAL)
         scanner.expect_end()
         return value
 
-    def value(self) -> Value:
+    def value(self) -> values.Value:
         start = self.scanner.skip_space()
         found = self.type_or_value()
         if isinstance(found, Type):
             raise self._without_value(found, start)
         return found
 
-    def type_or_value(self) -> Type | Value:
+    def type_or_value(self) -> Type | values.Value:
         """Parse a value, or a type without a value: only the context knows which is allowed."""
         scanner = self.scanner
         if scanner.accept("@"):
-            return FileBuffer(self.path())
+            return values.FileBuffer(self.path())
         if scanner.peek("&"):
             return self.address()
         if scanner.looks_at(NUMBER_AHEAD) or scanner.looks_at(EXPRESSION_AHEAD):
             return self.computed() or self.number()
         if scanner.peek("{"):
             found = self.braces()
-            if isinstance(found, StructValue):
+            if isinstance(found, values.StructValue):
                 return found
             return self.after_type(found)
         return self.word()
 
-    def address(self) -> AddressOf:
+    def address(self) -> values.AddressOf:
         """Parse ``&NAME`` or ``&NAME[INDEX]``."""
         scanner = self.scanner
         scanner.expect("&", "before a name")
@@ -221,24 +205,24 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         if scanner.accept("["):
             index = read_dimension(scanner)
             scanner.expect("]", "after the index")
-        return AddressOf(name, index)
+        return values.AddressOf(name, index)
 
-    def pointer(self) -> Pointer:
+    def pointer(self) -> values.Pointer:
         start = self.scanner.skip_space()
         value = self.value()
-        if not isinstance(value, Pointer):
+        if not isinstance(value, values.Pointer):
             raise self.scanner.error(
                 f"expected an address, found {value}", start, hint="examples: &a, &a[128], null"
             )
         return value
 
-    def word(self) -> Type | Value:
+    def word(self) -> Type | values.Value:
         """Parse a construct that starts with a word: ``null``, ``bytes:`` or a type."""
         scanner = self.scanner
         start = scanner.skip_space()
         word = self.required(IDENTIFIER, "a value")
         if word == "null":
-            return Null()
+            return values.Null()
         if word == "bytes" and scanner.accept(":"):
             return self.bytes()
         if word in FRAMEWORKS and scanner.peek("("):
@@ -249,7 +233,7 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
             return self.after_type(ADDRESS)
         if word in ORDERS and scanner.peek("("):
             scanner.position = start
-            return FileBuffer(*self.ordered_path())
+            return values.FileBuffer(*self.ordered_path())
         if word in OBJECTS and scanner.peek("("):
             return self.object(word)
         if word == "cast" and scanner.peek("("):
@@ -269,10 +253,10 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
             raise scanner.error(f"unknown type {word!r}", start, hint=hint)
         return self.after_type(named)
 
-    def reference(self) -> Reference | None:
+    def reference(self) -> values.Reference | None:
         """Parse a name that is a whole value."""
         found = self.scanner.match(_REFERENCE)
-        return None if found is None else Reference(found.group())
+        return None if found is None else values.Reference(found.group())
 
     def longest_name(self, word: str) -> ScalarType | VectorType | None:
         """Parse the type whose name starts with ``word``: C's type names have up to four words."""
@@ -288,7 +272,7 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         scanner.position = end
         return named
 
-    def after_type(self, element: Type) -> Type | Value:
+    def after_type(self, element: Type) -> Type | values.Value:
         """Parse the optional ``*COUNT``, ``[DIMENSIONS]`` and ``:VALUE`` after a type."""
         scanner = self.scanner
         while scanner.accept("*"):
@@ -314,16 +298,16 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         self.check_depth(array, start)
         return array
 
-    def bytes(self) -> Bytes:
+    def bytes(self) -> values.Bytes:
         start = self.scanner.skip_space()
         digits = self.required(_HEX, "hexadecimal digits").replace("_", "")
         if not digits:
             raise self.scanner.error("bytes: requires hexadecimal digits, two per byte", start)
         if len(digits) % 2:
             raise self.scanner.error("odd number of hexadecimal digits; each byte has two", start)
-        return Bytes(bytes.fromhex(digits))
+        return values.Bytes(bytes.fromhex(digits))
 
-    def braces(self) -> StructType | StructValue:
+    def braces(self) -> StructType | values.StructValue:
         """Parse ``{…}``: a struct value when all members have a value, a type when none has."""
         scanner = self.scanner
         start = scanner.skip_space()
@@ -337,7 +321,7 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         found = self._struct(members)
         if isinstance(found, StructType):
             self.check_depth(found, start)
-        elif has_type(found):
+        elif values.has_type(found):
             self.check_depth(found.type, start)
         return found
 
@@ -346,7 +330,7 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         if depth(element) > MAX_DEPTH:
             raise self.scanner.error(f"a type has more than {MAX_DEPTH} levels", start)
 
-    def member(self, taken: set[str]) -> tuple[str | None, Type | Value, int]:
+    def member(self, taken: set[str]) -> tuple[str | None, Type | values.Value, int]:
         start = self.scanner.skip_space()
         name = self.name()
         if name in taken:
@@ -356,8 +340,8 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         return name, self.type_or_value(), start
 
     def _struct(
-        self, members: list[tuple[str | None, Type | Value, int]]
-    ) -> StructType | StructValue:
+        self, members: list[tuple[str | None, Type | values.Value, int]]
+    ) -> StructType | values.StructValue:
         types = [what for _, what, _ in members if isinstance(what, Type)]
         if len(types) == len(members):
             return StructType(
@@ -366,8 +350,8 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         for _, what, start in members:
             if isinstance(what, Type):
                 raise self._without_value(what, start)
-        return StructValue(
-            tuple(Member(name, w) for name, w, _ in members if not isinstance(w, Type))
+        return values.StructValue(
+            tuple(values.Member(name, w) for name, w, _ in members if not isinstance(w, Type))
         )
 
     def _without_value(self, element: Type, start: int) -> RequestError:

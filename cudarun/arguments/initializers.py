@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cudarun.arguments import types
 from cudarun.arguments.array_files import file_contents
 from cudarun.arguments.contents import (
     ArithmeticSequence,
@@ -27,14 +28,6 @@ from cudarun.arguments.initial_values import Constant, FileInitial, Generated
 from cudarun.arguments.literals import read
 from cudarun.arguments.packing import BufferSpec, leaf_bytes
 from cudarun.arguments.scalars import UntypedNumber
-from cudarun.arguments.types import (
-    PointerType,
-    ScalarType,
-    StructType,
-    Type,
-    inner_shape,
-    innermost,
-)
 from cudarun.arguments.values import BoxFilter, Initial, ListInitial
 from cudarun.base.errors import RequestError
 
@@ -47,7 +40,7 @@ def seeded(seed: int, buffer_name: str) -> np.random.Generator:
 
 
 def fill(
-    initial: Initial, element: Type, shape: tuple[int, ...], rng: np.random.Generator
+    initial: Initial, element: types.Type, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     """Return an array with the contents of ``initial``, C-contiguous and writable.
 
@@ -66,7 +59,7 @@ def fill(
 
 
 def contents(
-    initial: Initial, element: Type, shape: tuple[int, ...], rng: np.random.Generator
+    initial: Initial, element: types.Type, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Contents:
     """Return the contents that `fill` writes, for generation in chunks.
 
@@ -74,22 +67,22 @@ def contents(
         RequestError: A file or list does not match, or a sequence exceeds the range of its type.
         MemoryError: The host is out of memory for contents that cannot be generated in chunks.
     """
-    whole = shape + inner_shape(element)
-    match initial, innermost(element):
-        case BoxFilter(), ScalarType() as scalar:
+    whole = shape + types.inner_shape(element)
+    match initial, types.innermost(element):
+        case BoxFilter(), types.ScalarType() as scalar:
             return ArrayContents(_box_filtered(initial, element, scalar, rng))
         case FileInitial(), _:
             return file_contents(initial, BufferSpec("", element, shape))
         case ListInitial(), _:
             data = bytearray(b"".join(map(leaf_bytes, initial.leaves)))
             return ArrayContents(np.frombuffer(data, element_dtype(element)))
-        case Constant(), StructType() as struct:
+        case Constant(), types.StructType() as struct:
             return RepeatedContents(_structs(initial, struct, (1,), rng), math.prod(whole))
-        case Constant(), PointerType():
+        case Constant(), types.PointerType():
             return RepeatedContents(np.zeros(1, np.uint64), math.prod(whole))
-        case _, StructType() as struct:
+        case _, types.StructType() as struct:
             return ArrayContents(_structs(initial, struct, whole, rng))
-        case _, ScalarType() as scalar:
+        case _, types.ScalarType() as scalar:
             return _scalars(initial, scalar, whole, rng)
         case _:
             raise AssertionError(f"a buffer cannot contain {element}")
@@ -109,24 +102,26 @@ def in_memory(what: str) -> Iterator[None]:
 
 
 def _array(
-    initial: Initial, element: Type, shape: tuple[int, ...], rng: np.random.Generator
+    initial: Initial, element: types.Type, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
-    return contents(initial, element, shape, rng).array().reshape(shape + inner_shape(element))
+    return (
+        contents(initial, element, shape, rng).array().reshape(shape + types.inner_shape(element))
+    )
 
 
 def _structs(
-    initial: Initial, struct: StructType, shape: tuple[int, ...], rng: np.random.Generator
+    initial: Initial, struct: types.StructType, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     result = np.zeros(shape, element_dtype(struct))
     for name, member in zip(struct.member_names, struct.members, strict=True):
-        if isinstance(member.type, PointerType):  # only zeros come here
+        if isinstance(member.type, types.PointerType):  # only zeros come here
             continue
         result[name] = _array(initial, member.type, shape, rng)
     return result
 
 
 def _scalars(
-    initial: Initial, scalar: ScalarType, shape: tuple[int, ...], rng: np.random.Generator
+    initial: Initial, scalar: types.ScalarType, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Contents:
     count = math.prod(shape)
     match initial:
@@ -161,7 +156,7 @@ def _integer(number: UntypedNumber) -> int:
 
 
 def _float_sequence(
-    start: float, step: float, scalar: ScalarType, count: int
+    start: float, step: float, scalar: types.ScalarType, count: int
 ) -> ArithmeticSequence:
     last = start + max(count - 1, 0) * step
     if not np.isfinite(convert(last, scalar).astype(np.float64)):
@@ -169,7 +164,7 @@ def _float_sequence(
     return ArithmeticSequence(scalar, start, step, count)
 
 
-def _eye(scalar: ScalarType, shape: tuple[int, ...]) -> Array:
+def _eye(scalar: types.ScalarType, shape: tuple[int, ...]) -> Array:
     result = np.zeros(shape, scalar_dtype(scalar))
     diagonal = np.arange(min(shape[-2:]))
     result[..., diagonal, diagonal] = 1
@@ -177,7 +172,7 @@ def _eye(scalar: ScalarType, shape: tuple[int, ...]) -> Array:
 
 
 def _box_filtered(
-    filtered: BoxFilter, element: Type, scalar: ScalarType, rng: np.random.Generator
+    filtered: BoxFilter, element: types.Type, scalar: types.ScalarType, rng: np.random.Generator
 ) -> Array:
     """Return a level of a mipmapped array: the means of boxes of level 0, rounded once.
 

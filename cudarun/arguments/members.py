@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from cudarun.arguments import types
 from cudarun.arguments.parameter_match import (
     ParameterMismatch,
     PtxType,
@@ -14,16 +15,6 @@ from cudarun.arguments.parameter_match import (
 )
 from cudarun.arguments.parameter_order import has_names
 from cudarun.arguments.scalars import Scalar
-from cudarun.arguments.types import (
-    SCALARS,
-    ArrayType,
-    PointerType,
-    ScalarType,
-    StructType,
-    Type,
-    VectorType,
-    align_up,
-)
 from cudarun.arguments.values import (
     Argument,
     Bytes,
@@ -71,7 +62,7 @@ def fields_of(parameter: Parameter) -> list[Parameter]:
             for i in range(parameter.count)
         ]
     expected = expected_type(parameter.type)
-    if isinstance(expected, VectorType):
+    if isinstance(expected, types.VectorType):
         size, type_ = expected.element.size, expected.element.name
         names = "xyzw"[: expected.count]
         return [Parameter(i, i * size, size, None, type_, name) for i, name in enumerate(names)]
@@ -111,7 +102,7 @@ def member_remarks(arguments: Sequence[Argument], parameters: Sequence[Parameter
 def unknown_members(parameter: Parameter) -> str:
     """Return the problem of a struct without types whose parameter has no known members."""
     expected = expected_type(parameter.type)
-    if isinstance(expected, PointerType):
+    if isinstance(expected, types.PointerType):
         return "it is a pointer: pass a buffer, &symbol or null"
     if expected is not None and not isinstance(expected, PtxType):
         return f"it is {expected}, not a struct"
@@ -147,14 +138,14 @@ def laid_out(
     expected = expected_type(parameter.type)
     scalars = tuple(each for each in values if isinstance(each, Scalar))
     if len(scalars) == len(values) and parameter.count > 1:
-        return SequenceValue(ArrayType(scalars[0].type, len(scalars)), scalars)
-    if isinstance(expected, VectorType):
+        return SequenceValue(types.ArrayType(scalars[0].type, len(scalars)), scalars)
+    if isinstance(expected, types.VectorType):
         return SequenceValue(expected, scalars)
     members: list[Member] = []
     end, widest = 0, 1
 
     def fill(start: int, alignment: int) -> None:
-        if align_up(end, alignment) != start:
+        if types.align_up(end, alignment) != start:
             members.append(Member(None, Bytes(bytes(start - end))))
 
     for index, (argument, value, field) in enumerate(zip(arguments, values, fields, strict=True)):
@@ -169,7 +160,7 @@ def laid_out(
     return StructValue(tuple(members))
 
 
-def fit_members(given: Type, parameter: Parameter) -> None:
+def fit_members(given: types.Type, parameter: Parameter) -> None:
     """Compare a struct or an array with the members of its parameter, as far as they are known.
 
     Bytes are taken for every member. Signedness is ignored, as for a scalar.
@@ -178,7 +169,7 @@ def fit_members(given: Type, parameter: Parameter) -> None:
         ParameterMismatch: A part has another type than the member at its offset.
     """
     if not (parameter.members or parameter.count > 1) or not isinstance(
-        given, StructType | ArrayType
+        given, types.StructType | types.ArrayType
     ):
         return
     name = parameter.name if parameter.count > 1 else None
@@ -187,7 +178,7 @@ def fit_members(given: Type, parameter: Parameter) -> None:
     declared = {part.offset: part for part in _declared((own,))}
     offsets = sorted(declared)
     for offset, part in _parts(given, 0):
-        if part.size == 1 and isinstance(part, ScalarType) and part.is_integer:
+        if part.size == 1 and isinstance(part, types.ScalarType) and part.is_integer:
             continue
         before = bisect_right(offsets, offset) - 1
         if before < 0:
@@ -196,7 +187,7 @@ def fit_members(given: Type, parameter: Parameter) -> None:
         if offset >= found.offset + found.type.size:  # padding, or a member of an unknown type
             continue
         if offset != found.offset or not _agree(part, found.type):
-            what = "a pointer" if isinstance(part, PointerType) else str(part)
+            what = "a pointer" if isinstance(part, types.PointerType) else str(part)
             raise ParameterMismatch(
                 f"{found.name} at offset {found.offset} is {found}, not {what}"
                 + (f" at offset {offset}" if offset != found.offset else "")
@@ -206,7 +197,7 @@ def fit_members(given: Type, parameter: Parameter) -> None:
 def pointer_at(parameter: Parameter, offset: int) -> Parameter | None:
     """Return the pointer at an offset in a struct as a parameter; ``None`` without one."""
     for field in struct_fields(parameter.members):
-        if field.offset == offset and isinstance(expected_type(field.type), PointerType):
+        if field.offset == offset and isinstance(expected_type(field.type), types.PointerType):
             return replace(field, index=parameter.index)
     return None
 
@@ -217,19 +208,19 @@ class _Part:
 
     name: str
     offset: int
-    type: ScalarType | PointerType
+    type: types.ScalarType | types.PointerType
     spelling: str | None
 
     def __str__(self) -> str:
-        return str(self.spelling if isinstance(self.type, PointerType) else self.type)
+        return str(self.spelling if isinstance(self.type, types.PointerType) else self.type)
 
 
 def _declared(members: Sequence[ParameterMember]) -> Iterator[_Part]:
     for field in struct_fields(members):
         match expected_type(field.type):
-            case ScalarType() | PointerType() as type_:
+            case types.ScalarType() | types.PointerType() as type_:
                 pass
-            case VectorType(element=type_):
+            case types.VectorType(element=type_):
                 pass
             case _:
                 continue
@@ -237,22 +228,26 @@ def _declared(members: Sequence[ParameterMember]) -> Iterator[_Part]:
             yield _Part(field.name or "", start, type_, field.type)
 
 
-def _parts(given: Type, offset: int) -> Iterator[tuple[int, ScalarType | PointerType]]:
+def _parts(
+    given: types.Type, offset: int
+) -> Iterator[tuple[int, types.ScalarType | types.PointerType]]:
     """Yield the scalars and pointers of a type with their offsets."""
     match given:
-        case ScalarType() | PointerType():
+        case types.ScalarType() | types.PointerType():
             yield offset, given
-        case VectorType(element=element, count=count) | ArrayType(element, count):
+        case types.VectorType(element=element, count=count) | types.ArrayType(element, count):
             for index in range(count):
                 yield from _parts(element, offset + index * element.size)
-        case StructType(members=members, layout=layout):
+        case types.StructType(members=members, layout=layout):
             for member, start in zip(members, layout.offsets, strict=True):
                 yield from _parts(member.type, offset + start)
 
 
-def _agree(given: ScalarType | PointerType, declared: ScalarType | PointerType) -> bool:
-    if isinstance(declared, PointerType):
-        return isinstance(given, PointerType) or given == SCALARS["u64"]
-    if isinstance(given, PointerType):
-        return declared == SCALARS["u64"]
+def _agree(
+    given: types.ScalarType | types.PointerType, declared: types.ScalarType | types.PointerType
+) -> bool:
+    if isinstance(declared, types.PointerType):
+        return isinstance(given, types.PointerType) or given == types.SCALARS["u64"]
+    if isinstance(given, types.PointerType):
+        return declared == types.SCALARS["u64"]
     return has_same_bits(given, declared)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+from cudarun.arguments import tensor_map_options
 from cudarun.arguments.buffers import BufferRules
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.sampling import (
@@ -20,17 +21,6 @@ from cudarun.arguments.sampling import (
     Sampling,
 )
 from cudarun.arguments.scanner import DOTTED, IDENTIFIER
-from cudarun.arguments.tensor_map_options import (
-    ELEMENTS,
-    FILLS,
-    INTERLEAVES,
-    PROMOTIONS,
-    SWIZZLES,
-    Im2col,
-    Sizes,
-    TensorMapOptions,
-    sizes_of,
-)
 from cudarun.arguments.types import MAX_DEPTH, SCALARS, Type
 from cudarun.arguments.values import (
     AddressOf,
@@ -222,11 +212,11 @@ _OF: Mapping[str, Mapping[str, _Parse]] = {
 _SIZES = re.compile(r"-?[0-9]{1,20}(?:x-?[0-9]{1,20})*(?![\w.])")
 _WORD = re.compile(r"\w+")
 _WORDS: dict[str, Mapping[str, object]] = {
-    "type": ELEMENTS,
-    "swizzle": SWIZZLES,
-    "interleave": INTERLEAVES,
-    "l2": PROMOTIONS,
-    "oob": FILLS,
+    "type": tensor_map_options.ELEMENTS,
+    "swizzle": tensor_map_options.SWIZZLES,
+    "interleave": tensor_map_options.INTERLEAVES,
+    "l2": tensor_map_options.PROMOTIONS,
+    "oob": tensor_map_options.FILLS,
 }
 """The words that are values of options."""
 _EXAMPLE = "example: tensormap(x, box=64x64, swizzle=128B)"
@@ -252,7 +242,7 @@ class TensorMapRules(ObjectRules):
         if ("box" in given) == ("im2col" in given):
             what = "has no box" if "box" not in given else "has both box= and im2col(…)"
             raise scanner.error(f"the tensor map {what}", start, hint=_EXAMPLE)
-        return TensorMapValue(tensor, TensorMapOptions(**given))
+        return TensorMapValue(tensor, tensor_map_options.TensorMapOptions(**given))
 
     def tensor(self) -> AddressOf | Buffer | FileBuffer:
         """Parse the tensor: the name of a buffer, an address in one, or a buffer."""
@@ -275,11 +265,11 @@ class TensorMapRules(ObjectRules):
             raise self.scanner.error(f"unknown {name} {word!r}", start, hint=listed)
         return found
 
-    def sizes(self) -> Sizes:
+    def sizes(self) -> tensor_map_options.Sizes:
         """Parse ``64x32`` or ``[m, 2*k]``."""
         scanner = self.scanner
         if numbers := scanner.match(_SIZES):
-            return sizes_of(*map(int, numbers.group().split("x")))
+            return tensor_map_options.sizes_of(*map(int, numbers.group().split("x")))
         if not scanner.accept("["):
             raise scanner.error(
                 f"expected sizes, found {scanner.found()}", hint="examples: 64x64, [64, 2*k]"
@@ -288,7 +278,7 @@ class TensorMapRules(ObjectRules):
         scanner.expect("]", "or ',' after a size")
         return found
 
-    def _im2col(self) -> Im2col:
+    def _im2col(self) -> tensor_map_options.Im2col:
         scanner = self.scanner
         start = scanner.skip_space()
         scanner.expect("(", "after im2col")
@@ -299,4 +289,4 @@ class TensorMapRules(ObjectRules):
         scanner.expect(")", "or ',' after an option of im2col")
         if missing := [name for name in parsers if name not in given]:
             raise scanner.error(f"im2col requires {', '.join(missing)}", start)
-        return Im2col(**given)
+        return tensor_map_options.Im2col(**given)

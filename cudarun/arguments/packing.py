@@ -11,27 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
+from cudarun.arguments import values
 from cudarun.arguments.sampling import ArrayForm, Sampling, object_text
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
-from cudarun.arguments.values import (
-    AddressOf,
-    BoxFilter,
-    Buffer,
-    Bytes,
-    Descriptor,
-    Element,
-    FileBuffer,
-    Initial,
-    Leaf,
-    ObjectValue,
-    SequenceValue,
-    StructValue,
-    TensorExtent,
-    TensorMapValue,
-    Value,
-    value_type,
-)
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
 from cudarun.model.launch import LayoutRow
@@ -57,7 +40,7 @@ class BufferSpec:
     name: str
     type: Type
     shape: tuple[int, ...]
-    initial: Initial | None = None
+    initial: values.Initial | None = None
     pointers: Pointers = ()
 
     @property
@@ -112,7 +95,7 @@ class ArraySpec(BufferSpec):
     @property
     def seed_name(self) -> str:
         """The name that its random numbers depend on: a computed level has those of level 0."""
-        return self.array if isinstance(self.initial, BoxFilter) else self.name
+        return self.array if isinstance(self.initial, values.BoxFilter) else self.name
 
     def __str__(self) -> str:
         return BufferSpec.__str__(self)
@@ -141,7 +124,9 @@ class ObjectSpec:
     @property
     def text(self) -> str:
         """The object in the grammar, with resolved dimensions."""
-        given = [each.text for each in self.levels if not isinstance(each.initial, BoxFilter)]
+        given = [
+            each.text for each in self.levels if not isinstance(each.initial, values.BoxFilter)
+        ]
         return object_text(given if self.owns else [self.source], self.form, self.sampling)
 
 
@@ -170,7 +155,7 @@ class TensorMapSpec:
         layout: The layout; ``None`` until binding resolves it.
     """
 
-    tensor: BufferSpec | AddressOf | BufferElement
+    tensor: BufferSpec | values.AddressOf | BufferElement
     options: TensorMapOptions
     layout: TensorMapLayout | None = None
 
@@ -178,11 +163,11 @@ class TensorMapSpec:
 Pointee: TypeAlias = (
     BufferSpec
     | ObjectSpec
-    | AddressOf
+    | values.AddressOf
     | BufferElement
     | VariableElement
     | TensorMapSpec
-    | TensorExtent
+    | values.TensorExtent
 )
 """The object that an address points to, or whose handle or tensor map it is; binding resolves
 ``AddressOf`` and ``TensorExtent``."""
@@ -255,7 +240,7 @@ class ParameterSlot:
 
     name: str
     parameter: Parameter
-    value: Value
+    value: values.Value
     data: bytes
     pointers: Pointers
 
@@ -276,15 +261,17 @@ class Packed:
     rows: tuple[LayoutRow, ...]
 
 
-Resolve: TypeAlias = Callable[[Buffer | FileBuffer, str], BufferSpec]
+Resolve: TypeAlias = Callable[[values.Buffer | values.FileBuffer, str], BufferSpec]
 """A function that returns the buffer to allocate for a value and its name."""
 
-ResolveAll: TypeAlias = Callable[[Buffer | FileBuffer | ObjectValue, str], BufferSpec | ObjectSpec]
+ResolveAll: TypeAlias = Callable[
+    [values.Buffer | values.FileBuffer | values.ObjectValue, str], BufferSpec | ObjectSpec
+]
 """A function that returns the buffer to allocate, or the object to create, for a value and its
 name."""
 
 
-def pack(value: Value, name: str, resolve: ResolveAll) -> Packed:
+def pack(value: values.Value, name: str, resolve: ResolveAll) -> Packed:
     """Pack a value into the bytes of its parameter, little-endian, with zero padding.
 
     Args:
@@ -292,35 +279,35 @@ def pack(value: Value, name: str, resolve: ResolveAll) -> Packed:
         name: The name in layout rows; a buffer within a struct is called ``NAME_MEMBER``.
         resolve: Called once for each buffer in the value.
     """
-    packer = _Packer(bytearray(value_type(value).size), resolve)
+    packer = _Packer(bytearray(values.value_type(value).size), resolve)
     packer.put(value, name, 0, 0)
     return Packed(bytes(packer.data), tuple(packer.pointers), tuple(packer.rows))
 
 
-def leaf_bytes(leaf: Leaf) -> bytes:
+def leaf_bytes(leaf: values.Leaf) -> bytes:
     """Return the bytes of a value in a list, with zeros in place of addresses."""
-    return element_bytes(leaf) if isinstance(leaf, Element) else bytes(POINTER_SIZE)
+    return element_bytes(leaf) if isinstance(leaf, values.Element) else bytes(POINTER_SIZE)
 
 
-def element_bytes(element: Element) -> bytes:
+def element_bytes(element: values.Element) -> bytes:
     """Return the bytes of a value without addresses."""
     data = bytearray(element.type.size)
     _write(element, data, 0)
     return bytes(data)
 
 
-def _write(element: Element, data: bytearray, offset: int) -> None:
+def _write(element: values.Element, data: bytearray, offset: int) -> None:
     match element:
         case Scalar():
             size = element.type.size
             data[offset : offset + size] = element.bits.to_bytes(size, "little")
-        case SequenceValue():
+        case values.SequenceValue():
             step = element.type.element.size
             for index, part in enumerate(element.elements):
                 _write(part, data, offset + index * step)
-        case StructValue():
+        case values.StructValue():
             for member, start in zip(element.members, element.type.layout.offsets, strict=True):
-                if isinstance(member.value, Element):
+                if isinstance(member.value, values.Element):
                     _write(member.value, data, offset + start)
 
 
@@ -333,56 +320,56 @@ class _Packer:
         self.pointers: list[tuple[int, Pointee]] = []
         self.rows: list[LayoutRow] = []
 
-    def put(self, value: Value, name: str, offset: int, padding: int) -> None:
+    def put(self, value: values.Value, name: str, offset: int, padding: int) -> None:
         text, type_text = self.written(value, name, offset)
-        type_ = value_type(value)
+        type_ = values.value_type(value)
         self.rows.append(
             LayoutRow(
                 name, type_text or str(type_), offset, type_.size, type_.alignment, padding, text
             )
         )
-        if isinstance(value, StructValue):
+        if isinstance(value, values.StructValue):
             self.members(value, name, offset)
 
-    def written(self, value: Value, name: str, offset: int) -> tuple[str, str | None]:
+    def written(self, value: values.Value, name: str, offset: int) -> tuple[str, str | None]:
         """Write a value without its members; return its text, and that of its type if special."""
         match value:
-            case StructValue():
+            case values.StructValue():
                 return "{…}", None
-            case Scalar() | SequenceValue():
+            case Scalar() | values.SequenceValue():
                 _write(value, self.data, offset)
                 return value.literal, None
-            case Bytes():
+            case values.Bytes():
                 self.data[offset : offset + len(value.data)] = value.data
                 return value.data.hex(), None
-            case Buffer() | FileBuffer() | ObjectValue():
+            case values.Buffer() | values.FileBuffer() | values.ObjectValue():
                 spec = self.resolve(value, name)
                 self.pointers.append((offset, spec))
                 return spec.text, f"{spec.type}*" if isinstance(spec, BufferSpec) else None
-            case Descriptor():
+            case values.Descriptor():
                 data, pointers, text = value.packed(name, self.buffer)
                 self.data[offset : offset + len(data)] = data
                 self.pointers += ((offset + at, pointee) for at, pointee in pointers)
                 return text, value.type_name
-            case AddressOf() | TensorExtent():
+            case values.AddressOf() | values.TensorExtent():
                 self.pointers.append((offset, value))
-            case TensorMapValue(tensor, options):
-                own = tensor if isinstance(tensor, AddressOf) else self.buffer(tensor, name)
+            case values.TensorMapValue(tensor, options):
+                own = tensor if isinstance(tensor, values.AddressOf) else self.buffer(tensor, name)
                 self.pointers.append((offset, TensorMapSpec(own, options)))
             case UntypedNumber():
                 raise TypeError(f"the number {value} has no type")
         return str(value), None
 
-    def buffer(self, value: Buffer | FileBuffer, name: str) -> BufferSpec:
+    def buffer(self, value: values.Buffer | values.FileBuffer, name: str) -> BufferSpec:
         """Return the buffer for a value."""
         spec = self.resolve(value, name)
         assert isinstance(spec, BufferSpec), "the value is a buffer"
         return spec
 
-    def members(self, struct: StructValue, name: str, offset: int) -> None:
+    def members(self, struct: values.StructValue, name: str, offset: int) -> None:
         end = 0
         layout = struct.type.layout
         for index, (member, start) in enumerate(zip(struct.members, layout.offsets, strict=True)):
             label = f"{name}.{member.name or index}"
             self.put(member.value, label, offset + start, start - end)
-            end = start + value_type(member.value).size
+            end = start + values.value_type(member.value).size

@@ -10,29 +10,9 @@ import re
 from enum import Enum
 from typing import TypeAlias
 
+from cudarun.arguments import types, values
 from cudarun.arguments.literals import Form, LiteralError, read
 from cudarun.arguments.scalars import Scalar, UntypedNumber
-from cudarun.arguments.types import (
-    NAMED,
-    SCALARS,
-    TENSOR_MAP,
-    ObjectType,
-    PointerType,
-    ScalarType,
-    Type,
-    VectorType,
-    innermost,
-    scalars_of,
-)
-from cudarun.arguments.values import (
-    AddressOf,
-    Buffer,
-    Descriptor,
-    FileBuffer,
-    Null,
-    Value,
-    value_type,
-)
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
 
@@ -61,7 +41,7 @@ class PtxType:
     size: int
 
 
-Expected: TypeAlias = PointerType | ScalarType | VectorType | PtxType | None
+Expected: TypeAlias = types.PointerType | types.ScalarType | types.VectorType | PtxType | None
 """A parameter's type; ``None`` if it is unknown, as for a struct."""
 
 
@@ -80,9 +60,9 @@ def expected_type(text: str | None) -> Expected:
         return PtxType(ptx["letter"], int(ptx["bits"]) // 8)
     plain = _plain(text)
     if plain.endswith(("*", "&", ".ptr")) or "(*" in plain:
-        return PointerType(plain.rstrip("*& "))
+        return types.PointerType(plain.rstrip("*& "))
     # Debug information has the type of an enumeration: enum Mode : unsigned int.
-    return NAMED.get(plain.rpartition(" : ")[2])
+    return types.NAMED.get(plain.rpartition(" : ")[2])
 
 
 def _plain(text: str) -> str:
@@ -90,7 +70,7 @@ def _plain(text: str) -> str:
     return " ".join(_QUALIFIERS.sub(" ", text).split())
 
 
-def fit(value: Value, parameter: Parameter) -> Value:
+def fit(value: values.Value, parameter: Parameter) -> values.Value:
     """Return the value for a parameter; an untyped number gets the parameter's type.
 
     Raises:
@@ -99,21 +79,21 @@ def fit(value: Value, parameter: Parameter) -> Value:
     expected = expected_type(parameter.type)
     if isinstance(value, UntypedNumber):
         value = _typed(value, expected, parameter.size)
-    if isinstance(value, Descriptor):
+    if isinstance(value, values.Descriptor):
         value = value.fitted(parameter.size)
-    given = value_type(value)
+    given = values.value_type(value)
     _fit_object(given, parameter.type)
-    if is_tensor_map(parameter) and isinstance(value, Buffer | FileBuffer):
+    if is_tensor_map(parameter) and isinstance(value, values.Buffer | values.FileBuffer):
         raise ParameterMismatch("it is a tensor map: tensormap(…, box=…)")
-    if isinstance(value, Buffer | FileBuffer | AddressOf | Null):
+    if isinstance(value, values.Buffer | values.FileBuffer | values.AddressOf | values.Null):
         _fit_address(expected)
-    elif isinstance(given, ScalarType):
+    elif isinstance(given, types.ScalarType):
         _fit_scalar(given, expected)
-    elif isinstance(given, VectorType) and isinstance(expected, VectorType):
+    elif isinstance(given, types.VectorType) and isinstance(expected, types.VectorType):
         _fit_vector(given, expected)
     if given.size != parameter.size:
-        what = "an address" if type(given) is PointerType else str(given)
-        what = value.type_name or what if isinstance(value, Descriptor) else what
+        what = "an address" if type(given) is types.PointerType else str(given)
+        what = value.type_name or what if isinstance(value, values.Descriptor) else what
         raise ParameterMismatch(f"{what} is {given.size} bytes, not {parameter.size}")
     # An offset is relative to the first parameter, whose address is a multiple of 16 only.
     if parameter.offset % min(given.alignment, _BASE_ALIGNMENT):
@@ -126,8 +106,8 @@ def fit(value: Value, parameter: Parameter) -> Value:
 def is_tensor_map(parameter: Parameter) -> bool:
     """Return whether a parameter is a ``CUtensorMap``, by its C++ type or its layout."""
     is_named = "CUtensorMap" in (parameter.type or "")
-    is_aligned = is_named or parameter.alignment == TENSOR_MAP.alignment
-    return is_aligned and parameter.size == TENSOR_MAP.size
+    is_aligned = is_named or parameter.alignment == types.TENSOR_MAP.alignment
+    return is_aligned and parameter.size == types.TENSOR_MAP.size
 
 
 class Agreement(Enum):
@@ -141,7 +121,7 @@ class Agreement(Enum):
     """The types differ in size or kind."""
 
 
-def agreement(element: Type, parameter: Parameter) -> Agreement:
+def agreement(element: types.Type, parameter: Parameter) -> Agreement:
     """Compare a buffer's elements with the kernel's C++ pointee type.
 
     Vectors, arrays and structs of one type agree with their scalars. Integers of one byte, like
@@ -150,11 +130,11 @@ def agreement(element: Type, parameter: Parameter) -> Agreement:
     expected = pointee_type(parameter)
     if expected is None or (expected.is_integer and expected.size == 1):
         return Agreement.FULL
-    found = {_agreement(scalar, expected) for scalar in scalars_of(element)}
+    found = {_agreement(scalar, expected) for scalar in types.scalars_of(element)}
     return next((each for each in reversed(Agreement) if each in found), Agreement.FULL)
 
 
-def pointee_type(parameter: Parameter) -> ScalarType | None:
+def pointee_type(parameter: Parameter) -> types.ScalarType | None:
     """Return the scalar type to which a parameter points; ``None`` if it is unknown.
 
     A pointer to pointers points to ``u64``.
@@ -164,13 +144,13 @@ def pointee_type(parameter: Parameter) -> ScalarType | None:
     if target == plain:
         return None
     if target.endswith("*"):
-        return SCALARS["u64"]
-    named = NAMED.get(target)
-    scalar = None if named is None else innermost(named)
-    return scalar if isinstance(scalar, ScalarType) else None
+        return types.SCALARS["u64"]
+    named = types.NAMED.get(target)
+    scalar = None if named is None else types.innermost(named)
+    return scalar if isinstance(scalar, types.ScalarType) else None
 
 
-def _agreement(given: ScalarType, expected: ScalarType) -> Agreement:
+def _agreement(given: types.ScalarType, expected: types.ScalarType) -> Agreement:
     if given == expected:
         return Agreement.FULL
     if given.size != expected.size or given.is_float or expected.is_float:
@@ -181,46 +161,49 @@ def _agreement(given: ScalarType, expected: ScalarType) -> Agreement:
 def _fit_address(expected: Expected) -> None:
     # A device address may be declared as an integer of its size, like CUdeviceptr.
     match expected:
-        case ScalarType() | VectorType() if expected != SCALARS["u64"]:
+        case types.ScalarType() | types.VectorType() if expected != types.SCALARS["u64"]:
             raise ParameterMismatch(f"it is {expected} by value, not a pointer")
         case PtxType(letter="f"):
             raise ParameterMismatch("it is a float by value, not a pointer")
 
 
-def _fit_object(given: Type, text: str | None) -> None:
+def _fit_object(given: types.Type, text: str | None) -> None:
     """Compare with a parameter that is an object by its declaration, or compare an object."""
     declared = _OBJECTS.get(_plain(text or ""))
-    if declared is not None and isinstance(given, PointerType):
-        if given != ObjectType(declared):
+    if declared is not None and isinstance(given, types.PointerType):
+        if given != types.ObjectType(declared):
             word = "texture" if "Texture" in declared else "surface"
             raise ParameterMismatch(f"it is a {word} object: pass {word}(…)")
-    elif isinstance(given, ObjectType):
+    elif isinstance(given, types.ObjectType):
         match expected_type(text):
-            case PointerType():
+            case types.PointerType():
                 raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
-            case ScalarType() | VectorType() as expected if expected.name not in ("u64", "i64"):
+            case types.ScalarType() | types.VectorType() as expected if expected.name not in (
+                "u64",
+                "i64",
+            ):
                 raise ParameterMismatch(f"it is {expected}, not a handle")
             case PtxType("f"):
                 raise ParameterMismatch("it is a float, not a handle")
 
 
-def _fit_scalar(given: ScalarType, expected: Expected) -> None:
+def _fit_scalar(given: types.ScalarType, expected: Expected) -> None:
     match expected:
-        case PointerType():
-            if given != SCALARS["u64"]:  # an explicit raw address is not checked
+        case types.PointerType():
+            if given != types.SCALARS["u64"]:  # an explicit raw address is not checked
                 raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
-        case ScalarType() if not has_same_bits(given, expected):
+        case types.ScalarType() if not has_same_bits(given, expected):
             raise ParameterMismatch(f"it is {expected}, not {given}")
         case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
             raise ParameterMismatch(f"it is .{letter}{8 * expected.size}, not {given}")
 
 
-def _fit_vector(given: VectorType, expected: VectorType) -> None:
+def _fit_vector(given: types.VectorType, expected: types.VectorType) -> None:
     if given.count != expected.count or not has_same_bits(given.element, expected.element):
         raise ParameterMismatch(f"it is {expected}, not {given}")
 
 
-def has_same_bits(one: ScalarType, other: ScalarType) -> bool:
+def has_same_bits(one: types.ScalarType, other: types.ScalarType) -> bool:
     """Return whether two types have the same bits, ignoring signedness."""
     if one.is_float or other.is_float:
         return one == other
@@ -234,17 +217,19 @@ def _typed(number: UntypedNumber, expected: Expected, size: int) -> Scalar:
         ParameterMismatch: The type is unknown, not a scalar, or cannot represent the number.
     """
     match expected:
-        case ScalarType():
+        case types.ScalarType():
             scalar = expected
         case PtxType("f"):
-            scalar = SCALARS[f"f{8 * expected.size}"]
+            scalar = types.SCALARS[f"f{8 * expected.size}"]
         case PtxType("u" | "s" as letter):
             # nvcc writes .u32 for a signed int too.
             negative = read(number.text).negative
-            scalar = SCALARS[f"{'i' if letter == 's' or negative else 'u'}{8 * expected.size}"]
-        case PointerType():
+            scalar = types.SCALARS[
+                f"{'i' if letter == 's' or negative else 'u'}{8 * expected.size}"
+            ]
+        case types.PointerType():
             raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
-        case VectorType():
+        case types.VectorType():
             raise ParameterMismatch(f"it is {expected}: {expected}:…")
         case _:
             raise ParameterMismatch(f"its type is unknown: {_with_type(number, size)}")

@@ -6,49 +6,38 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from cudarun.arguments.values import (
-    Buffer,
-    Descriptor,
-    FileBuffer,
-    Leaf,
-    ListInitial,
-    Member,
-    ObjectValue,
-    StructValue,
-    TensorMapValue,
-    Value,
-)
+from cudarun.arguments import values
 
 
-def with_parts(value: Value, change: Callable[[Any], Any]) -> Value:
+def with_parts(value: values.Value, change: Callable[[Any], Any]) -> values.Value:
     """Return a value with ``change`` applied to each value in it; it keeps their kinds."""
     match value:
-        case Buffer(initial=ListInitial() as items):
+        case values.Buffer(initial=values.ListInitial() as items):
             return replace(value, initial=_with_leaves(items, change))
-        case StructValue(members):
-            changed = (Member(member.name, change(member.value)) for member in members)
-            return StructValue(tuple(changed))
-        case Descriptor():
+        case values.StructValue(members):
+            changed = (values.Member(member.name, change(member.value)) for member in members)
+            return values.StructValue(tuple(changed))
+        case values.Descriptor():
             return value.mapped(change)
-        case ObjectValue(source=tuple(levels)):
+        case values.ObjectValue(source=tuple(levels)):
             return replace(value, source=tuple(map(change, levels)))
-        case TensorMapValue(Buffer() | FileBuffer() as tensor):
+        case values.TensorMapValue(values.Buffer() | values.FileBuffer() as tensor):
             return replace(value, tensor=change(tensor))
     return value
 
 
-def _with_leaves(items: ListInitial, change: Callable[[Any], Any]) -> ListInitial:
-    def changed(item: ListInitial | Leaf) -> Any:
-        return _with_leaves(item, change) if isinstance(item, ListInitial) else change(item)
+def _with_leaves(items: values.ListInitial, change: Callable[[Any], Any]) -> values.ListInitial:
+    def changed(item: values.ListInitial | values.Leaf) -> Any:
+        return _with_leaves(item, change) if isinstance(item, values.ListInitial) else change(item)
 
-    return ListInitial(tuple(map(changed, items.items)))
+    return values.ListInitial(tuple(map(changed, items.items)))
 
 
-def walk(value: Value) -> Iterator[Value]:
+def walk(value: values.Value) -> Iterator[values.Value]:
     """Yield a value and all values in it."""
-    parts: list[Value] = []
+    parts: list[values.Value] = []
 
-    def note(part: Value) -> Value:
+    def note(part: values.Value) -> values.Value:
         parts.append(part)
         return part
 

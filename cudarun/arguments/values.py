@@ -11,23 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from cudarun.arguments import types
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.initial_values import Constant, FileInitial, FileOrder, Generated
 from cudarun.arguments.sampling import ArrayForm, Sampling, object_text, object_word
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.tensor_map_options import TensorMapOptions
-from cudarun.arguments.types import (
-    TENSOR_MAP,
-    ArrayType,
-    Kind,
-    ObjectType,
-    PointerType,
-    ScalarType,
-    StructMember,
-    StructType,
-    Type,
-    VectorType,
-)
 from cudarun.base.records import dataclass
 
 # --- values passed in the parameter itself -------------------------------------------------------
@@ -37,7 +26,7 @@ from cudarun.base.records import dataclass
 class SequenceValue:
     """A CUDA vector or an array passed by value: ``float4:1,2,3,4``, ``f32*4:1,2,3,4``."""
 
-    type: VectorType | ArrayType
+    type: types.VectorType | types.ArrayType
     elements: tuple[Element, ...]
 
     @property
@@ -65,18 +54,18 @@ class StructValue:
     """A struct by value, ``{f32:1, float4:1,2,3,4}``; members may be buffers and pointers."""
 
     members: tuple[Member, ...]
-    _type: StructType | None = field(default=None, init=False, repr=False, compare=False)
+    _type: types.StructType | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
-    def type(self) -> StructType:
+    def type(self) -> types.StructType:
         """The struct's type; pointers in it are pointer members.
 
         Raises:
             TypeError: A number in it has no type until it is bound to a parameter.
         """
         if self._type is None:
-            members = tuple(StructMember(m.name, value_type(m.value)) for m in self.members)
-            object.__setattr__(self, "_type", StructType(members))
+            members = tuple(types.StructMember(m.name, value_type(m.value)) for m in self.members)
+            object.__setattr__(self, "_type", types.StructType(members))
         assert self._type is not None, "it is computed once"
         return self._type
 
@@ -106,7 +95,7 @@ class Bytes:
 class Buffer:
     """A device buffer, ``f32[m,k]:rand``; ``initial`` is ``None`` if the text has none."""
 
-    type: Type
+    type: types.Type
     dimensions: tuple[Expression, ...]
     initial: Initial | None = None
 
@@ -177,7 +166,7 @@ class Descriptor(ABC):
     if TYPE_CHECKING:  # at run time it would be the default of a field
 
         @property
-        def type(self) -> Type:
+        def type(self) -> types.Type:
             """The type in the parameter list."""
 
     type_name: ClassVar[str | None] = None
@@ -266,7 +255,7 @@ class TensorExtent:
     parameter: int
     axis: int
     is_stride: bool
-    type: ScalarType
+    type: types.ScalarType
 
     def __str__(self) -> str:
         return (
@@ -295,10 +284,10 @@ Value: TypeAlias = (
 Leaf: TypeAlias = Element | Pointer
 """The value of an element in a list."""
 
-BYTE = ScalarType("u8", Kind.UNSIGNED, 1)
+BYTE = types.ScalarType("u8", types.Kind.UNSIGNED, 1)
 
 
-def value_type(value: Value) -> Type:
+def value_type(value: Value) -> types.Type:
     """Return the type of ``value`` in the parameter list; a buffer's is a pointer.
 
     Raises:
@@ -308,17 +297,19 @@ def value_type(value: Value) -> Type:
         case Scalar() | SequenceValue() | StructValue() | Descriptor() | TensorExtent():
             return value.type
         case Bytes():
-            return ArrayType(BYTE, len(value.data))
+            return types.ArrayType(BYTE, len(value.data))
         case Buffer():
-            return PointerType(str(value.type))
+            return types.PointerType(str(value.type))
         case ObjectValue(sampling=sampling):
-            return ObjectType("cudaSurfaceObject_t" if sampling is None else "cudaTextureObject_t")
+            return types.ObjectType(
+                "cudaSurfaceObject_t" if sampling is None else "cudaTextureObject_t"
+            )
         case TensorMapValue():
-            return TENSOR_MAP
+            return types.TENSOR_MAP
         case UntypedNumber() | Computed():
             raise TypeError(f"the number {value} has no type")
         case _:
-            return PointerType()
+            return types.PointerType()
 
 
 def has_type(value: Value) -> bool:

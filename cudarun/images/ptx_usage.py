@@ -18,25 +18,9 @@ from cudarun.base.process import without_collection
 from cudarun.base.records import dataclass
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import ptx_text
+from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import lazy_module
-from cudarun.ptx.tree import (
-    TYPE_BYTES,
-    Address,
-    Float,
-    Function,
-    Instruction,
-    Integer,
-    Label,
-    Operand,
-    Pair,
-    Register,
-    SymbolOffset,
-    SymbolReference,
-    TupleAddress,
-    Variable,
-    Vector,
-)
 
 if TYPE_CHECKING:
     from cudarun.images.contents import Data
@@ -59,7 +43,7 @@ _OWN_SPACES = frozenset({"param", "shared", "local", "const"})
 _MOST_ORIGINS = 64  # of a register: an address is computed from fewer values
 _AXES = "xyz"
 _INDEXES = ("%tid.", "%ctaid.")
-_CONSTANTS = (Integer, Float)
+_CONSTANTS = (tree.Integer, tree.Float)
 
 
 @dataclass(slots=True)
@@ -114,7 +98,7 @@ class KernelUsages:
     """
 
     def __init__(self, data: Data) -> None:
-        self._kernels: dict[str, Function] = {}
+        self._kernels: dict[str, tree.Function] = {}
         self._found: dict[str, KernelUsage] = {}
         if identify(data) is not ImageKind.PTX:
             return
@@ -143,7 +127,7 @@ class KernelUsages:
         if self._kernels:
             self._lazy.observe(self._collect)
 
-    def _collect(self, function: Function) -> None:
+    def _collect(self, function: tree.Function) -> None:
         if function.name in self._kernels and function.name not in self._found:
             self._found[function.name] = _Reader(self._shared, function).usage
 
@@ -151,7 +135,7 @@ class KernelUsages:
 class _Reader:
     """One pass over a kernel."""
 
-    def __init__(self, shared: Iterable[Variable], function: Function) -> None:
+    def __init__(self, shared: Iterable[tree.Variable], function: tree.Function) -> None:
         self.usage = KernelUsage()
         self._parameters = {each.name: i for i, each in enumerate(function.parameters)}
         self._dynamic = {each.name for each in shared if each.linkage == "extern"}
@@ -161,22 +145,22 @@ class _Reader:
         self._labels: set[str] = set()
         self._symbols: set[str] = set()
         for statement in function.statements():
-            if isinstance(statement, Instruction):
+            if isinstance(statement, tree.Instruction):
                 self._read(statement)
-            elif isinstance(statement, Label):
+            elif isinstance(statement, tree.Label):
                 self._labels.add(statement.name)
-            elif isinstance(statement, Variable):
+            elif isinstance(statement, tree.Variable):
                 self._declare(statement)
         for variable in shared:
             if variable.name in self._symbols:
                 self._declare(variable)
         self._resolve_floats()
 
-    def _read(self, it: Instruction) -> None:
+    def _read(self, it: tree.Instruction) -> None:
         has_others = False
         names: list[str] = []
         for operand in it.operands:
-            if isinstance(operand, Register):
+            if isinstance(operand, tree.Register):
                 names.append(operand.name)
                 if operand.name.startswith(_INDEXES):
                     self._read_index(operand.name)
@@ -204,12 +188,14 @@ class _Reader:
         elif has_others or opcode in _UNTYPED:
             self._access(it, kind)
 
-    def _declare(self, variable: Variable) -> None:
+    def _declare(self, variable: tree.Variable) -> None:
         if variable.space == "shared" and variable.dimensions and variable.linkage != "extern":
             count = prod(extent or 1 for extent in variable.dimensions)
-            self.usage.shared_arrays.append(TYPE_BYTES[variable.type] * variable.vector * count)
+            self.usage.shared_arrays.append(
+                tree.TYPE_BYTES[variable.type] * variable.vector * count
+            )
 
-    def _read_names(self, it: Instruction) -> None:
+    def _read_names(self, it: tree.Instruction) -> None:
         for name in names_in(it.operands):
             if it.opcode == "bra" and name in self._labels:
                 self.usage.has_loop = True
@@ -222,23 +208,23 @@ class _Reader:
     def _read_index(self, name: str) -> None:
         self.usage.dimensions = max(self.usage.dimensions, _AXES.find(name[-1]) + 1)
 
-    def _load_parameter(self, it: Instruction, kind: str | None) -> None:
+    def _load_parameter(self, it: tree.Instruction, kind: str | None) -> None:
         if kind is None or len(it.operands) != 2:  # the text may be no valid PTX
             return
         to, at = it.operands
-        if not isinstance(at, Address) or at.base is None:
+        if not isinstance(at, tree.Address) or at.base is None:
             return
         index = self._parameters.get(at.base.name)
         if index is None:
             return
         for number, register in enumerate(_registers([to])):
-            place = (index, at.offset + number * TYPE_BYTES[kind])
+            place = (index, at.offset + number * tree.TYPE_BYTES[kind])
             self.usage.values.setdefault(place, kind)
             self._untyped.append((place, register))
-            if TYPE_BYTES[kind] == 8:
+            if tree.TYPE_BYTES[kind] == 8:
                 self._add(register, {place})
 
-    def _follow(self, it: Instruction) -> None:
+    def _follow(self, it: tree.Instruction) -> None:
         """Give the destination of an address computation the origins of its sources."""
         if not it.operands:
             return
@@ -250,21 +236,23 @@ class _Reader:
         for register in _registers([to]):
             self._add(register, found)
 
-    def _access(self, it: Instruction, kind: str | None) -> None:
+    def _access(self, it: tree.Instruction, kind: str | None) -> None:
         if _OWN_SPACES.intersection(it.modifiers[:2]) and it.opcode in _UNTYPED:
             if "shared" in it.modifiers[:2] and kind is not None:
-                self.usage.shared_access = max(self.usage.shared_access, TYPE_BYTES[kind])
+                self.usage.shared_access = max(self.usage.shared_access, tree.TYPE_BYTES[kind])
             return
-        others = [each for each in it.operands if not isinstance(each, Address | TupleAddress)]
+        others = [
+            each for each in it.operands if not isinstance(each, tree.Address | tree.TupleAddress)
+        ]
         for operand in it.operands:
-            address = operand.address if isinstance(operand, TupleAddress) else operand
-            if isinstance(address, Address) and isinstance(address.base, Register):
+            address = operand.address if isinstance(operand, tree.TupleAddress) else operand
+            if isinstance(address, tree.Address) and isinstance(address.base, tree.Register):
                 for place in self._origins.get(address.base.name, ()):
                     use = self.usage.pointers.setdefault(place, PointerUse())
                     self._record(it, kind, use, _registers(others))
 
     def _record(
-        self, it: Instruction, kind: str | None, use: PointerUse, data: Iterable[str]
+        self, it: tree.Instruction, kind: str | None, use: PointerUse, data: Iterable[str]
     ) -> None:
         if it.opcode in _TEXTURES or it.opcode in _SURFACES:
             self._record_object(it, kind, use)
@@ -276,19 +264,19 @@ class _Reader:
         width = next((_WIDTHS[word] for word in it.modifiers if word in _WIDTHS), 1)
         if kind.endswith("x2") and kind in _FLOATS:
             kind, width = _FLOATS[kind], 2 * width
-        if use.element is None or TYPE_BYTES[kind] > TYPE_BYTES[use.element]:
+        if use.element is None or tree.TYPE_BYTES[kind] > tree.TYPE_BYTES[use.element]:
             use.element = kind
         use.width = max(use.width, width)
         self._untyped += ((use, register) for register in data)
 
-    def _record_object(self, it: Instruction, kind: str | None, use: PointerUse) -> None:
+    def _record_object(self, it: tree.Instruction, kind: str | None, use: PointerUse) -> None:
         """Record an access to a texture or a surface."""
         use.is_surface |= it.opcode in _SURFACES
         use.is_read |= it.opcode != "sust"
         use.is_written |= it.opcode in ("sust", "sured")
         use.geometry = next((word for word in it.modifiers if word in _GEOMETRIES), None)
         if not use.is_surface:  # before the type of the coordinates
-            kind = next((word for word in it.modifiers if word in TYPE_BYTES), None)
+            kind = next((word for word in it.modifiers if word in tree.TYPE_BYTES), None)
         use.element = use.element or kind
         if use.is_surface:
             use.width = next((_WIDTHS[word] for word in it.modifiers if word in _WIDTHS), 1)
@@ -300,13 +288,13 @@ class _Reader:
             if known is None:
                 continue
             kind = use.element if isinstance(use, PointerUse) else self.usage.values[use]
-            if kind and kind[0] == "b" and TYPE_BYTES[kind] == TYPE_BYTES[known]:
+            if kind and kind[0] == "b" and tree.TYPE_BYTES[kind] == tree.TYPE_BYTES[known]:
                 if isinstance(use, PointerUse):
                     use.element = known
                 else:
                     self.usage.values[use] = known
 
-    def _places(self, operands: Iterable[Operand]) -> set[Place]:
+    def _places(self, operands: Iterable[tree.Operand]) -> set[Place]:
         none = frozenset[Place]()
         return {p for name in _registers(operands) for p in self._origins.get(name, none)}
 
@@ -320,32 +308,32 @@ class _Reader:
 @lru_cache(maxsize=1 << 12)
 def _types(modifiers: tuple[str, ...]) -> tuple[str | None, str | None]:
     """Return the type of an instruction, its last one, and that as a float."""
-    kind = next((word for word in reversed(modifiers) if word in TYPE_BYTES), None)
+    kind = next((word for word in reversed(modifiers) if word in tree.TYPE_BYTES), None)
     return kind, _FLOATS.get(kind or "")
 
 
-def _registers(operands: Iterable[Operand]) -> Iterator[str]:
+def _registers(operands: Iterable[tree.Operand]) -> Iterator[str]:
     for operand in operands:
         match operand:
-            case Register(name):
+            case tree.Register(name):
                 yield name
-            case Vector(elements):
+            case tree.Vector(elements):
                 yield from _registers(elements)
-            case Pair(first, second):
+            case tree.Pair(first, second):
                 yield from _registers((first, second))
 
 
-def names_in(operands: Iterable[Operand]) -> Iterator[str]:
+def names_in(operands: Iterable[tree.Operand]) -> Iterator[str]:
     """Yield the names of all registers and symbols, those in addresses included."""
     for operand in operands:
         match operand:
-            case Register(name) | SymbolReference(name):
+            case tree.Register(name) | tree.SymbolReference(name):
                 yield name
-            case SymbolOffset(symbol):
+            case tree.SymbolOffset(symbol):
                 yield symbol.name
-            case Address(base) if base is not None:
+            case tree.Address(base) if base is not None:
                 yield base.name
-            case TupleAddress(address, rest):
+            case tree.TupleAddress(address, rest):
                 yield from names_in((address, *rest))
-            case Vector(elements):
+            case tree.Vector(elements):
                 yield from names_in(elements)

@@ -16,20 +16,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
+from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.lexer import TokenKind, end_of_block
-from cudarun.ptx.tree import (
-    Block,
-    BranchTargets,
-    CallPrototype,
-    Function,
-    Label,
-    LineMark,
-    Module,
-    Position,
-    Statement,
-    Variable,
-)
 from cudarun.ptx.variables import VariableRules
 
 SHORT = 1 << 18
@@ -50,7 +39,7 @@ _MOST_THREADS = (1 << 32) - 1
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
-def parse(text: str) -> Module:
+def parse(text: str) -> tree.Module:
     """Return the syntax tree of one PTX text; trailing NUL characters are dropped.
 
     Raises:
@@ -77,15 +66,15 @@ class LazyModule:
         except PtxError:
             parse(text)
             raise
-        self._declared: dict[str, Variable] = {}  # the first variables of the module
+        self._declared: dict[str, tree.Variable] = {}  # the first variables of the module
         self._count = 0
-        self._observers: list[Callable[[Function], object]] = []
+        self._observers: list[Callable[[tree.Function], object]] = []
 
-    def observe(self, observer: Callable[[Function], object]) -> None:
+    def observe(self, observer: Callable[[tree.Function], object]) -> None:
         """Call ``observer`` with every function whose body is read from now on."""
         self._observers.append(observer)
 
-    def read(self, function: Function) -> Function:
+    def read(self, function: tree.Function) -> tree.Function:
         """Return a function of the module with its body.
 
         Raises:
@@ -100,11 +89,11 @@ class LazyModule:
             observer(whole)
         return whole
 
-    def _declared_before(self, place: Position) -> dict[str, Variable]:
+    def _declared_before(self, place: tree.Position) -> dict[str, tree.Variable]:
         """Return the variables of the module that are declared before a place."""
         variables, end = self.module.variables, (place.line, place.column)
 
-        def is_before(variable: Variable) -> bool:
+        def is_before(variable: tree.Variable) -> bool:
             return (variable.position.line, variable.position.column) < end
 
         if self._count and not is_before(variables[self._count - 1]):
@@ -137,21 +126,21 @@ class _ModuleParser(VariableRules):
         super().__init__(text)
         self._reads_bodies = reads_bodies
         self._targets: list[str] = []
-        self._functions: list[Function] = []
-        self._variables: list[Variable] = []
+        self._functions: list[tree.Function] = []
+        self._variables: list[tree.Variable] = []
         self._files: dict[int, str] = {}
         self._aliases: dict[str, str] = {}
 
     # --- module level ----------------------------------------------------------------------------
 
-    def module(self) -> Module:
+    def module(self) -> tree.Module:
         """Parse the whole text."""
         try:
             return self._module()
         except RecursionError:
             raise self.refusal("Nesting is too deep") from None
 
-    def _module(self) -> Module:
+    def _module(self) -> tree.Module:
         if not self.accept(".version"):
             raise self.refusal("Missing .version directive at start of file")
         version = self._version()
@@ -162,7 +151,7 @@ class _ModuleParser(VariableRules):
         address_size = self._number() if self.accept(".address_size") else 64
         while self.token.kind is not TokenKind.END:
             self._module_item()
-        return Module(
+        return tree.Module(
             version=version,
             targets=tuple(self._targets),
             address_size=address_size,
@@ -237,7 +226,7 @@ class _ModuleParser(VariableRules):
 
     # --- functions -------------------------------------------------------------------------------
 
-    def _function(self, position: Position, linkage: str | None) -> Function:
+    def _function(self, position: tree.Position, linkage: str | None) -> tree.Function:
         is_entry = self.advance().text == ".entry"
         directives: dict[str, tuple[int, ...]] = {}
         if self.accept(".attribute"):
@@ -248,13 +237,13 @@ class _ModuleParser(VariableRules):
         parameters = self._parameters()
         directives |= self._function_directives()
         unread = self._skip_body() if self.at("{") and not self._reads_bodies else None
-        body: tuple[Statement, ...] | None = ()
+        body: tuple[tree.Statement, ...] | None = ()
         if unread is None:
             body = self._statements() if self.accept("{") else None
         if body is None:
             self.accept(";")
         self._scope = outer
-        return Function(
+        return tree.Function(
             name=name,
             is_entry=is_entry,
             parameters=parameters,
@@ -276,8 +265,8 @@ class _ModuleParser(VariableRules):
         return start
 
     def body(
-        self, function: Function, start: int, variables: dict[str, Variable]
-    ) -> tuple[Statement, ...]:
+        self, function: tree.Function, start: int, variables: dict[str, tree.Variable]
+    ) -> tuple[tree.Statement, ...]:
         """Parse a body that was skipped.
 
         Args:
@@ -322,15 +311,15 @@ class _ModuleParser(VariableRules):
 
     # --- statements ------------------------------------------------------------------------------
 
-    def _statements(self) -> tuple[Statement, ...]:
+    def _statements(self) -> tuple[tree.Statement, ...]:
         """Parse the statements of a block up to its closing brace, after the opening one."""
-        statements: list[Statement] = []
+        statements: list[tree.Statement] = []
         while not self.accept("}"):
             if not self._plain_instructions(statements):
                 self._statement(statements)
         return tuple(statements)
 
-    def _statement(self, statements: list[Statement]) -> None:
+    def _statement(self, statements: list[tree.Statement]) -> None:
         kind = self.token.kind
         if kind is TokenKind.MODIFIER:
             self._directive(statements)
@@ -343,7 +332,7 @@ class _ModuleParser(VariableRules):
         else:
             raise self.syntax_error()
 
-    def _directive(self, statements: list[Statement]) -> None:
+    def _directive(self, statements: list[tree.Statement]) -> None:
         position = self.position()
         if self.accept(".loc"):
             statements.append(self._line_mark(position))
@@ -362,15 +351,15 @@ class _ModuleParser(VariableRules):
         if self._linkage() is not None:
             raise self.syntax_error()
 
-    def _block(self) -> Block:
+    def _block(self) -> tree.Block:
         position = self.position()
         self.expect("{")
         outer, self._scope = self._scope, self._scope.new_child()
         statements = self._statements()
         self._scope = outer
-        return Block(statements, position)
+        return tree.Block(statements, position)
 
-    def _line_mark(self, position: Position) -> LineMark:
+    def _line_mark(self, position: tree.Position) -> tree.LineMark:
         file, line, column = self._number(), self._number(), self._number()
         while self.accept(","):  # , function_name label{+offset}, inlined_at file line column
             if self.accept("function_name"):
@@ -379,9 +368,9 @@ class _ModuleParser(VariableRules):
             else:
                 self.expect("inlined_at")
                 self._number(), self._number(), self._number()
-        return LineMark(file, line, column, position)
+        return tree.LineMark(file, line, column, position)
 
-    def _label(self) -> Label | BranchTargets | CallPrototype:
+    def _label(self) -> tree.Label | tree.BranchTargets | tree.CallPrototype:
         position = self.position()
         name = self._name()
         self.expect(":")
@@ -389,12 +378,12 @@ class _ModuleParser(VariableRules):
             kind = self.advance().text[1:]
             targets = tuple(self._separated(self._name))
             self.expect(";")
-            return BranchTargets(name, kind, targets, position)
+            return tree.BranchTargets(name, kind, targets, position)
         if self.accept(".callprototype"):
             return self._call_prototype(name, position)
-        return Label(name, position)
+        return tree.Label(name, position)
 
-    def _call_prototype(self, name: str, position: Position) -> CallPrototype:
+    def _call_prototype(self, name: str, position: tree.Position) -> tree.CallPrototype:
         outer, self._scope = self._scope, self._scope.new_child()
         results = self._parameters()
         self.expect("_")
@@ -402,4 +391,4 @@ class _ModuleParser(VariableRules):
         self._function_directives()
         self.expect(";")
         self._scope = outer
-        return CallPrototype(name, results, parameters, position)
+        return tree.CallPrototype(name, results, parameters, position)

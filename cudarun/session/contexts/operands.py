@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from cudarun.arguments import values
 from cudarun.arguments.addresses import buffers_in
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.dimensions import evaluate_index, parse_extent, parse_size
@@ -26,24 +27,6 @@ from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import StructType
 from cudarun.arguments.value_parts import walk
-from cudarun.arguments.values import (
-    BYTE,
-    AddressOf,
-    Argument,
-    Buffer,
-    Bytes,
-    Descriptor,
-    Element,
-    FileBuffer,
-    ListInitial,
-    ObjectValue,
-    Reference,
-    StructValue,
-    TensorExtent,
-    TensorMapValue,
-    has_type,
-    value_type,
-)
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.base.records import dataclass
 from cudarun.session.contexts.script import Limit, Line, NameReference, Operands, Symbol, Token
@@ -99,28 +82,28 @@ class OperandReader:
             raise self.error(f"{token.text} is a {known.kind}, not a {wanted}", token)
         return token.text
 
-    def argument(self, token: Token) -> Argument:
+    def argument(self, token: Token) -> values.Argument:
         """Parse one ARG: that of ``launch``, or the name of memory, which is its address."""
         name, equals, value = token.text.rpartition("=")
         known = self.names.get(value)
         if known is not None and known.kind in _KINDS["B"]:
             address = Token(f"{name}{equals}&{value}", token.column)
             argument = self.written(address)
-            return Argument(argument.name, argument.value, token.text)
+            return values.Argument(argument.name, argument.value, token.text)
         return self.written(token)
 
-    def written(self, token: Token) -> Argument:
+    def written(self, token: Token) -> values.Argument:
         """Parse an ARG in the grammar of ``launch``."""
-        argument: Argument = self.based(token, lambda: parse_argument(token.text))
+        argument: values.Argument = self.based(token, lambda: parse_argument(token.text))
         for each in walk(argument.value):
-            if isinstance(each, ObjectValue):
+            if isinstance(each, values.ObjectValue):
                 raise self.error(f"{each.word}(…): scripts have no textures and surfaces", token)
-            if isinstance(each, TensorMapValue):
+            if isinstance(each, values.TensorMapValue):
                 raise self.error("tensormap(…): scripts have no tensor maps", token)
         return argument
 
     def buffers(
-        self, argument: Argument, integers: dict[str, int], token: Token
+        self, argument: values.Argument, integers: dict[str, int], token: Token
     ) -> Iterator[BufferSpec]:
         """Yield the buffers that an ARG of a launch allocates, and check the addresses in it."""
         resolver = BufferResolver(integers, Path())
@@ -130,7 +113,7 @@ class OperandReader:
             return [
                 pack(part.value, part.name or "", partial(resolver.resolve, part)).pointers
                 for part in parts
-                if has_type(part.value)
+                if values.has_type(part.value)
             ]
 
         for pointers in self.based(token, packed):
@@ -138,7 +121,7 @@ class OperandReader:
             yield from specs
             for each in (pointers, *(spec.pointers for spec in specs)):
                 for _, pointee in each:
-                    if isinstance(pointee, AddressOf):
+                    if isinstance(pointee, values.AddressOf):
                         self.old_name(Token(pointee.name, token.column), "B")
 
     def contents(self, token: Token) -> BufferSpec:
@@ -160,27 +143,33 @@ class OperandReader:
             value = value.buffer
         if isinstance(value, UntypedNumber):
             raise self.error(f"{value} needs a type", token, hint=f"example: i32:{value}")
-        others = Computed | Descriptor | Reference | TensorMapValue | TensorExtent
-        if isinstance(value, others) or not has_type(value):
+        others = (
+            Computed
+            | values.Descriptor
+            | values.Reference
+            | values.TensorMapValue
+            | values.TensorExtent
+        )
+        if isinstance(value, others) or not values.has_type(value):
             raise self.error(f"{token.text!r} cannot be written", token)
         resolver = BufferResolver({}, Path())
         match value:
-            case Buffer() | FileBuffer() as buffer:
+            case values.Buffer() | values.FileBuffer() as buffer:
                 spec = self.based(token, lambda: resolver.buffer(argument, buffer, ""))
-            case Bytes(data):
-                scalars = tuple(Scalar(BYTE, byte) for byte in data)
-                spec = BufferSpec("", BYTE, (len(data),), ListInitial(scalars))
+            case values.Bytes(data):
+                scalars = tuple(Scalar(values.BYTE, byte) for byte in data)
+                spec = BufferSpec("", values.BYTE, (len(data),), values.ListInitial(scalars))
             case element:
                 resolve = partial(resolver.resolve, argument)
                 packed = self.based(token, lambda: pack(element, "", resolve))
-                initial = ListInitial((element,))
-                spec = BufferSpec("", value_type(element), (), initial, packed.pointers)
+                initial = values.ListInitial((element,))
+                spec = BufferSpec("", values.value_type(element), (), initial, packed.pointers)
         pointers = tuple((at, self._element(each, token)) for at, each in spec.pointers)
         return replace(spec, pointers=pointers)
 
     def _element(self, pointee: Pointee, token: Token) -> VariableElement:
         """Return the place of an address in contents."""
-        if not isinstance(pointee, AddressOf):
+        if not isinstance(pointee, values.AddressOf):
             raise self.error(
                 "contents refer to memory by name", token,
                 hint="create a name with 'alloc B VALUE', and write &B",
@@ -355,14 +344,14 @@ class OperandReader:
             token, lambda: parse_argument(prefix + token.text), skipped=len(prefix)
         ).value
         if (
-            not isinstance(value, Element)
-            or not has_type(value)
+            not isinstance(value, values.Element)
+            or not values.has_type(value)
             or value.type.size != spec.type.size
         ):
             raise self.error(f"{token.text!r} is not a value of type {spec.type}", token)
-        if isinstance(value, StructValue) and str(value.type) != str(spec.type):
+        if isinstance(value, values.StructValue) and str(value.type) != str(spec.type):
             raise self.error(f"{token.text!r} is {value.type}, not {spec.type}", token)
-        return replace(spec, initial=ListInitial((value,)))
+        return replace(spec, initial=values.ListInitial((value,)))
 
 
 # --- the placeholders of usage texts -------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from cudarun.arguments import values
 from cudarun.arguments.addresses import Locator, buffers_in
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.computed_numbers import with_integers
@@ -18,20 +19,6 @@ from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import SCALARS, ScalarType, Type
-from cudarun.arguments.values import (
-    BYTE,
-    Argument,
-    Buffer,
-    Bytes,
-    Descriptor,
-    Element,
-    FileBuffer,
-    Initial,
-    Leaf,
-    ListInitial,
-    Value,
-    value_type,
-)
 from cudarun.base.errors import RequestError, errors_of
 from cudarun.base.records import dataclass
 from cudarun.images.demangler import short_names
@@ -209,7 +196,7 @@ def unknown_variable(
 
 
 def variable_with_value(
-    name: str, facts: VariableFacts, setting: Argument, buffers: BufferResolver
+    name: str, facts: VariableFacts, setting: values.Argument, buffers: BufferResolver
 ) -> ImageVariable:
     """Return a variable with the value of an argument.
 
@@ -222,29 +209,29 @@ def variable_with_value(
     """
     value = with_integers(setting.value, buffers.integers)
     value = value.buffer if isinstance(value, FilledArray) else value
-    if isinstance(value, Descriptor):
+    if isinstance(value, values.Descriptor):
         raise RequestError(f"{value} cannot be written to a variable")
     shape: tuple[int, ...] = ()
     element: Type
-    initial: Initial
+    initial: values.Initial
     pointers: Pointers = ()
     match value:
-        case Buffer() | FileBuffer():
+        case values.Buffer() | values.FileBuffer():
             spec = buffers.buffer(setting, value, name)
             if spec.initial is None:
                 example = f"{name}={value}:zeros"
                 raise RequestError(f"{value} has no initializer", hint=f"example: {example}")
             element, shape = spec.type, spec.shape
             initial, pointers = spec.initial, spec.pointers
-        case Bytes(data):
-            scalar = variable_type(facts) or BYTE
+        case values.Bytes(data):
+            scalar = variable_type(facts) or values.BYTE
             if len(data) % scalar.size:
-                scalar = BYTE
+                scalar = values.BYTE
             element, shape = scalar, (len(data) // scalar.size,)
-            initial = ListInitial(tuple(_scalars(data, scalar)))
+            initial = values.ListInitial(tuple(_scalars(data, scalar)))
         case _:
             typed = _typed(value, facts)
-            element, initial = value_type(typed), ListInitial((typed,))
+            element, initial = values.value_type(typed), values.ListInitial((typed,))
             pointers = pack(typed, name, partial(buffers.buffer, setting)).pointers
     variable = ImageVariable(
         name, element, shape, initial, pointers, symbol=facts.name, space=facts.space
@@ -256,7 +243,7 @@ def variable_with_value(
     return variable
 
 
-def _typed(value: Value, facts: VariableFacts) -> Leaf:
+def _typed(value: values.Value, facts: VariableFacts) -> values.Leaf:
     """Return a value passed as itself; a number gets the type of the variable.
 
     Raises:
@@ -281,7 +268,7 @@ def _typed(value: Value, facts: VariableFacts) -> Leaf:
         typed = fit(value, Parameter(0, 0, facts.size, None, facts.type if element else None))
     except ParameterMismatch as mismatch:
         raise RequestError(f"{facts.demangled}: {mismatch}") from None
-    assert isinstance(typed, Leaf), "a number has received its type"
+    assert isinstance(typed, values.Leaf), "a number has received its type"
     return typed
 
 
@@ -295,7 +282,7 @@ class _VariableResolver:
         self._origin = step.image.origin
         self._buffers = BufferResolver(integers, step.directory)
 
-    def written(self, setting: Argument) -> ImageVariable:
+    def written(self, setting: values.Argument) -> ImageVariable:
         """Return a variable with the value of ``--set``."""
         name = setting.name or ""
         with errors_of(option="--set"):
@@ -374,8 +361,8 @@ def _row(spec: BufferSpec, symbol: str | None = None, space: str = "global") -> 
     )
 
 
-def _value_text(initial: Initial, shape: tuple[int, ...]) -> str:
-    if isinstance(initial, ListInitial) and not shape:
+def _value_text(initial: values.Initial, shape: tuple[int, ...]) -> str:
+    if isinstance(initial, values.ListInitial) and not shape:
         [only] = initial.items
-        return only.literal if isinstance(only, Element) else str(only)
+        return only.literal if isinstance(only, values.Element) else str(only)
     return str(initial)

@@ -7,7 +7,7 @@ keywords of the Python API come from it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import Any
 
@@ -103,19 +103,28 @@ def option_field(*names: str, default: Any = None, **facts: Any) -> Any:
     """Return a field of a request that an option fills.
 
     Args:
-        names: The option's names, and that of its value where it is not the field's.
+        names: The option's names as the help shows them, ``--grid X[,Y[,Z]]``, and that of its
+            value where it is not the field's.
         default: The value without the option; ``None``, or ``()`` of a repeatable one.
         facts: The facts of the option, as for `cudarun.commands.declaration.Option`. The bounds of
             a whole number are ``bounds``, all values are ``choices``, ``is_number`` is a
             nonnegative number, ``without`` the option's default where it is not the field's, and
             ``default_text`` that in the help.
     """
-    metadata = {"option": (names, facts)}
+    names, metavar = split_names(names)
+    metadata = {"option": (names, {**facts, **metavar})}
     if default is None and facts.get("form") in REPEATED:
         default = ()
     if default is dataclasses.MISSING:
         return dataclasses.field(metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def split_names(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the names of an option, and its ``metavar`` if one of them is followed by it."""
+    pairs = [each.partition(" ") for each in names]
+    metavars = [metavar for _, _, metavar in pairs if metavar]
+    return tuple(name for name, _, _ in pairs), {"metavar": metavars[0]} if metavars else {}
 
 
 def fields_of_group(kind: Any, **default: None) -> Any:

@@ -71,10 +71,9 @@ def _step_help() -> str:
 )
 @click.argument("script", required=False)
 @option(
-    "--script",
+    "--script FILE",
     "file",
     file=FileUse.INPUT,
-    metavar="FILE",
     shell_complete=completion.files,
     help="Read the script from a file; - is stdin.",
 )

@@ -22,6 +22,7 @@ from cudarun.base.options import (
     OptionGroup,
     OptionScope,
     option_fields,
+    split_names,
 )
 from cudarun.commands.numbers import not_negative, whole
 
@@ -90,8 +91,9 @@ class Option(click.Option):
 
 
 def option(*names: str, **attributes: Any) -> Callable[[F], F]:
-    """Decorate a function as `click.option` does, with an `Option`."""
-    return click.option(*names, cls=Option, **attributes)
+    """Decorate a function as `click.option` does, with an `Option`: ``--spec FILE``."""
+    names, metavar = split_names(names)
+    return click.option(*names, cls=Option, **metavar, **attributes)
 
 
 def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], F]]:

@@ -17,7 +17,7 @@ from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
 from cudarun.base.terminal import one_line
 from cudarun.commands import completion
-from cudarun.commands.declaration import Option, Values, filled, given_on_line, options_of
+from cudarun.commands.declaration import Option, Values, filled, given_on_line, option, options_of
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import output_options
@@ -66,7 +66,7 @@ def _devices(text: str) -> str:
     return text
 
 
-_with_default = partial(click.option, show_default=True)
+_with_default = partial(option, show_default=True)
 _OPTIONS = options_of(
     NodeRequest,
     devices={"type": _devices},
@@ -84,33 +84,26 @@ _OPTIONS = options_of(
     help="The machines: gpu[01-64],login2, or @FILE with a machine per line.",
 )
 @_with_default(
-    "--via",
+    "--via COMMAND",
     type=_words,
-    metavar="COMMAND",
     default=SSH,
     help="The command that runs another one on {host}: srun, kubectl exec, docker exec, …. It is "
     "split into words without a shell.",
 )
 @_with_default(
-    "--program",
-    type=_words,
-    metavar="COMMAND",
-    default="cudarun",
-    help="The command of cudarun on the nodes.",
+    "--program COMMAND", type=_words, default="cudarun", help="The command of cudarun on the nodes."
 )
 @_OPTIONS["devices"]
 @_with_default(
     "-j",
-    "--jobs",
+    "--jobs N",
     type=whole(1, 10_000),
-    metavar="N",
     default=AT_ONCE,
     help="Number of nodes at the same time.",
 )
 @_with_default(
-    "--host-timeout",
+    "--host-timeout SECONDS",
     type=seconds,
-    metavar="SECONDS",
     default=HOST_TIMEOUT,
     help="Time limit of a node in seconds, --soak not counted.",
 )

@@ -63,13 +63,12 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     help="Start the next step: another launch, which can use the buffers of those before it.",
 )
 @option(
-    "--image",
+    "--image FILE",
     "step_image",
     group=OptionGroup.PROGRAMS,
     scope=OptionScope.SINGLE,
     of_step=True,
     file=FileUse.INPUT,
-    metavar="FILE",
     help="After --then, the image of the step.  [default: that of the step before]",
 )
 @launch_options
@@ -92,19 +91,17 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     help="Print the parameter table and stop; requires no GPU.",
 )
 @option(
-    "--spec",
+    "--spec FILE",
     group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
     file=FileUse.INPUT,
     early=EarlyEffect.NO_WORKER,
-    metavar="FILE",
     help="Run the cases of a TOML file (- is stdin): all, or those named by the arguments (* and "
     "? are wildcards).",
 )
 @_of_spec(
-    "--filter",
+    "--filter EXPR",
     "filter_text",
-    metavar="EXPR",
     help="Run only the cases of --spec that match an expression, such as 'saxpy and n >= 32'. "
     "Names: name, image, kernel, device and the names of the matrix.",
 )
@@ -116,11 +113,10 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
 )
 @_of_spec("--fail-fast", is_flag=True, help="Stop after the first failing case of --spec.")
 @_of_spec(
-    "--candidate",
+    "--candidate FILE[:KERNEL]",
     "candidates",
     file=FileUse.INPUT,
     multiple=True,
-    metavar="FILE[:KERNEL]",
     help="Run --spec with this image in place of the image of its cases, repeatable; or launch it "
     "in place of the code of a recording.",
 )
@@ -129,9 +125,7 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     type=click.Choice(["min", "median"]),
     help="Report the fastest passing case of --spec with repeat, by its shortest or median time.",
 )
-@_of_spec(
-    "--junit", file=FileUse.JUNIT, metavar="FILE", help="Write the results of --spec as JUnit XML."
-)
+@_of_spec("--junit FILE", file=FileUse.JUNIT, help="Write the results of --spec as JUnit XML.")
 @option(
     "--format",
     "output_format",
@@ -152,18 +146,16 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     help="Allow --spec to run the Python functions that its cases compare with.",
 )
 @_of_spec(
-    "--confine",
+    "--confine DIR",
     of_result=True,
     file=FileUse.INPUT,
-    metavar="DIR",
     help="Refuse a --spec that reads or writes files outside DIR.",
 )
 @option(
-    "--write-spec",
+    "--write-spec FILE",
     group=OptionGroup.SPECS,
     scope=OptionScope.SINGLE,
     file=FileUse.APPENDED,
-    metavar="FILE",
     help="Append this launch to a spec file, and run it.",
 )
 @target_options(default="0", time_limit=f"{CASE_TIMEOUT:g} in each case of --spec, else none")

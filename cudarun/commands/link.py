@@ -38,10 +38,9 @@ if TYPE_CHECKING:
 )
 @option(
     "-o",
-    "--output",
+    "--output FILE",
     file=FileUse.OUTPUT,
     required=True,
-    metavar="FILE",
     shell_complete=completion.files,
     help="Write the linked image to FILE.",
 )

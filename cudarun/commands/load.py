@@ -60,18 +60,16 @@ _OPTIONS = options_of(
 @_OPTIONS["kernel"]
 @click.option("--offline", is_flag=True, help="Inspect the files without a driver.")
 @option(
-    "--arch",
-    metavar="ARCH",
+    "--arch ARCH",
     help="With --offline: inspect only code for this target, such as sm_90 or compute_90. A .cu is "
     "compiled for it.",
 )
 @option(
-    "--for",
+    "--for GPUS",
     "gpus",
     type=gpus,
     default="",
     shell_complete=completion.gpus,
-    metavar="GPUS",
     help="Without a device, report whether these GPUs load each kernel, and launch it with --block "
     "and --smem: comma-separated, such as rtx5090,b200,sm_86.",
 )

@@ -66,7 +66,7 @@ def gpus(text: str) -> tuple[Profile, ...]:
     return tuple(dict.fromkeys(profile_of(name, "--for") for name in names))
 
 
-device_option = partial(option, "-d", "--device", "devices", type=parse_devices, metavar="DEVICE")
+device_option = partial(option, "-d", "--device DEVICE", "devices", type=parse_devices)
 """``--device`` of commands that work on one device."""
 
 # --- stacks of options ---------------------------------------------------------------------------
@@ -200,10 +200,9 @@ def compile_options(function: F) -> F:
     return stack(
         *options_of(CompileOptions, shared=_COMPILING).values(),
         option(
-            "--max-image",
+            "--max-image BYTES",
             **_COMPILING,
             type=size(1),
-            metavar="BYTES",
             help="Limit the size of an image, and of its code when decompressed; larger libraries "
             "are read part by part.  [default: 512Mi]",
         ),

@@ -25,9 +25,8 @@ from cudarun.session.record.request import RecordRequest
 @click.argument("program", nargs=-1, metavar="COMMAND...", type=click.UNPROCESSED)
 @stack(*options_of(RecordRequest, max_bytes={"type": size(1)}).values())
 @option(
-    "--shrink",
+    "--shrink FILE",
     file=FileUse.INPUT,
-    metavar="FILE",
     help="Keep only the memory that the launch of a recording accesses, in place of COMMAND.",
 )
 @device_option(
@@ -35,15 +34,13 @@ from cudarun.session.record.request import RecordRequest
     "the memory.  [default: cpu; without PTX, GPU 0]"
 )
 @option(
-    "--edit",
+    "--edit FILE",
     file=FileUse.INPUT,
-    metavar="FILE",
     help="Convert a recording to a spec -o NAME.toml with .npy files, in place of COMMAND.",
 )
 @option(
-    "--timeout",
+    "--timeout SECONDS",
     type=seconds,
-    metavar="SECONDS",
     help="Time limit in seconds of a replay of --shrink, and of each launch with --at-fault: a "
     "longer one counts as a fault.  [default: none]",
 )

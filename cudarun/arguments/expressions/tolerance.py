@@ -36,15 +36,13 @@ class Tolerance:
     """
 
     rtol: float | None = _check(
-        "--rtol",
+        "--rtol X",
         is_number=True,
-        metavar="X",
         help="Relative tolerance of --check and --reference.  [default: depends on the dtype]",
     )
     atol: float | None = _check(
-        "--atol",
+        "--atol X",
         is_number=True,
-        metavar="X",
         help="Absolute tolerance of --check and --reference.  [default: depends on the dtype]",
     )
     equal_nan: bool = _check(

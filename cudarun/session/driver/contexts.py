@@ -64,18 +64,16 @@ class ContextOptions:
         help="Use the device's primary context, or create a new one for this run.",
     )
     flags: tuple[str, ...] = _context(
-        "--ctx-flags",
+        "--ctx-flags WORDS",
         "ctx_flags",
         default=(),
         form=CaseForm.WORDS,
         early=EarlyEffect.NO_WORKER,
-        metavar="WORDS",
         help=f"Comma-separated context flags: {' '.join(FLAGS)}.",
     )
     limits: tuple[tuple[str, int], ...] = _context(
-        "--limit",
+        "--limit NAME=SIZE",
         form=CaseForm.NAMED_SIZES,
-        metavar="NAME=SIZE",
         help=f"Set a context limit; repeatable. Names: {' '.join(LIMITS)}.",
     )
     cache_config: str | None = _context(
@@ -100,14 +98,13 @@ class Target:
 
     devices: tuple[Selector, ...] = _target(
         "-d",
-        "--device",
+        "--device LIST",
         "devices",
         default=MISSING,
         group=OptionGroup.FIRST,
         form=CaseForm.WORDS,
         early=EarlyEffect.DEVICES,
         of_device=True,
-        metavar="LIST",
         envvar="CUDARUN_DEVICE",
         show_default=True,
         show_envvar=True,
@@ -125,8 +122,7 @@ class Target:
         "context exists.",
     )
     timeout: float | None = _target(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         help="Time limit in seconds for each phase: reading, loading and device work; exit code 6 "
         "when exceeded, 0 for no limit.",
     )

@@ -24,15 +24,11 @@ class ExecRequest:
     stats: bool = field_of(Detection, "stats")
     engine: str | None = field_of(ProgramOptions, "engine")
     timeout: float | None = option_field(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         help="Time limit in seconds for the program; exit code 6 when exceeded.  [default: none]",
     )
     junit: str | None = option_field(
-        "--junit",
-        file=FileUse.JUNIT,
-        metavar="FILE",
-        help="Write the outcome as JUnit XML to FILE.",
+        "--junit FILE", file=FileUse.JUNIT, help="Write the outcome as JUnit XML to FILE."
     )
     exit_code: str = option_field(
         "--exit-code",

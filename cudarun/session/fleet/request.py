@@ -26,37 +26,32 @@ class NodeRequest:
     spec: str = ""
     devices: str = option_field(
         "-d",
-        "--device",
+        "--device LIST",
         "devices",
         default="all",
-        metavar="LIST",
         help="The devices of each node, as for launch.",
     )
     timeout: float | None = option_field(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         help="Time limit of each phase of a case in seconds, as for launch.  [default: that of the "
         f"case, or {CASE_TIMEOUT:g}]",
     )
     runs: int = option_field(
-        "--runs",
+        "--runs N",
         default=3,  # enough to tell a changing output from a wrong one
         bounds=(1, 10_000),
-        metavar="N",
         help="Runs of each case on each GPU, whose outputs are compared.",
     )
     soak: float = option_field(
-        "--soak", default=0.0, metavar="TIME", help="Repeat the runs for this time: 90s, 30m, 1h."
+        "--soak TIME", default=0.0, help="Repeat the runs for this time: 90s, 30m, 1h."
     )
     seed: int | None = option_field(
-        "--seed",
+        "--seed N",
         bounds=(0, (1 << 63) - 1),
-        metavar="N",
         help="Seed of random inputs on all GPUs.  [default: that of each case]",
     )
     filter_text: str | None = option_field(
-        "--filter",
+        "--filter EXPR",
         "filter_text",
-        metavar="EXPR",
         help="Run the cases that match an expression, as for launch.",
     )

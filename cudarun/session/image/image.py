@@ -47,30 +47,27 @@ class CompileOptions:
     )
     include: tuple[str, ...] = option_field(
         "-I",
-        "--include",
+        "--include DIR",
         default=(),
         form=CaseForm.PATHS,
         file=FileUse.INPUT,
-        metavar="DIR",
         help="Add an include directory for a .cu; repeatable. CUDA's own headers are always found.",
     )
     defines: tuple[str, ...] = option_field(
         "-D",
-        "--define",
+        "--define NAME[=VALUE]",
         default=(),
         form=CaseForm.TEXTS,
-        metavar="NAME[=VALUE]",
         help="Define a macro for a .cu; repeatable.",
     )
     standard: str | None = option_field(
-        "--std", metavar="c++NN", help="C++ standard for a .cu.  [default: the compiler's]"
+        "--std c++NN", help="C++ standard for a .cu.  [default: the compiler's]"
     )
     options: tuple[str, ...] = option_field(
-        "--compile-option",
+        "--compile-option OPTION",
         "compiler_options",
         default=(),
         form=CaseForm.TEXTS,
-        metavar="OPTION",
         help="Pass an option to the compiler for a .cu; repeatable.",
     )
     kernels: tuple[str, ...] = ()

@@ -45,25 +45,22 @@ class Timing:
     """The timing of a kernel: ``--repeat``."""
 
     repeat: int = _timing(
-        "--repeat",
+        "--repeat N",
         default=MISSING,
         bounds=(1, INT_MAX),
-        metavar="N",
         help="Time N runs with events; inputs are restored and L2 is flushed before each run.",
     )
     warmup: int = _timing(
-        "--warmup",
+        "--warmup N",
         default=WARMUP,
         bounds=(0, INT_MAX),
-        metavar="N",
         help="Number of warm-up runs before --repeat.  [default: 10]",
         without=None,
     )
     input_sets: int = _timing(
-        "--input-sets",
+        "--input-sets N",
         default=1,
         bounds=(1, MAX_INPUT_SETS),
-        metavar="N",
         help="Alternate between N sets of inputs in the runs of --repeat, of the seeds --seed, "
         "--seed + 1, …, and check the last run of each.",
     )
@@ -71,17 +68,15 @@ class Timing:
         "--hot", default=False, help="Do not flush L2 between the runs of --repeat."
     )
     nbytes: Expression | None = _timing(
-        "--bytes",
+        "--bytes EXPR",
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
-        metavar="EXPR",
         help="Bytes transferred per run, such as 12*n; --repeat then reports GB/s.",
     )
     flops: Expression | None = _timing(
-        "--flops",
+        "--flops EXPR",
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
-        metavar="EXPR",
         help="Floating-point operations per run, such as 2*m*n*k; --repeat then reports GFLOP/s.",
     )
 
@@ -95,12 +90,11 @@ class Detection:
     """
 
     detect: tuple[str, ...] = option_field(
-        "--detect",
+        "--detect WORDS",
         default=(),
         group=OptionGroup.FIRST,
         scope=OptionScope.OVERRIDE,
         form=CaseForm.WORDS,
-        metavar="WORDS",
         help="On cpu, detect data races (race; race=strict also between writes of equal values), "
         "uninitialized reads (uninit), synchronization errors (sync), or all.",
     )
@@ -132,18 +126,16 @@ class FunctionRun:
     """
 
     python: str | None = _check(
-        "--python",
+        "--python EXE",
         scope=OptionScope.RUN,
         of_result=True,
-        metavar="EXE",
         is_keyword=True,
         help="Run the functions of --expect with this Python interpreter.",
     )
     timeout: float | None = _check(
-        "--expect-timeout",
+        "--expect-timeout SECONDS",
         "expect_timeout",
         is_number=True,
-        metavar="SECONDS",
         without=300.0,
         help="Time limit of a function of --expect in seconds, for which --timeout does not "
         "count; 0 for no limit.",
@@ -171,11 +163,10 @@ class ProgramOptions:
     """
 
     priority: int | None = option_field(
-        "--priority",
+        "--priority N",
         group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.OVERRIDE,
         bounds=(-INT_MAX, INT_MAX),
-        metavar="N",
         help="Launch in a stream with this priority; 0 is the lowest, negative numbers are higher.",
     )
     check_strength: CheckStrength = _check(
@@ -187,10 +178,9 @@ class ProgramOptions:
         without=None,
     )
     seeds: int = _check(
-        "--seeds",
+        "--seeds N",
         default=1,
         bounds=(1, MAX_SEEDS),
-        metavar="N",
         help="Check N runs with fresh inputs, of the seeds --seed, --seed + 1, …; variables of "
         "the image are restored before each run.",
     )
@@ -201,34 +191,30 @@ class ProgramOptions:
         "image, and fail if the results differ.",
     )
     schedule: Literal["late"] | int | None = option_field(
-        "--schedule",
+        "--schedule late|SEED",
         group=OptionGroup.CHECKS,
         scope=OptionScope.OVERRIDE,
-        metavar="late|SEED",
         help="On cpu, complete asynchronous operations at the last permitted time (late), or at "
         "random times with threads in a random order (a seed, which repeats it).",
     )
     schedules: int = option_field(
-        "--schedules",
+        "--schedules N",
         default=0,
         group=OptionGroup.CHECKS,
         scope=OptionScope.OVERRIDE,
         bounds=(0, MAX_SEEDS),
-        metavar="N",
         help="On cpu, launch again with N schedules, late and the seeds 0, 1, …, and compare all "
         "buffers with those of the usual schedule.",
     )
     functions: FunctionRun = fields_of_group(FunctionRun)
     reference: Selector | None = _check(
-        "--reference",
-        metavar="DEVICE",
+        "--reference DEVICE",
         help="Also launch on this reference device, cpu or another GPU, and compare all buffers.",
     )
     baseline: BaselineLaunch | None = _check(
-        "--baseline",
+        "--baseline FILE[:KERNEL]",
         form=CaseForm.KERNEL,
         file=FileUse.INPUT,
-        metavar="FILE[:KERNEL]",
         help="Make the same launch with another kernel, and compare all buffers; with --repeat, "
         "compare the times by a rank test. ':KERNEL' is another kernel of the same image.",
     )
@@ -239,11 +225,10 @@ class ProgramOptions:
         help="Allow --save and --junit to overwrite existing files.",
     )
     seed: int = option_field(
-        "--seed",
+        "--seed N",
         default=0,
         group=OptionGroup.ARGUMENTS,
         scope=OptionScope.OVERRIDE,
-        metavar="N",
         help="Seed for random initializers: a number, or random to choose one and print it.",
     )
     detection: Detection = fields_of_group(Detection)
@@ -267,8 +252,7 @@ class ProgramOptions:
         " for which it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
     )
     cpu_threads: int | None = _emulator(
-        "--cpu-threads",
-        metavar="N",
+        "--cpu-threads N",
         help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "
         "CUDARUN_CPU_THREADS; default: the number of cores]",
     )

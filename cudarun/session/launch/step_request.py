@@ -46,30 +46,26 @@ class GeometryRequest:
     """The launch geometry as requested: integer expressions over the arguments, or nothing."""
 
     threads: tuple[Expression, ...] | None = _first(
-        "--threads",
+        "--threads X[,Y[,Z]]",
         form=CaseForm.EXTENT,
-        metavar="X[,Y[,Z]]",
         help="Total number of threads, such as 1000, 64x64 or an expression over integer "
         "arguments: n or w,h. The grid size is computed, rounded up.",
     )
     grid: tuple[Expression, ...] | None = _first(
-        "--grid",
+        "--grid X[,Y[,Z]]",
         form=CaseForm.EXTENT,
-        metavar="X[,Y[,Z]]",
         help="Grid size in blocks, such as 4, 4x2 or '(n+255)//256'.  [default: 1 with --block]",
     )
     block: tuple[Expression, ...] | None = _first(
-        "--block",
+        "--block X[,Y[,Z]]",
         form=CaseForm.EXTENT,
-        metavar="X[,Y[,Z]]",
         help="Block size in threads.  [default: the kernel's .reqntid; otherwise up to 256, "
         "16x16 or 8x8x4 with --threads, 1 with --grid]",
     )
     shared_bytes: Expression | None = _first(
-        "--smem",
+        "--smem BYTES",
         "smem",
         form=CaseForm.COUNT,
-        metavar="BYTES",
         help="Dynamic shared memory per block in bytes, such as 48Ki or '4*n'.  [default: 0]",
     )
     cooperative: bool = _attribute(
@@ -79,10 +75,9 @@ class GeometryRequest:
         help="Make a cooperative launch: all blocks are resident, and the grid can synchronize.",
     )
     cluster: tuple[Expression, ...] | None = _attribute(
-        "--cluster",
+        "--cluster X[,Y[,Z]]",
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
-        metavar="X[,Y[,Z]]",
         help="Cluster size in blocks.  [default: the kernel's own]",
     )
 
@@ -119,9 +114,8 @@ class Preferences:
     """
 
     carveout: int | None = _attribute(
-        "--carveout",
+        "--carveout PERCENT",
         bounds=(0, 100),
-        metavar="PERCENT",
         help="Set the preferred shared memory carveout, 0–100 % of the maximum.",
     )
     cache_config: str | None = _attribute(
@@ -206,8 +200,7 @@ class LaunchStep:
     image: Image
     kernel: str | None = _first(
         "-k",
-        "--kernel",
-        metavar="NAME",
+        "--kernel NAME",
         help="Mangled, demangled or bare kernel name; optional if the image has one kernel. For "
         "a .cu, 'ns::f<float, 4>' instantiates a template.",
     )
@@ -222,16 +215,14 @@ class LaunchStep:
         help="Accept buffers whose element type differs from the kernel's in size or kind.",
     )
     buffers: tuple[Argument, ...] = _argument(
-        "--buffer",
+        "--buffer NAME=VALUE",
         form=CaseForm.SETTINGS,
-        metavar="NAME=VALUE",
         help="Allocate a buffer that is not a parameter, such as 'a=f32[n]:iota'; &a and &a[128]"
         " are its addresses; repeatable.",
     )
     settings: tuple[Argument, ...] = _argument(
-        "--set",
+        "--set NAME=VALUE",
         form=CaseForm.SETTINGS,
-        metavar="NAME=VALUE",
         help="Write a variable of the image before the launch: __constant__, __device__ or "
         "__managed__, such as 'coef=f32[5]:[1,2,3,2,1]' or ns::scale=2; repeatable.",
     )
@@ -243,69 +234,60 @@ class LaunchStep:
         "CU_LAUNCH_PARAM_BUFFER_POINTER (buffer).",
     )
     checks: tuple[Check, ...] = _first(
-        "--check",
+        "--check EXPR",
         form=CaseForm.EXPRESSIONS,
-        metavar="EXPR",
         help="Check an expression after the launch, such as 'y == 2*x, rtol=1e-3'; repeatable.",
     )
     expectations: tuple[BufferExpectation, ...] = _first(
-        "--expect",
+        "--expect NAME=EXPECTED",
         "expects",
         form=CaseForm.EXPECTATIONS,
         file=FileUse.INPUT,
-        metavar="NAME=EXPECTED",
         help="Compare a buffer with @FILE.npy or with the result of FILE.py:FUNCTION; repeatable.",
     )
     lets: tuple[Let, ...] = _check(
-        "--let",
+        "--let NAME=EXPR",
         form=CaseForm.NAMED_EXPRESSIONS,
-        metavar="NAME=EXPR",
         help="Define a name for an expression, for use in --check and --print; repeatable.",
     )
     prints: tuple[Expression, ...] = _first(
-        "--print",
+        "--print EXPR",
         form=CaseForm.EXPRESSIONS,
-        metavar="EXPR",
         is_keyword=False,
         help="Print the value of an expression; repeatable.",
     )
     shows: tuple[Show, ...] = _output(
-        "--show",
+        "--show NAME=KIND",
         form=CaseForm.TEXTS,
-        metavar="NAME=KIND",
         is_keyword=False,
         help="Show a buffer as hist, image, plot; repeatable.",
     )
     saves: tuple[Save, ...] = _output(
-        "--save",
+        "--save NAME=PATH",
         form=CaseForm.NAMED_PATHS,
         file=FileUse.OUTPUT,
-        metavar="NAME=PATH",
         is_keyword=False,
         help="Write a buffer to PATH (.npy, .bin, .csv, .png); {device} in PATH is replaced by "
         "the device; repeatable.",
     )
     gpus: tuple[Profile, ...] = _check(
-        "--for",
+        "--for GPUS",
         "gpus",
         scope=OptionScope.OVERRIDE,
         form=CaseForm.WORDS,
-        metavar="GPUS",
         is_keyword=False,
         help="Also check that these GPUs load the image and launch the kernel, by their limits: "
         "comma-separated, such as rtx5090,b200,sm_86.",
     )
     times: int = _program(
-        "--times",
+        "--times N",
         default=1,
         bounds=(1, INT_MAX),
-        metavar="N",
         help="Launch the kernel N times, one after the other.",
     )
     swaps: tuple[Swap, ...] = _program(
-        "--swap",
+        "--swap A,B",
         form=CaseForm.PAIRS,
-        metavar="A,B",
         help="Exchange the names of two buffers after each launch of the step, as a host program"
         " swaps pointers; repeatable.",
     )

@@ -37,9 +37,8 @@ class LinkRequest:
         "no GPU.",
     )
     architecture: Architecture | None = option_field(
-        "--arch",
+        "--arch ARCH",
         "arch",
-        metavar="ARCH",
         help="Target architecture, such as sm_90.  [default: the device's own]",
     )
     lto: bool = option_field(

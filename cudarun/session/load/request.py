@@ -32,21 +32,18 @@ class JitOptions:
 
     optimization: int | None = option_field(
         "-O",
-        "--optimize",
+        "--optimize LEVEL",
         bounds=(0, 4),
-        metavar="LEVEL",
         help="JIT optimization level for PTX, 0–4.  [default: 4]",
     )
     max_registers: int | None = option_field(
-        "--max-registers",
+        "--max-registers N",
         bounds=(1, INT_MAX),
-        metavar="N",
         help="Limit the registers per thread of compiled PTX to N.",
     )
     threads_per_block: int | None = option_field(
-        "--threads-per-block",
+        "--threads-per-block N",
         bounds=(1, INT_MAX),
-        metavar="N",
         help="Compile PTX for at least N threads per block.",
     )
     line_info: bool = option_field(
@@ -56,9 +53,7 @@ class JitOptions:
         "-g", "--debug", default=False, help="Compile PTX with debug information."
     )
     target: Architecture | None = option_field(
-        "--target",
-        metavar="ARCH",
-        help="Compile PTX for this architecture instead of the device's own.",
+        "--target ARCH", help="Compile PTX for this architecture instead of the device's own."
     )
     cache_mode: str | None = option_field(
         "--cache-mode", choices=(*CACHE_MODES,), help="Default cache modifier of global loads."
@@ -146,23 +141,18 @@ class LoadRequest:
     )
     kernel: str | None = option_field(
         "-k",
-        "--kernel",
-        metavar="NAME",
+        "--kernel NAME",
         is_keyword=True,
         help="Load or inspect only this kernel, and only the parts of a file that contain it.",
     )
     block: Extent | None = option_field(
-        "--block",
-        of_device=True,
-        metavar="X[,Y[,Z]]",
-        help="Show the occupancy for this block size.",
+        "--block X[,Y[,Z]]", of_device=True, help="Show the occupancy for this block size."
     )
     shared_bytes: int = option_field(
-        "--smem",
+        "--smem BYTES",
         "smem",
         default=0,
         of_device=True,
-        metavar="BYTES",
         help="Dynamic shared memory per block in bytes, for the occupancy.",
     )
 

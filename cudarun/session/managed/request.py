@@ -59,10 +59,9 @@ class ManagedRequest:
     image: Image
     views: tuple[VariableView, ...] = ()
     launches: tuple[ManagedLaunch, ...] = option_field(
-        "--launch",
+        "--launch 'KERNEL ARGS…'",
         "launches",
         form=CaseForm.TEXTS,
-        metavar="'KERNEL ARGS…'",
         help="Run a kernel on each device in turn, and show the values after each run; repeatable. "
         "For a .cu, 'f<int,4> ARGS…' instantiates a template.",
     )
@@ -73,9 +72,8 @@ class ManagedRequest:
         help="Also show __device__ and __constant__ variables, with their address in each context.",
     )
     contexts: int | None = option_field(
-        "--contexts",
+        "--contexts N",
         bounds=(1, 1 << 10),
-        metavar="N",
         help="Number of contexts on each device.  [default: 2 with one device, else 1]",
     )
     context: Literal["primary", "new"] = "primary"

@@ -20,25 +20,23 @@ class RecordRequest:
     command: tuple[str, ...]
     output: str | None = option_field(
         "-o",
-        "--output",
+        "--output FILE",
         file=FileUse.OUTPUT,
-        metavar="FILE",
         help="Write the recording to FILE, further ones to FILE-2 and so on.  "
         "[default: the kernel's name]",
     )
     kernels: tuple[str, ...] = option_field(
         "-k",
-        "--kernel",
+        "--kernel GLOB",
         form=CaseForm.TEXTS,
-        metavar="GLOB",
         help="Record kernels whose name matches, mangled or in C++ spelling; repeatable.  "
         "[default: every kernel]",
     )
     nth: int = option_field(
-        "--nth", default=1, bounds=(1,), metavar="N", help="Start with the Nth matching launch."
+        "--nth N", default=1, bounds=(1,), help="Start with the Nth matching launch."
     )
     count: int = option_field(
-        "--count", default=1, bounds=(1,), metavar="N", help="Number of launches to record."
+        "--count N", default=1, bounds=(1,), help="Number of launches to record."
     )
     all_kernels: bool = option_field(
         "--all-kernels",
@@ -46,10 +44,9 @@ class RecordRequest:
         help="Apply --nth and --count to each matching kernel of each process.",
     )
     max_bytes: int = option_field(
-        "--max-size",
+        "--max-size BYTES",
         default=4 << 30,
         without="4Gi",
-        metavar="BYTES",
         help="Record no launch that can reach more device memory.",
     )
     listed: bool = option_field(

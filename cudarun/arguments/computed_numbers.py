@@ -63,11 +63,7 @@ def with_numbers(
 
 
 def with_integers(value: Value, integers: Mapping[str, int]) -> Value:
-    """Return a value with numbers in the place of expressions over integers.
-
-    Raises:
-        RequestError: A name is unknown, or the expression has no number as its value.
-    """
+    """Return a value with numbers in the place of expressions over integers."""
     known = {name: UntypedNumber(str(number)) for name, number in integers.items()}
     return _Numbers(known, Scope()).resolved(value)
 

@@ -57,11 +57,7 @@ def integer_operation(operator: str, left: int, right: int) -> int:
 
 
 def read_dimension(scanner: Scanner) -> Expression:
-    """Read the dimension of a buffer or a grid: integers, names and operators, such as ``2*n+1``.
-
-    Raises:
-        ArgumentSyntaxError: The expression contains anything else.
-    """
+    """Read the dimension of a buffer or a grid: integers, names, operators, such as ``2*n+1``."""
     return _read(scanner, "the dimension")
 
 
@@ -95,11 +91,7 @@ def is_of_integers(expression: Expression) -> bool:
 
 
 def parse_count(text: str) -> Expression:
-    """Parse an option whose value is an integer expression over the arguments, such as ``12*n``.
-
-    Raises:
-        ArgumentSyntaxError: The text does not parse.
-    """
+    """Parse an option whose value is an integer expression over the arguments, such as ``12*n``."""
     scanner = Scanner(text)
     expression = _read(scanner, "the expression")
     scanner.expect_end()
@@ -146,11 +138,7 @@ def with_binary_units(text: str) -> str:
 
 
 def parse_size(text: str) -> Expression:
-    """Parse a size in bytes, such as ``48K`` or ``4*n``.
-
-    Raises:
-        RequestError: The text does not parse, or a constant is out of range.
-    """
+    """Parse a size in bytes, such as ``48K`` or ``4*n``."""
     size = parse_count(with_binary_units(text))
     if not size.names:
         evaluate_size(size, {})
@@ -190,11 +178,7 @@ def evaluate_dimension(
 
 
 def evaluate_index(expression: Expression, integers: Mapping[str, int]) -> int:
-    """Evaluate the index of an element; it may be negative.
-
-    Raises:
-        RequestError: A name is not among ``integers``, or the value is over 64 bits.
-    """
+    """Evaluate the index of an element; it may be negative."""
     return _evaluate(expression, integers, f"the index {expression.text!r}")
 
 

@@ -74,20 +74,12 @@ def regular_size(path: Path) -> int:
 
 
 def is_npy(path: Path) -> bool:
-    """Return whether a file's contents are in numpy's format; its name does not matter.
-
-    Raises:
-        RequestError: It cannot be read.
-    """
+    """Return whether a file's contents are in numpy's format; its name does not matter."""
     return _starts_with(path, _NPY_MAGIC)
 
 
 def is_png(path: Path) -> bool:
-    """Return whether a file is a PNG image; its name does not matter.
-
-    Raises:
-        RequestError: It cannot be read.
-    """
+    """Return whether a file is a PNG image; its name does not matter."""
     return _starts_with(path, _PNG_MAGIC)
 
 

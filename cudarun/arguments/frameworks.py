@@ -200,9 +200,6 @@ def numba_parameters(arguments: Sequence[Argument], directory: Path) -> list[Arg
     """Return the arguments with an argument per parameter for each array of numba.
 
     The buffer has the name of the array: ``x``; the others are ``x.meminfo``, ``x.shape0``, ….
-
-    Raises:
-        RequestError: A file cannot be read.
     """
     return [part for each in arguments for part in _parts(each, directory)]
 

@@ -49,10 +49,6 @@ def fill(
         element: The type of one element.
         shape: Elements along each dimension; the array has the element's own axes after them.
         rng: The source of random numbers, see :func:`seeded`.
-
-    Raises:
-        RequestError: A file or list does not match, a sequence exceeds the range of its type, or
-            the host is out of memory.
     """
     with in_memory(str(BufferSpec("", element, shape))):
         return _array(initial, element, shape, rng)

@@ -45,12 +45,7 @@ class PngHeader:
 
 
 def png_header(path: Path) -> PngHeader:
-    """Return the header of a PNG file.
-
-    Raises:
-        RequestError: The file cannot be read, is damaged or has colors of 16 bits, or Pillow is
-            not installed.
-    """
+    """Return the header of a PNG file."""
     with _opened(path) as (image, form):
         axes = (channels,) if (channels := len(_mode(image))) > 1 else ()
         wide = _GRAY_BITS.get(form) == 16

@@ -163,9 +163,6 @@ def check_address(layout: TensorMapLayout, offset: int, nbytes: int, buffer: str
         offset: The offset of the tensor in bytes.
         nbytes: The size of the buffer in bytes.
         buffer: The name of the buffer.
-
-    Raises:
-        RequestError: The tensor is not aligned, or ends past the end of the buffer.
     """
     unit = _unit(layout)
     _demand(offset % unit == 0, f"the tensor is at byte {offset} of {buffer}, {_multiple(unit)}")
@@ -225,11 +222,7 @@ def _pixel_box(im2col: Im2col | None, rank: int, integers: Mapping[str, int]) ->
 
 
 def check_layout(layout: TensorMapLayout) -> None:
-    """Check everything but the address.
-
-    Raises:
-        RequestError: The driver would refuse it.
-    """
+    """Check everything but the address."""
     rank = len(layout.shape)
     _demand(
         1 <= rank <= _MOST_RANKS,

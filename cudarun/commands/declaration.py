@@ -155,9 +155,6 @@ def filled(kind: type[R], values: Values, **own: Any) -> R:
     Args:
         values: The values of all options.
         own: The fields that are no options, or whose values are not those of the command line.
-
-    Raises:
-        RequestError: An expression does not parse.
     """
     found: dict[str, Any] = {}
     for field in fields(kind):  # type: ignore[arg-type]

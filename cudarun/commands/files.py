@@ -66,9 +66,6 @@ def input_files(
     Args:
         parameters: The parameters of a command.
         directory: The base of relative paths.
-
-    Raises:
-        RequestError: A value does not parse.
     """
     from cudarun.arguments.files import locate
 
@@ -118,11 +115,7 @@ def _noted(found: list[str], path: str) -> str:
 
 
 def with_paths(form: CaseForm | None, text: str, move: Callable[[str], str]) -> str:
-    """Return a value of an option with ``move`` applied to every path in it.
-
-    Raises:
-        RequestError: It does not parse.
-    """
+    """Return a value of an option with ``move`` applied to every path in it."""
     from cudarun.arguments.expressions.statements import parse_check, parse_let
     from cudarun.arguments.grammar import parse_setting
 
@@ -158,11 +151,7 @@ def moved_argument(argument: Argument, move: Callable[[str], str]) -> str:
 
 
 def argument_paths(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the files of arguments.
-
-    Raises:
-        RequestError: An argument does not parse.
-    """
+    """Yield the files of arguments."""
     from cudarun.arguments.files import files_of
     from cudarun.arguments.grammar import parse_arguments
 

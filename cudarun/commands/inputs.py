@@ -47,7 +47,6 @@ def read_input(
         kernel: The kernel that will be used.
 
     Raises:
-        RequestError: The file cannot be read, or is long PTX without a kernel of this name.
         ImageRefused: The file is empty, or in no format that a driver loads.
     """
     image, portable = open_input(name, compilation, limit), None
@@ -66,9 +65,6 @@ def open_input(
 
     A large fatbin, object, library or executable is mapped, and read part by part when it is used.
     The limit applies to its code, see `cudarun.images.reader.check_sizes`.
-
-    Raises:
-        RequestError: The file cannot be read, or is larger than the limit.
     """
     most = limit or MAX_IMAGE
     if isinstance(name, bytes):

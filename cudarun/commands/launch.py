@@ -226,11 +226,7 @@ def request_of(values: Values, where: Target) -> Program:
 
 
 def _check_files(steps: Sequence[Values], where: Target, request: Program) -> None:
-    """Apply the rule for outputs to a launch.
-
-    Raises:
-        RequestError: An output is an input or another output, or cannot be written.
-    """
+    """Apply the rule for outputs to a launch."""
     from cudarun.commands.files import image_files, input_files, output_files
 
     parameters = click.get_current_context().command.params
@@ -354,11 +350,7 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
 
 
 def _check_files_of_cases(values: Values, cases: Sequence[Case]) -> None:
-    """Apply the rule for outputs to a run of a spec: across its cases, and to the report.
-
-    Raises:
-        RequestError: An output is an input or another output, or cannot be written.
-    """
+    """Apply the rule for outputs to a run of a spec: across its cases, and to the report."""
     from cudarun.commands.files import output_files
 
     outputs = [

@@ -71,12 +71,7 @@ def command(quiet: bool, **values: Any) -> int:
 
 
 def _request(values: Values, where: Target) -> ManagedRequest:
-    """Parse and validate everything that does not need a driver.
-
-    Raises:
-        RequestError: An option or argument is invalid.
-        ImageRefused: The file is empty or not an image.
-    """
+    """Parse and validate everything that does not need a driver."""
     from cudarun.commands.launch_request import geometry_request
 
     image = read_input(values["image"], filled(CompileOptions, values), values["max_image"])

@@ -149,11 +149,7 @@ def target(values: Values, *, capture: bool, default_timeout: float | None = Non
 
 
 def reading(where: Target) -> AbstractContextManager[None]:
-    """Limit the time of reading and parsing what the command line names.
-
-    Raises:
-        OutOfTime: ``--timeout`` has passed.
-    """
+    """Limit the time of reading and parsing what the command line names."""
     return time_limit(where.timeout, "reading the request")
 
 

@@ -106,11 +106,7 @@ def substituted(text: str, instance: Instance) -> str:
 
 
 def typed(value: object, instance: Instance) -> object:
-    """Return a value of TOML, or the texts in a list, with the values of an instance.
-
-    Raises:
-        RequestError: A text refers to an unknown value.
-    """
+    """Return a value of TOML, or the texts in a list, with the values of an instance."""
     if isinstance(value, list):
         return [substituted(each, instance) if isinstance(each, str) else each for each in value]
     if not isinstance(value, str):

@@ -20,11 +20,7 @@ class LaunchCommand(GroupedCommand):
     """A command whose line can have several steps, each with options and arguments of its own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse each step; options of the whole program may stand in any of them.
-
-        Raises:
-            RequestError: An option of the whole program has different values.
-        """
+        """Parse each step; options of the whole program may stand in any of them."""
         first, *others = divided(args)
         rest = super().parse_args(ctx, first)
         later: list[click.Context] = []

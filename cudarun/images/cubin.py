@@ -97,20 +97,12 @@ def read_cubin(data: Buffer | CodeBytes, origin: str) -> ImageFacts:
 
 
 def check_cubin(data: Buffer | CodeBytes, origin: str) -> None:
-    """Check the structure of a cubin: all that `read_cubin` follows, at a fraction of its time.
-
-    Raises:
-        ImageRefused: It is damaged.
-    """
+    """Check the structure of a cubin: all that `read_cubin` follows, at a fraction of its time."""
     _check_records(read_elf(data, origin, ImageKind.CUBIN, symbols=False), origin)
 
 
 def kernel_names(data: Buffer | CodeBytes, origin: str) -> tuple[str, ...]:
-    """Check the structure of a cubin as `check_cubin` does, and return its kernels.
-
-    Raises:
-        ImageRefused: It is damaged.
-    """
+    """Check the structure of a cubin as `check_cubin` does, and return its kernels."""
     elf = read_elf(data, origin, ImageKind.CUBIN)
     _check_records(elf, origin)
     return tuple(symbol.name for symbol in elf.symbols if _is_kernel(symbol))

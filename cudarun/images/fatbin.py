@@ -98,11 +98,7 @@ class Entry:
             return decompress(self.compression, self.stored, self.size)
 
     def contents(self, origin: str) -> CodeBytes:
-        """Return the image itself, as a stream if it is compressed and large.
-
-        Raises:
-            ImageRefused: As with `content`; of a stream also when it is read.
-        """
+        """Return the image itself, as a stream if it is compressed and large."""
         if self.compression is None and not self.is_scrambled:
             return WholeCode(self.stored)
         if self.compression is None or self.is_scrambled or self.size <= _STREAMED_FROM:

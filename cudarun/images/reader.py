@@ -133,9 +133,6 @@ def check_structure(
         origin: Its name in messages.
         limit: See `check_sizes`.
         is_used: Returns whether an entry of a container will be used; others are not read.
-
-    Raises:
-        ImageRefused: It is damaged, or larger than the limit.
     """
     kind = identify(data)
     if kind is ImageKind.CUBIN:
@@ -153,11 +150,7 @@ def check_structure(
 
 
 def fatbins_in(data: Data, origin: str) -> tuple[memoryview, ...]:
-    """Return the fatbins inside a host object or an archive of those, as a driver takes them.
-
-    Raises:
-        ImageRefused: It has another kind, or is damaged.
-    """
+    """Return the fatbins inside a host object or an archive of those, as a driver takes them."""
     return tuple(container for _, container in _containers(data, origin))
 
 
@@ -189,11 +182,7 @@ def _fatbin_data(data: Buffer, origin: str) -> Iterator[tuple[str, memoryview]]:
 
 
 def read_entry(entry: Entry, origin: str, *, whole: bool = True) -> ImageFacts:
-    """Return the contents of an entry.
-
-    Raises:
-        ImageRefused: It is damaged or cannot be read; PtxError if the PTX does not parse.
-    """
+    """Return the contents of an entry."""
     contents = entry.contents(origin)
     [start] = contents.fetch([(0, SIGNATURE_BYTES)])
     if identify_by_signature(bytes(start)) is ImageKind.CUBIN:

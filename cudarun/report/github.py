@@ -77,11 +77,7 @@ class GithubRenderer(TableRenderer):
         """Show nothing: a log is no terminal."""
 
     def end(self, report: Report) -> None:
-        """Write the tables, the annotations, and the summary.
-
-        Raises:
-            RequestError: The summary cannot be written.
-        """
+        """Write the tables, the annotations, and the summary."""
         if report.tag == "launch":
             for outcome in report.outcomes:
                 for line in (outcome.output or "").splitlines():

@@ -33,11 +33,7 @@ CONSENSUS = "consensus"
 
 
 def write_junit(report: Report, output: OutputFile) -> None:
-    """Write the JUnit XML of a spec, a fleet or a program.
-
-    Raises:
-        RequestError: The file cannot be written.
-    """
+    """Write the JUnit XML of a spec, a fleet or a program."""
     if report.tag == "launch-spec":
         root = _spec_suites(report)
     elif report.tag == "fleet":

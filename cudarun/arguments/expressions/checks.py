@@ -79,10 +79,6 @@ def run_check(
         directory: The base of relative paths in ``load(…)``.
         unwritten: Returns which elements of a buffer were never written.
         only_floats: An integer that seems unwritten can be a result.
-
-    Raises:
-        ArgumentSyntaxError: An unknown name.
-        RequestError: The expression cannot be evaluated, or the shapes of its sides differ.
     """
     seeming = {name: mask for name in expression.names if (mask := unwritten(name)) is not None}
     sure = {

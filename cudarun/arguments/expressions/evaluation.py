@@ -116,12 +116,7 @@ class Evaluator:
     # --- values ---
 
     def value(self, node: tree.Node) -> Data:
-        """Return the value of a node, with elementwise operations deferred.
-
-        Raises:
-            ArgumentSyntaxError: An unknown name.
-            RequestError: The operation is not possible.
-        """
+        """Return the value of a node, with elementwise operations deferred."""
         match node:
             case tree.Number(int(number)):
                 return number

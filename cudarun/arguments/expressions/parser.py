@@ -65,9 +65,6 @@ def parse_expression(text: str) -> Expression:
 
     >>> sorted(parse_expression("y == a*x + old(y)").names)
     ['a', 'x', 'y']
-
-    Raises:
-        ArgumentSyntaxError: With the column where the text goes wrong.
     """
     return whole_expression(Scanner(text))
 

@@ -33,9 +33,6 @@ def call_confined(call: Callable[[], T], folder: str | None, trusted: Iterable[s
         call: The call. Threads that it starts are confined, too; files that are open are not.
         folder: The folder; ``None`` for a call that may open every file.
         trusted: Further files and folders that it can read.
-
-    Raises:
-        RequestError: The kernel has no Landlock.
     """
     if folder is None:
         return call()

@@ -81,8 +81,6 @@ class NvccCompiler:
 
         Raises:
             Diagnosed: The source does not compile.
-            RequestError: nvcc does not know an option or the architecture, or finds no host
-                compiler.
         """
         with temporary_folder() as folder:
             (Path(folder) / "kernel.cu").write_bytes(self._text(instantiate))

@@ -129,11 +129,7 @@ def is_installed() -> bool:
 
 
 def nvrtc_version() -> Version:
-    """Return the major and minor version of the installed NVRTC.
-
-    Raises:
-        RequestError: NVRTC is not installed.
-    """
+    """Return the major and minor version of the installed NVRTC."""
     nvrtc = _nvrtc()
     major, minor = _checked(nvrtc, nvrtc.nvrtcVersion())
     return major, minor

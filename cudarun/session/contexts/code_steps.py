@@ -67,11 +67,7 @@ class CodeSteps(StepBase):
         return self.ask("cuMemcpyHtoD", self.handle_of(name), data, len(data))[0]
 
     def data_of(self, spec: BufferSpec, known: Known) -> bytes:
-        """Return initial contents as bytes.
-
-        Raises:
-            RequestError: A file cannot be read, or an address is out of bounds.
-        """
+        """Return initial contents as bytes."""
         assert spec.initial is not None, "the parser requires contents"
         with in_memory(str(spec)):
             made = contents(spec.initial, spec.type, spec.shape, seeded(_SEED, spec.name))
@@ -85,7 +81,6 @@ class CodeSteps(StepBase):
 
         Raises:
             NotRun: The memory was not allocated.
-            RequestError: An index is out of bounds.
         """
         return {each: self._place(each, known.get(each.name)) for each in elements}
 

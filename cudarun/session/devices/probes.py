@@ -92,22 +92,14 @@ def load_compiler(_: None) -> Compiler:
 
 
 def load_nvrtc(_: None) -> Version:
-    """Return the version of NVRTC.
-
-    Raises:
-        RequestError: NVRTC is not installed.
-    """
+    """Return the version of NVRTC."""
     from cudarun.session.compile.nvrtc import nvrtc_version
 
     return nvrtc_version()
 
 
 def load_nvjitlink(_: None) -> Version:
-    """Return the version of nvJitLink.
-
-    Raises:
-        RequestError: nvJitLink is not installed.
-    """
+    """Return the version of nvJitLink."""
     from cudarun.session.link.nvjitlink import nvjitlink_version
 
     return nvjitlink_version()

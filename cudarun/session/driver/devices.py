@@ -43,7 +43,6 @@ def resolve(
     """Return the selected devices, in order, each once.
 
     Raises:
-        NoDevice: A device does not exist.
         RequestError: The prefix of a UUID matches several devices.
     """
     count = driver.cuDeviceGetCount()

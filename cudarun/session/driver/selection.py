@@ -52,11 +52,7 @@ class Selector:
 
 
 def parse_devices(text: str) -> tuple[Selector, ...]:
-    """Parse a comma-separated device list; a device named twice counts once.
-
-    Raises:
-        RequestError: An item has none of the forms.
-    """
+    """Parse a comma-separated device list; a device named twice counts once."""
     return tuple(dict.fromkeys(_selector(item.strip()) for item in text.split(",")))
 
 
@@ -106,11 +102,7 @@ def profile_of(name: str, option: str) -> Profile:
 
 
 def process_profile(requested: str) -> Profile:
-    """Return the profile of a process: the requested one, the environment's, or the default one.
-
-    Raises:
-        RequestError: The environment names one that is unknown.
-    """
+    """Return the profile of a process: the requested one, the environment's, or the default one."""
     from cudarun.base.profiles import DEFAULT, PROFILE_VARIABLE  # only for `cpu`
 
     name = requested or os.environ.get(PROFILE_VARIABLE) or DEFAULT

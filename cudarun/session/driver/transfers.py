@@ -98,12 +98,7 @@ class Transfers:
     def upload(
         self, address: int, contents: Contents, progress: ProgressCallback = lambda done: None
     ) -> None:
-        """Generate contents and copy them to the device.
-
-        Raises:
-            RequestError: The contents cannot be read.
-            DeviceFailed: No page-locked memory is available.
-        """
+        """Generate contents and copy them to the device."""
         if self._by_blocks(contents.nbytes, contents.dtype):
             self._upload_blocks(address, contents, progress)
         elif contents.nbytes:
@@ -154,7 +149,6 @@ class Transfers:
             progress: Called with the completed part.
 
         Raises:
-            DeviceFailed: An earlier kernel failed, or no page-locked memory is available.
             OSError: One of ``takes`` failed.
         """
         nbytes = count * dtype.itemsize

@@ -85,10 +85,6 @@ def triton_arguments(
     Args:
         given: The given arguments; complete if there are as many as parameters.
         grid: The grid in blocks.
-
-    Raises:
-        RequestError: An argument does not match the kernel.
-        ImageRefused: The image cannot be read.
     """
     parameters = image_parameters(image, kernel.name)
     own = own_parameters(kernel, parameters)
@@ -116,11 +112,7 @@ def triton_arguments(
 
 
 def image_parameters(image: Image, kernel: str) -> tuple[Parameter, ...]:
-    """Return a kernel's parameters, from its image.
-
-    Raises:
-        ImageRefused: The image cannot be read.
-    """
+    """Return a kernel's parameters, from its image."""
     facts = image.read_facts().kernel(kernel)
     return () if facts is None else facts.parameters
 
@@ -166,11 +158,7 @@ def own_names(
 def suggested(
     kernel: TritonKernel, image: Image, parameters: Sequence[Parameter]
 ) -> tuple[list[Parameter], dict[int, str]]:
-    """Return the parameters that a command has arguments for, and values of descriptors by index.
-
-    Raises:
-        RequestError: The parameters are not those of the descriptors in Triton's file.
-    """
+    """Return the parameters that a command has arguments for, and descriptors by index."""
     own = own_parameters(kernel, parameters)
     names = own_names(kernel, image, own) or [parameters[each.index].name for each in own]
     texts = {}

@@ -114,11 +114,7 @@ class LaunchArrays:
         self._arrays: dict[str, Handle] = {}
 
     def memory(self, spec: ArraySpec) -> ArrayMemory:
-        """Return the memory of an array; level 0 of a mipmapped array creates all levels.
-
-        Raises:
-            DeviceFailed: The device has no such array, or is out of memory.
-        """
+        """Return the memory of an array; level 0 of a mipmapped array creates all levels."""
         driver = self._driver
         if spec.level == 0:
             self._arrays[spec.array] = self._create(spec)
@@ -169,9 +165,6 @@ class LaunchArrays:
         Args:
             addresses: Device addresses of buffers by name, for linear memory.
             behind: The array or buffer behind a name, if it is not that of the name.
-
-        Raises:
-            DeviceFailed: The driver refuses an object.
         """
         found: dict[HandleOwner, int] = {}
         for spec in objects:

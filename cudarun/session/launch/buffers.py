@@ -121,9 +121,6 @@ class Buffers:
 
         Args:
             behind: The array or buffer behind each name, if names have been exchanged.
-
-        Raises:
-            DeviceFailed: The driver refuses an object.
         """
         return self._arrays.handles(objects, self.addresses, behind or {})
 
@@ -141,10 +138,6 @@ class Buffers:
             seed: The seed of random numbers.
             addresses: The address behind the name of each buffer.
             handles: Device addresses in variables of the image, and handles of objects.
-
-        Raises:
-            DeviceFailed: Out of device memory.
-            RequestError: An initializer does not match its variable.
         """
         staged = []
         for variable in variables:
@@ -162,10 +155,6 @@ class Buffers:
             keep: The names of buffers.
             handles: Device addresses in variables of the image, and handles of objects, by the
                 buffer that contains them.
-
-        Raises:
-            RequestError: An initializer does not match its buffer, or the kept arrays exceed the
-                host's memory.
         """
         kept: Values = {}
         for variable in self._written:
@@ -253,11 +242,7 @@ class Buffers:
         self._never_written.clear()
 
     def array(self, name: str) -> Array:
-        """Return a copy of a buffer in host memory.
-
-        Raises:
-            RequestError: The host is out of memory.
-        """
+        """Return a copy of a buffer in host memory."""
         whole = self._empty(name, self._specs[name].nbytes)
         self.deliver(name, into=whole.reshape(-1))
         self._copies[name] = whole, range(len(whole) if whole.ndim else 1)
@@ -267,9 +252,6 @@ class Buffers:
         """Return an array of a buffer's shape in which only some rows are copied.
 
         The other rows are undefined and take no memory, because they are not used.
-
-        Raises:
-            RequestError: The host is out of memory.
         """
         self.load(name)
         row_bytes = self._specs[name].nbytes // max(self._specs[name].array_shape[0], 1)

@@ -46,11 +46,7 @@ class BufferInitializer:
     def fill(
         self, address: int, contents: Contents, progress: ProgressCallback = lambda done: None
     ) -> None:
-        """Write contents to the address of a buffer, in order on the default stream.
-
-        Raises:
-            RequestError: A file cannot be read.
-        """
+        """Write contents to the address of a buffer, in order on the default stream."""
         match contents:
             case RepeatedContents():
                 self._repeat(address, contents)

@@ -102,11 +102,7 @@ class Launcher:
         self._config = self._make_config(programmatic=step.preferences.programmatic)
 
     def __call__(self) -> None:
-        """Launch once; faults are reported at the next synchronization.
-
-        Raises:
-            DeviceFailed: The driver refuses the launch; the hint has the limits that it exceeds.
-        """
+        """Launch once; faults are reported at the next synchronization."""
         with self._refusals_explained():
             if self._config is not None:
                 self._driver.cuLaunchKernelEx(self._config, self._function, *self._passed)

@@ -58,11 +58,7 @@ def check_format(request: Save) -> None:
 
 
 def check_on_device(saves: Iterable[Save], device: str, *, force: bool) -> None:
-    """Apply the rule for outputs to the files of a device, whose name ``all`` did not tell before.
-
-    Raises:
-        RequestError: A file exists and ``force`` is not set, or it cannot be written.
-    """
+    """Apply the rule for outputs to the files of a device, not known before with ``all``."""
     check_outputs([_output(save.path_on(device), force=force) for save in saves], ())
 
 

@@ -13,11 +13,7 @@ from cudarun.session.load.request import LaunchShape, OfflineScope
 
 
 def with_predictions(result: LaunchResult, program: Program) -> LaunchResult:
-    """Return a result with the predictions of its steps; those that fail are errors of it.
-
-    Raises:
-        CudarunError: A file cannot be read.
-    """
+    """Return a result with the predictions of its steps; those that fail are errors of it."""
     launches: tuple[KernelLaunch, ...] = result.steps or (result,)
     predictions = tuple(
         prediction

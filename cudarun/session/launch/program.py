@@ -53,11 +53,7 @@ class StepLaunches:
     exchanges: int
 
     def __call__(self) -> None:
-        """Enqueue all launches of the step.
-
-        Raises:
-            DeviceFailed: The driver refuses a launch.
-        """
+        """Enqueue all launches of the step."""
         for variable, value in self.writes:
             variable.copy_from(value, self.stream)
         for number in range(self.step.request.times):
@@ -134,22 +130,14 @@ class DeviceProgram:
             after(launches, milliseconds)
 
     def try_once(self) -> None:
-        """Run all steps and wait for each, so that a fault names its step.
-
-        Raises:
-            DeviceFailed: The driver refuses a launch, or a kernel faulted.
-        """
+        """Run all steps and wait for each, so that a fault names its step."""
         for launches in self.steps:
             with launches.step.errors_named():
                 launches()
                 self._driver.cuCtxSynchronize()
 
     def run_as_graph(self) -> float:
-        """Run all steps as one CUDA graph; return the milliseconds.
-
-        Raises:
-            DeviceFailed: The driver refuses a launch, or a kernel faulted.
-        """
+        """Run all steps as one CUDA graph; return the milliseconds."""
         with self.captured() as launch:
             milliseconds = self._timed(f"a graph of {self.name}", launch)
         self.exchange_all()
@@ -242,9 +230,6 @@ def captured(
 
     Yields:
         A function that launches the graph once; faults are reported at the next synchronization.
-
-    Raises:
-        DeviceFailed: The work cannot be captured, or the driver refuses a launch.
     """
     graph = _capture(driver, stream, run)
     try:

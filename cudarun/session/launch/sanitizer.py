@@ -59,9 +59,6 @@ def sanitize(tool: str, program: Program, target: Target) -> LaunchReport:
 
     Args:
         tool: ``memcheck``, ``racecheck``, ``initcheck`` or ``synccheck``.
-
-    Raises:
-        NoDevice: The sanitizer is not installed, or there is no device.
     """
     path = find_sanitizer()
     # Without guard zones, in which it would not detect errors, and without our initialization.

@@ -31,11 +31,7 @@ Libraries: TypeAlias = Sequence[Library]
 def load_libraries(
     session: Session, program: Program, options: JitOptions | None = None
 ) -> Libraries:
-    """Load the images of all steps, each once.
-
-    Raises:
-        ImageRefused: The driver refuses an image, or it does not compile.
-    """
+    """Load the images of all steps, each once."""
     loaded: dict[tuple[int, str | None], Library] = {}
     libraries: list[Library] = []
     for step in program.steps:
@@ -102,12 +98,7 @@ class BoundStep(StepArguments):
 def bind_steps(
     session: Session, libraries: Libraries, program: Program, device: Device
 ) -> tuple[BoundStep, ...]:
-    """Bind the arguments of all steps.
-
-    Raises:
-        RequestError: The arguments of a step do not match its kernel, or a name is unknown.
-        ImageRefused: The driver refuses the code of a kernel.
-    """
+    """Bind the arguments of all steps."""
     binder = StepBinder(device.label)
     bound: list[BoundStep] = []
     for step, library in zip(program.steps, libraries, strict=True):

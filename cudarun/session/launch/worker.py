@@ -329,11 +329,7 @@ def _engines(
 
 
 def _check_names(step: BoundStep, buffers: Sequence[BufferSpec], scalars: Values) -> None:
-    """Refuse, before the launch, operations that the types of the arguments do not allow.
-
-    Raises:
-        RequestError: A check, a print, a save or a show names an unknown or unsuitable argument.
-    """
+    """Refuse, before the launch, operations that the types of the arguments do not allow."""
     request = step.request
     specs = {spec.name: spec for spec in (*buffers, *step.variables.read)}
     names = [*dict.fromkeys([*specs, *scalars])]

@@ -50,8 +50,6 @@ def link_with_nvjitlink(
     """Link in a separate process.
 
     Raises:
-        RequestError: nvJitLink is not installed, or lacks an option.
-        ImageRefused: The inputs do not link.
         WorkerDied: nvJitLink crashed.
     """
     options = [*_options(request, target)]
@@ -269,11 +267,7 @@ def _nvjitlink() -> tuple[ModuleType, str]:
 
 
 def nvjitlink_version() -> tuple[int, int]:
-    """Return the major and minor version of the installed nvJitLink.
-
-    Raises:
-        RequestError: nvJitLink is not installed.
-    """
+    """Return the major and minor version of the installed nvJitLink."""
     _, version = _nvjitlink()
     major, minor, *_ = map(int, version.split("."))
     return major, minor

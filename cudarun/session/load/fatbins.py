@@ -58,11 +58,7 @@ def fatbin_count(image: Image) -> int | None:
 
 
 def fatbins_of(image: Image) -> tuple[memoryview, ...]:
-    """Return the fatbins in a container.
-
-    Raises:
-        ImageRefused: It is damaged.
-    """
+    """Return the fatbins in a container."""
     if isinstance(image.data, MappedFile):
         return _listed(image.data, image.origin)
     return fatbins_in(image.data, image.origin)
@@ -130,21 +126,13 @@ def facts_for(driver: Driver, image: Image) -> ImageFacts:
 
 
 def with_kernel(fatbins: Sequence[UsedFatbin], wanted: str, origin: str) -> tuple[UsedFatbin, ...]:
-    """Return the fatbins that contain a kernel.
-
-    Raises:
-        RequestError: No kernel matches, or several do.
-    """
+    """Return the fatbins that contain a kernel."""
     name = select_kernel({name for each in fatbins for name in each.kernels}, wanted, origin)
     return tuple(each for each in fatbins if name in each.kernels)
 
 
 def with_kernels(fatbins: Sequence[UsedFatbin], wanted: str, origin: str) -> tuple[UsedFatbin, ...]:
-    """Return the fatbins that contain kernels with a name, which are their only ``kernels``.
-
-    Raises:
-        RequestError: No kernel matches.
-    """
+    """Return the fatbins that contain kernels with a name, which are their only ``kernels``."""
     names = sorted({name for each in fatbins for name in each.kernels})
     chosen = require_kernels(names, wanted, origin)
     kept = (replace(f, kernels=tuple(k for k in f.kernels if k in chosen)) for f in fatbins)

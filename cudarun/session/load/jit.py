@@ -81,11 +81,7 @@ def with_whole_logs(work: Callable[[Logs], T]) -> T:
 
 
 def driver_options(driver: Driver, options: JitOptions) -> DriverOptions:
-    """Convert the options to the driver's.
-
-    Raises:
-        RequestError: This version of the bindings lacks the target.
-    """
+    """Convert the options to the driver's."""
     values = {name: getattr(options, field) for name, (_, field) in _OPTIONS.items()}
     if options.cache_mode is not None:
         mode = f"CU_JIT_CACHE_OPTION_{CACHE_MODES[options.cache_mode]}"

@@ -87,12 +87,7 @@ class Library(DriverImage):
             )  # fmt: skip
 
     def kernel(self, wanted: str | None) -> Kernel:
-        """Return the kernel with a mangled, demangled or bare function name.
-
-        Raises:
-            RequestError: No kernel or several match; the candidates are listed.
-            ImageRefused: The driver refuses the image when its code is needed.
-        """
+        """Return the kernel with a mangled, demangled or bare function name."""
         name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
         handle = self.handle_of(name)
         parameters = self._parameters(name, handle)
@@ -275,9 +270,6 @@ def load_image(
         session: The session, which unloads the library when it releases a job's resources.
         options: The JIT compiler's options.
         kernel: The kernel that will be launched, which selects a fatbin of a file with several.
-
-    Raises:
-        ImageRefused: The driver refuses the image, or it does not compile.
     """
     session.progress.report(f"loading {image.origin}")
     if image.portable is not None and not session.driver.traits.runs_machine_code:

@@ -245,12 +245,7 @@ def _report(
 
 
 def read_kernel(image: Image, wanted: str | None) -> ImageFacts:
-    """Return the facts of one kernel of a container, for no particular device.
-
-    Raises:
-        RequestError: No kernel matches, or several do.
-        ImageRefused: The container is damaged.
-    """
+    """Return the facts of one kernel of a container, for no particular device."""
     parts = _parts(image)
     listed = _readable(parts.kernels())
     every = {each for names in listed.values() for each in names}

@@ -74,11 +74,7 @@ class Replays:
             )
 
     def pass_without(self, blocks: Sequence[Block]) -> bool:
-        """Return whether the results are the recorded ones without the contents of pages.
-
-        Raises:
-            DeviceFailed: The kernel faults.
-        """
+        """Return whether the results are the recorded ones without the contents of pages."""
         return all(self._passes(blocks, pattern) for pattern in PATTERNS)
 
     def _passes(self, blocks: Sequence[Block], pattern: int) -> bool:

@@ -121,11 +121,7 @@ class Recording:
     ptx: bytes | None
 
     def contents(self) -> RecordedContents:
-        """Open the file to read its memory.
-
-        Raises:
-            RequestError: It cannot be read any more.
-        """
+        """Open the file to read its memory."""
         return RecordedContents(self.path)
 
 

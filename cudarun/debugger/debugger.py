@@ -56,7 +56,7 @@ class Debugger:
         self._folders = folders
         self._ptx = ""
         self._breakpoints: dict[int, Breakpoint] = {}
-        self._number = 0
+        self._number = self._selected = 0
         self.report: LaunchReport | None = None
         self.last = self._seen(history.start())
 
@@ -195,7 +195,8 @@ class Debugger:
 
     def _back(self, motion: Motion) -> Stop:
         """Go to the last stop before this one, by running the launch again."""
-        depth = None if motion == "continue" else len(self.frames()) - 1
+        at_end = self.last.thread is None
+        depth = None if motion == "continue" or at_end else len(self.frames()) - 1
         found = self._history.last_stop(self._plan_back(motion, depth), self.last.position)
         if found is None:
             return self._at(self._history.go_to(0, 0))
@@ -230,7 +231,10 @@ class Debugger:
         return replace(stop, exit_code=self.report.exit_code)
 
     def _thread(self) -> int:
-        return self._number_of(self.last.thread)
+        """Return the number in the grid of the selected thread, or of the last one."""
+        if self.last.thread is not None:
+            self._selected = self._number_of(self.last.thread)
+        return self._selected
 
     def _number_of(self, thread: Thread | None) -> int:
         return 0 if thread is None else int(self._ask("number", thread.block, thread.thread))
@@ -239,7 +243,7 @@ class Debugger:
 
     def select(self, block: Sequence[int] | None, thread: Sequence[int]) -> Stop:
         """Select a thread, by default of the block of the selected one."""
-        self.last = self._ask("select", block, thread)
+        self.last = self._ask("select_thread", block, thread)
         return self.last
 
     def linear(self, thread: Sequence[int]) -> int:
@@ -353,12 +357,12 @@ class Debugger:
 
     def names(self) -> Sequence[str]:
         """Return the names that expressions can have here."""
-        names: Sequence[str] = self._ask("names")
+        names: Sequence[str] = self._ask("known_names")
         return names
 
     def locations(self) -> Sequence[str]:
         """Return the functions and source files that breakpoints can have."""
-        locations: Sequence[str] = self._ask("locations")
+        locations: Sequence[str] = self._ask("known_locations")
         return locations
 
     def _ask(self, question: str, *arguments: object) -> Any:

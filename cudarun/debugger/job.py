@@ -34,8 +34,7 @@ class DebugJob(LaunchJob):
 
         start = self.session.driver.traits.start_debugger
         assert start is not None, "the command has refused other devices"
-        target = DebuggedLaunch(ParentConnection(self._path, 0))
-        target.observer = start(target)
+        target = DebuggedLaunch(ParentConnection(self._path, 0), start)
         self.session.on_launch = target.bind
         outcome: LaunchResult | CudarunError
         try:

@@ -72,7 +72,7 @@ def lines_of(result: Any) -> Iterator[str]:
             for each in result:
                 yield from lines_of(each)
         case None:
-            yield "nothing"
+            yield "not written before"
         case _:
             yield "none"
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.debugging.nan_flow import NanFlow
+from cudarun.emulator.debugging.nan_flow import NanBirth, NanFlow
 from cudarun.emulator.debugging.thread_states import ThreadStates, first_site, global_bytes
 from cudarun.emulator.debugging.writes import MemoryRange, WriteDetector
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
@@ -290,7 +290,7 @@ class BlockRun:
             for function, arguments in entries:
                 function(*arguments)
             return
-        call: Any = next(each for each, _ in entries if getattr(each, "site", None))
+        call: Any = entries[self._last_of(index)][0]
         plain, call.action = call.action, self.observer.watched(operation)
         try:
             for function, arguments in entries:
@@ -318,19 +318,42 @@ class BlockRun:
             return first_site(self.frame.function.blocks[successors[0]])
         return site
 
-    def arrays(self, index: int) -> tuple[Sequence[Any], Sequence[Any]]:
+    def follow_operands(self, index: int) -> None:
+        """Let the NaNs among the operands of a statement be followed."""
+        if self.observer.nans is not None and index < self.statements - 1:
+            sources, _ = self._arrays(index)
+            self.observer.nans.before(self.frame, self.block.operations[index], sources)
+
+    def follow_result(self, index: int) -> NanBirth | None:
+        """Let the result be followed; return the NaNs that the statement has produced."""
+        if self.observer.nans is None:
+            return None
+        _, results = self._arrays(index)
+        position = self.observer.position - 1
+        return self.observer.nans.after(self.frame, self.block.operations[index], results, position)
+
+    def _arrays(self, index: int) -> tuple[Sequence[Any], Sequence[Any]]:
         """Return the arrays of the sources and of the destinations of an operation.
 
         They have an item for each member of the active lanes.
         """
         operation = self.block.operations[index]
-        function, arguments = self._parts[index][entries_of(operation) - 1]
+        function, arguments = self._parts[index][self._last_of(index)]
         if isinstance(operation, Action):
             call: Any = function
             return call.sources, call.destinations
         sources = len(operation.sources)
         ends = sources + len(operation.destinations)
         return arguments[:sources], arguments[sources:ends]
+
+    def _last_of(self, index: int) -> int:
+        """Return the entry of an operation itself, among those of negations and detectors."""
+        operation = self.block.operations[index]
+        for number, (function, _) in enumerate(self._parts[index]):
+            is_call = isinstance(operation, Action) and hasattr(function, "site")
+            if is_call or function is getattr(operation, "function", None):
+                return number
+        raise AssertionError("an operation has an entry")
 
 
 def _divided(

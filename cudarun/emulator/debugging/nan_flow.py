@@ -22,7 +22,6 @@ from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Operation, Site, Use
-    from cudarun.emulator.debugging.debug_observer import BlockRun
     from cudarun.emulator.debugging.writes import MemoryRange
     from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.active import Active
@@ -82,38 +81,37 @@ class NanFlow(Detector):
         """See `Detector`."""
         self._parts.append((access, parts))
 
-    def before(self, run: BlockRun, index: int) -> None:
-        """Note the operands of a statement, which its result may replace."""
+    def before(self, frame: Frame, operation: Operation, sources: Sequence[Array]) -> None:
+        """Note the operands of an operation, which its result may replace."""
         self._parts = []
-        active = run.frame.batch.active
+        active = frame.batch.active
         assert active is not None
         lanes, positions = lane_sets.indices(active.lanes), active.positions
         self._carried = np.zeros(len(lanes), dtype=np.int64)
         self._is_nan = np.zeros(len(lanes), dtype=np.bool_)
         self._values = []
-        if index >= len(run.block.operations):
-            return
-        sources, _ = run.arrays(index)
-        for use, array in zip(run.block.operations[index].sources, sources, strict=True):
+        for use, array in zip(operation.sources, sources, strict=True):
             values = array[positions]
-            self._values.append((_name(run.frame, use), values.copy()))
+            self._values.append((_name(frame, use), values.copy()))
             if isinstance(use, RegisterUse | ParameterUse):
                 nans = _nans(use.type, values)
                 self._is_nan = np.logical_or(self._is_nan, nans)
-                origins = self._origins(run.frame, use, lanes)
+                origins = self._origins(frame, use, lanes)
                 carries = (self._carried == 0) & (nans | (use.type.kind is TypeKind.BITS))
                 self._carried = np.where(carries, origins, self._carried)
 
-    def after(self, run: BlockRun, index: int, position: int) -> NanBirth | None:
-        """Follow a statement that has been executed; return the birth of NaNs, if there is one."""
-        if index >= len(run.block.operations):
-            return None
-        operation = run.block.operations[index]
-        active = run.frame.batch.active
+    def after(
+        self, frame: Frame, operation: Operation, results: Sequence[Array], position: int
+    ) -> NanBirth | None:
+        """Follow an operation that has been executed.
+
+        Returns:
+            The birth of NaNs, if it has produced some of other numbers.
+        """
+        active = frame.batch.active
         assert active is not None
         lanes = lane_sets.indices(active.lanes)
         born = None
-        _, results = run.arrays(index)
         for number, (use, array) in enumerate(zip(operation.destinations, results, strict=True)):
             if not isinstance(use, RegisterUse | ParameterUse):
                 continue
@@ -127,11 +125,11 @@ class NanFlow(Detector):
             if missing.any() and isinstance(getattr(operation, "action", None), WarpAction):
                 missing = self._take_of_warp(origins, missing, active)
             if missing.any():
-                result = (_name(run.frame, use), values.copy())
-                born = self._born(run, operation, position, lanes, missing, result)
+                result = (_name(frame, use), values.copy())
+                born = self._born(frame, operation, position, lanes, missing, result)
                 origins[missing] = (len(self.births) << _LANE) + lanes[missing]
-            self._set(run.frame, use, lanes, origins)
-        self._store(run.frame, operation, active)
+            self._set(frame, use, lanes, origins)
+        self._store(frame, operation, active)
         return None if born is None or born.source else born
 
     def _take_of_warp(self, origins: Array, missing: Array, active: Active) -> Array:
@@ -146,7 +144,7 @@ class NanFlow(Detector):
 
     def _born(
         self,
-        run: BlockRun,
+        frame: Frame,
         operation: Operation,
         position: int,
         lanes: Array,
@@ -161,7 +159,7 @@ class NanFlow(Detector):
             source = "earlier instructions"
         elif not any(isinstance(each, RegisterUse) for each in operation.sources):
             source = "an argument"
-        threads = {int(lane): run.frame.batch.threads.number(int(lane)) for lane in lanes[missing]}
+        threads = {int(lane): frame.batch.threads.number(int(lane)) for lane in lanes[missing]}
         values = tuple((name, each[missing]) for name, each in (*self._values, result))
         birth = NanBirth(position, operation.site, threads, values, source)
         self.births.append(birth)

@@ -1,0 +1,211 @@
+"""The questions of a front end about a launch that has stopped, and their answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from cudarun.arguments.expressions.syntax import Name
+from cudarun.base.errors import RequestError
+from cudarun.debugger import thread_values
+from cudarun.debugger.descriptions import operands_of
+from cudarun.debugger.locations import place_of
+from cudarun.debugger.stopped_state import WARP, StoppedState
+from cudarun.model.debug import (
+    Breakpoint,
+    CodePlace,
+    Lanes,
+    NanOrigin,
+    StackFrame,
+    Stop,
+    Thread,
+    ThreadGroup,
+    Value,
+    Warp,
+)
+
+
+def check_breakpoint(state: StoppedState, point: Breakpoint) -> tuple[CodePlace, ...]:
+    """Return the instructions that a breakpoint stops at, or refuse it."""
+    if point.condition:
+        thread_values.parse(point.condition)
+    if point.kind == "watch":
+        state.range_of(point.target)
+    if point.kind in ("watch", "catch"):
+        return ()
+    return tuple(state.locations.resolve(point).values())
+
+
+def select_thread(state: StoppedState, block: Sequence[int] | None, thread: Sequence[int]) -> Stop:
+    """Select a thread, by default of the block of the selected one."""
+    states = state.states()
+    if block is None:
+        block = state.observer.place(states.launch, state.thread)[0]
+    return _select_number(state, state.number(block, thread))
+
+
+def select_linear(state: StoppedState, thread: int) -> Stop:
+    """Select a thread of the block of the selected one."""
+    threads = state.states().launch.block_threads
+    return _select_number(state, state.thread // threads * threads + thread)
+
+
+def _select_number(state: StoppedState, number: int) -> Stop:
+    states = state.states()
+    lane = states.lane(number)
+    if lane is None or not states.batch.alive[lane]:
+        raise RequestError("the thread is not running", hint="'warps' lists those that are")
+    state.thread, state.level = number, 0
+    return state.stop("position")
+
+
+def frames(state: StoppedState) -> tuple[StackFrame, ...]:
+    """Return the calls of the selected thread."""
+    states, lane = state.selected()
+    calls = states.calls(lane)
+    return tuple(
+        StackFrame(level, place_of(site))
+        for level, (_, site) in enumerate(calls)
+        if site is not None
+    )
+
+
+def select_frame(state: StoppedState, level: int) -> StackFrame:
+    """Select a call."""
+    calls = frames(state)
+    if not 0 <= level < len(calls):
+        raise RequestError(f"no frame {level}: there are {len(calls)}")
+    state.level = level
+    return calls[level]
+
+
+def warps(state: StoppedState) -> tuple[Warp, ...]:
+    """Return the states of the warps of the running batch."""
+    states = state.states()
+    threads, first = states.launch.block_threads, states.batch.first_block
+    found: dict[tuple[int, int], list[ThreadGroup]] = defaultdict(list)
+    for group in states.groups():
+        lanes = states.indices(group.lanes)
+        place = None if group.site is None else place_of(group.site)
+        blocks, numbers = lanes // threads, lanes % threads // WARP
+        keys = np.stack([blocks, numbers], axis=1)
+        for block, warp in np.unique(keys, axis=0).tolist():
+            own = lanes[(blocks == block) & (numbers == warp)] % threads % WARP
+            found[block, warp].append(
+                ThreadGroup(tuple(own.tolist()), group.state, place, group.notes)
+            )
+    return tuple(
+        Warp(state.observer.place(states.launch, (first + block) * threads)[0], warp, tuple(own))
+        for (block, warp), own in sorted(found.items())
+        if any(each.state != "exited" for each in own)
+    )
+
+
+def evaluate(state: StoppedState, text: str) -> Value:
+    """Return the value of an expression."""
+    value = thread_values.value_of(thread_values.parse(text), state.values())
+    return Value(text, thread_values.type_of(value), thread_values.text_of(value))
+
+
+def lanes(state: StoppedState, text: str) -> Lanes:
+    """Return the values of an expression across the warp of the selected thread."""
+    states, selected = state.selected()
+    expression = thread_values.parse(text)
+    threads = states.launch.block_threads
+    block, thread = divmod(selected, threads)
+    first = block * threads + thread // WARP * WARP
+    end = min(first + WARP, (block + 1) * threads)
+    here = states.group_of(selected)
+    members = set(states.indices(here.lanes).tolist())
+    values = []
+    for lane in range(first, end):
+        if lane not in members:
+            values.append("")
+            continue
+        own = state.values_of(states, np.array([lane]), state.level)
+        values.append(thread_values.text_of(thread_values.value_of(expression, own)))
+    place = state.observer.place(states.launch, state.thread)[0]
+    return Lanes(text, place, thread // WARP, tuple(values), selected - first)
+
+
+def registers(state: StoppedState, names: Sequence[str]) -> tuple[Value, ...]:
+    """Return registers of the selected thread, by default all."""
+    states, lane = state.selected()
+    frame = states.frame(lane, state.level)
+    types = states.registers(frame)
+    unknown = [name for name in names if name not in types]
+    if unknown:
+        raise RequestError(
+            f"unknown register {unknown[0]}", hint=f"the registers are {', '.join(types)}"
+        )
+    found = []
+    for name in names or types:
+        value = states.register(frame, name, np.array([lane]))[0]
+        found.append(Value(name, types[name].name, thread_values.text_of(value)))
+    return tuple(found)
+
+
+def ptx(state: StoppedState) -> str:
+    """Return the text of the kernel's PTX."""
+    text = state.kernel_text()
+    if text is None:
+        hint = "extract it: cudarun load --help"
+        raise RequestError("the PTX is in a container", hint=hint)
+    return text.decode(errors="replace")
+
+
+def known_names(state: StoppedState) -> tuple[str, ...]:
+    """Return the names that expressions can have."""
+    values = state.values()
+    return tuple(dict.fromkeys([*values.variables, *values]))
+
+
+def known_locations(state: StoppedState) -> tuple[str, ...]:
+    """Return the functions and files that breakpoints can have."""
+    names = [each.partition("(")[0] for each in state.locations.functions]
+    return (*names, *state.locations.files)
+
+
+def check_nan(state: StoppedState, text: str) -> None:
+    """Refuse an expression that is not a register or an element with a NaN."""
+    value = thread_values.value_of(thread_values.parse(text), state.values())
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "fV" or not np.isnan(array):
+        raise RequestError(f"{text} is not a NaN: {thread_values.text_of(value)}")
+
+
+def origin(state: StoppedState, text: str) -> NanOrigin:
+    """Return the origin of a NaN."""
+    flow = state.observer.nans
+    assert flow is not None, "the plan follows NaNs"
+    node = thread_values.parse(text).node
+    if isinstance(node, Name) and node.name.startswith(thread_values.REGISTER):
+        states, lane = state.selected()
+        name = "%" + node.name.removeprefix(thread_values.REGISTER)
+        found = flow.of_register(states.frame(lane, state.level), name, lane)
+    else:
+        found = flow.of_memory(state.observer.batch, state.range_of(text))
+    if found is None:
+        return NanOrigin(None, text="no instruction of the launch produced it")
+    birth, lane = found
+    assert state.launch is not None
+    thread = Thread(*state.observer.place(state.launch, birth.threads[lane]))
+    position = None if birth.source else birth.position
+    operands = tuple(operands_of(birth, lane))
+    came = f"it came from {birth.source}, read by" if birth.source else ""
+    return NanOrigin(position, thread, place_of(birth.site), operands, came)
+
+
+QUESTIONS: Mapping[str, Callable[..., object]] = {
+    "number": StoppedState.number,
+    **{
+        answer.__name__: answer
+        for answer in (
+            *(check_breakpoint, select_thread, select_linear, frames, select_frame, warps),
+            *(evaluate, lanes, registers, check_nan, origin, ptx, known_names, known_locations),
+        )
+    },
+}
+"""The questions by name: each is called with the state, and the arguments of the question."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -97,7 +97,13 @@ _own = partial(option, group=OptionGroup.FIRST)
     default="text",
     help="Write the result of each command as text, or as a JSON object in a line.",
 )
-def command(commands: tuple[str, ...], form: str, **values: Any) -> int:
+@_own(
+    "--dap",
+    is_flag=True,
+    help="Serve an editor by the Debug Adapter Protocol on stdin and stdout. The editor's request "
+    "has the other arguments.",
+)
+def command(commands: tuple[str, ...], form: str, dap: bool, **values: Any) -> int:
     """Debug a launch on the device cpu: stop, look, step, and go back.
 
     IMAGE, ARGs and options are those of launch. A breakpoint is a source line, a function or
@@ -108,12 +114,45 @@ def command(commands: tuple[str, ...], form: str, **values: Any) -> int:
     cudarun debug saxpy.ptx --threads 1000 a=f32:2 'x=f32[n]:iota' 'y=f32[n]:ones' \\
         n=i32:1000 -x 'break saxpy if threadIdx.x == 17; continue; print x[17]; watch y[17]; c'
     """
-    context = click.get_current_context()
-    given, values = [*map(_lines, commands)], _defaults() | values
-    context.params = values
+    if dap:
+        return _serve_editor()
+    given = chain.from_iterable([*map(_lines, commands)])
+    return _debug(values, _Terminal(given, form).talk, capture=form == "json")
+
+
+def _serve_editor() -> int:
+    """Debug the launch that an editor requests, and answer its requests."""
+    from cudarun.debugger.dap_connection import DapConnection
+    from cudarun.debugger.dap_session import DapSession
+    from cudarun.report.debug_text import lines_of
+
+    sent = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what others print is not a message
+    editor = DapSession(DapConnection(sys.stdin.buffer, sent), lines_of)
+    words = editor.arguments()
+    if words is None:
+        return ExitCode.OK
+    try:
+        os.chdir(editor.folder or ".")
+        with command.make_context("debug", [*words]) as context:
+            values = {**context.params}
+            for name in ("commands", "form", "dap"):
+                del values[name]
+            return _debug(values, editor.run, capture=True)
+    except (click.ClickException, CudarunError, OSError) as error:
+        editor.fail(
+            error.format_message() if isinstance(error, click.ClickException) else str(error)
+        )
+        return ExitCode.UNUSABLE_REQUEST
+
+
+def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -> int:
+    """Debug a launch; ``talk`` is the front end."""
+    values = _defaults() | values
+    click.get_current_context().params = values
     if any(each.driver != "cpu" for each in values["devices"]) or len(values["devices"]) != 1:
         raise RequestError("only the emulated device can be debugged: cpu", option="--device")
-    where = target(values, capture=form == "json")
+    where = target(values, capture=capture)
     # Imported here: --help needs no workers.
     from cudarun.debugger.job import DebugJob
     from cudarun.session.launch.parent import prefetch
@@ -124,7 +163,7 @@ def command(commands: tuple[str, ...], form: str, **values: Any) -> int:
     with worker_pool() as pool, Copies() as copies:
         workers = DeviceWorkers(pool, where, prefetch)
         program = _program(values, where)
-        session = _Session(program, copies, workers, chain.from_iterable(given), form)
+        session = _Session(program, copies, workers, talk)
         [answer] = workers.run(DebugJob(program, copies.path), meanwhile=session.run, last=True)
         if session.error is not None:
             raise session.error
@@ -167,7 +206,13 @@ def _lines(text: str) -> list[str]:
 
 
 class _Session:
-    """A session: commands from the command line, and then from stdin.
+    """A session of a front end.
+
+    Args:
+        program: The launch.
+        copies: The socket of the launch's processes.
+        workers: The worker with the launch.
+        talk: The front end.
 
     Attributes:
         debugger: The debugger, once the launch has begun.
@@ -179,15 +224,12 @@ class _Session:
         program: Program,
         copies: Copies,
         workers: DeviceWorkers,
-        commands: Iterable[str],
-        form: str,
+        talk: Callable[[Debugger], None],
     ) -> None:
         self._program = program
         self._copies = copies
         self._workers = workers
-        self._commands = commands
-        self._write = _write_json if form == "json" else _write_text
-        self._is_text = form == "text"
+        self._talk = talk
         self.debugger: Debugger | None = None
         self.error: CudarunError | None = None
 
@@ -198,7 +240,7 @@ class _Session:
         return ExitCode.OK if code is None else code
 
     def run(self) -> None:
-        """Execute the commands."""
+        """Debug the launch, once it has begun."""
         from cudarun.debugger.debugger import Debugger
         from cudarun.debugger.history import History
 
@@ -210,7 +252,7 @@ class _Session:
             images = [Path(step.image.origin).parent for step in self._program.steps]
             self.debugger = Debugger(history, self._report, images)
             with _pausing(self.debugger):
-                self._execute(self.debugger)
+                self._talk(self.debugger)
         except CudarunError as error:
             self.error = error
         finally:
@@ -225,7 +267,17 @@ class _Session:
         result = None if error is not None else outcome
         return report(self._program, [DeviceOutcome("cpu", result, error, "")])
 
-    def _execute(self, debugger: Debugger) -> None:
+
+class _Terminal:
+    """A front end: commands from the command line, and then from stdin."""
+
+    def __init__(self, commands: Iterable[str], form: str) -> None:
+        self._commands = commands
+        self._write = _write_json if form == "json" else _write_text
+        self._is_text = form == "text"
+
+    def talk(self, debugger: Debugger) -> None:
+        """Execute the commands."""
         from cudarun.debugger.command_line import CommandLine, Quit
 
         line = CommandLine(debugger)

@@ -7,6 +7,7 @@ References to frames and variables are valid up to the next motion.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -36,6 +37,7 @@ _MOST_WARPS = 256
 _ELEMENT = re.compile(r"\s*\w+\[.+\]\s*")
 _PLAIN = re.compile(r"[\w:]+(?:(?:\.|->)\w+|\[\w+\])*")
 _WARP = 32
+_PATIENCE = 0.005  # seconds
 
 
 Values = Callable[[], Iterable[tuple[str, Value]]]
@@ -80,7 +82,7 @@ class DapSession:
         self._frames: list[_Frame] = []
         self._containers: list[_Container] = []
         self._warps: list[tuple[Triple, int]] = []  # the warp of each thread, whose number it gets
-        self._is_running = self._wants_pause = False
+        self._has_begun = self._is_running = self._wants_pause = False
 
     # --- the launch ------------------------------------------------------------------------------
 
@@ -112,13 +114,16 @@ class DapSession:
         return folder
 
     def fail(self, error: str) -> None:
-        """Report that the launch cannot begin."""
-        self._connection.refuse(self._launch, error)
+        """Report that the launch cannot begin, or go on."""
+        if self._has_begun:
+            self._connection.event("output", category="stderr", output=f"error: {error}\n")
+        else:
+            self._connection.refuse(self._launch, error)
         self._connection.event("terminated")
 
     def run(self, debugger: Debugger) -> None:
         """Answer requests until the editor ends the session."""
-        self._debugger = debugger
+        self._debugger, self._has_begun = debugger, True
         self._connection.on_request = self._arrived
         self._connection.respond(self._launch)
         self._connection.event("initialized")
@@ -150,10 +155,14 @@ class DapSession:
     # --- motion ----------------------------------------------------------------------------------
 
     def _arrived(self, request: Request) -> None:
-        """Interrupt the launch for a request; called by the thread that reads."""
-        if self._is_running:
-            self._wants_pause |= request["command"] == "pause"
-            self._debugger.pause()
+        """Interrupt the launch for a request; called by the thread that reads.
+
+        The launch may be about to run when the request arrives: then it is paused later.
+        """
+        while self._connection.has_request:
+            if self._is_running:
+                self._debugger.pause()
+            time.sleep(_PATIENCE)
 
     def _move(self, motion: Callable[[], Stop]) -> None:
         """Run the launch, answer the requests that interrupt it, and report its stop."""
@@ -167,10 +176,12 @@ class DapSession:
                 stop = self._debugger.last
             finally:
                 self._is_running = False
-            if stop.reason != "pause" or self._wants_pause:
+            if stop.reason != "pause":
                 break
             while self._connection.has_request:
                 self._handle(self._connection.next())
+            if self._wants_pause:
+                break
             motion = self._debugger.resume
         self._stopped(stop)
 
@@ -213,6 +224,10 @@ class DapSession:
     def _restart(self, arguments: Request) -> object:
         self._debugger.go_to(0)
         return self._debugger.resume
+
+    def _pause(self, arguments: Request) -> object:
+        self._wants_pause = True
+        return None
 
     # --- breakpoints -----------------------------------------------------------------------------
 
@@ -287,9 +302,12 @@ class DapSession:
         return self._warps.index((block, warp)) + 1
 
     def _threads(self, arguments: Request) -> object:
-        found = []
+        found: list[Warp] = []
+        thread = self._debugger.last.thread
         with suppress(RequestError):  # none is running
-            found = [*self._debugger.warps()][:_MOST_WARPS]
+            found = [*self._debugger.warps()]
+        found.sort(key=lambda each: thread is None or each.block != thread.block)
+        del found[_MOST_WARPS:]
         named = [{"id": self._number(each.block, each.warp), "name": _name(each)} for each in found]
         return {"threads": named or [{"id": 1, "name": "no thread is running"}]}
 
@@ -373,11 +391,13 @@ class DapSession:
 
     def _lanes(self) -> Iterable[tuple[str, Value]]:
         """Yield each variable as a row of its values across the lanes of the warp."""
-        names = [each.name for each in self._debugger.variables("local")]
+        variables = self._debugger.variables("local")
+        names = [each.name for each in variables if not each.has_parts]
         for name in names or ["threadIdx.x"]:
             with suppress(CudarunError):  # it has no value here
                 values = self._debugger.lanes(name).values
-                yield name, Value(name, "", " ".join(each or "–" for each in values))
+                same = f"{values[0]} in all lanes" if len({*values}) == 1 else None
+                yield name, Value(name, "", same or " ".join(each or "–" for each in values))
 
     def _parts(self, expression: str) -> Iterable[tuple[str, Value]]:
         base = expression if _PLAIN.fullmatch(expression) else f"({expression})"
@@ -492,7 +512,7 @@ class DapSession:
         "stepOut": partial(_motion, line="finish", instruction="finish"),
         "stepBack": partial(_motion, line="reverse_next", instruction="reverse_step_instruction"),
         "restart": _restart,
-        "pause": _nothing,
+        "pause": _pause,
         "disassemble": _disassemble,
         "source": _source,
         "terminate": _nothing,

@@ -127,7 +127,9 @@ class LaneEvaluator(Evaluator):
         place = self._place(node)
         if place is not None:
             return self._numbers(place)
-        if isinstance(node, tree.Name) and node.name not in {*self.values, *tree.CONSTANTS}:
+        if isinstance(node, tree.Name) and not (
+            node.name in tree.CONSTANTS or node.name in self.values
+        ):
             known = dict.fromkeys([*self.variables, *self.values])
             raise tree.unknown_name(self.expression, node, known)
         return super().value(node)

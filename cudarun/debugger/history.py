@@ -116,8 +116,7 @@ class History:
 
     def close(self) -> None:
         """End all processes but the root, whose task ends."""
-        self._live.end()
-        for each in self._snapshots[1:]:
+        for each in {self._live, *self._snapshots} - {self._root}:
             each.end()
         self._root.send(("abandon", ()))
 

@@ -36,14 +36,16 @@ class DebugJob(LaunchJob):
         assert start is not None, "the command has refused other devices"
         target = DebuggedLaunch(ParentConnection(self._path, 0), start)
         self.session.on_launch = target.bind
-        outcome: LaunchResult | CudarunError
         try:
-            outcome = super()._launch(libraries, device)
+            target.finished(self._outcome(libraries, device))
         except LaunchAbandoned:
             raise CudarunError("the debugger has ended") from None
-        except CudarunError as error:
-            outcome = error
-        except Exception as error:  # a copy must not answer in the worker's place
-            outcome = InternalError(error)
-        target.finished(outcome)
         raise AssertionError("the process ends with the debugger")
+
+    def _outcome(self, libraries: Libraries, device: Device) -> LaunchResult | CudarunError:
+        try:
+            return super()._launch(libraries, device)
+        except CudarunError as error:
+            return error
+        except Exception as error:  # a copy must not answer in the worker's place
+            return InternalError(error)

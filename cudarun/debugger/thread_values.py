@@ -44,6 +44,9 @@ _BUILT_IN = {
 REGISTER = "reg."
 """The prefix of registers in expressions: ``reg.r5``, or ``%r5`` as in the PTX."""
 
+ARGUMENT = "arg."
+"""The prefix of an argument of the launch that a variable of the code hides: ``arg.x``."""
+
 _PTX_NAME = re.compile(r"(?<![\w)\]])(\s*)%([A-Za-z_][\w.]*)")
 _MOST_SHOWN = 16
 _MOST_PARTS = 1000
@@ -116,8 +119,9 @@ class ThreadValues(Mapping[str, Any]):
 
     @property
     def arguments(self) -> Sequence[str]:
-        """The names of the arguments of the launch."""
-        return [*self._names.buffers, *self._names.scalars]
+        """The names of the arguments of the launch in expressions."""
+        names = [*self._names.buffers, *self._names.scalars]
+        return [f"{ARGUMENT}{each}" if each in self.variables else each for each in names]
 
     @property
     def count(self) -> int:
@@ -142,6 +146,7 @@ class ThreadValues(Mapping[str, Any]):
         return self._known[name]
 
     def _value(self, name: str) -> Any:
+        name = name.removeprefix(ARGUMENT)
         if name in self._names.buffers:
             spec = self._names.buffers[name]
             data = self._memory(self._names.addresses[name], spec.nbytes)

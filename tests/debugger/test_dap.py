@@ -1,0 +1,230 @@
+"""``cudarun debug --dap`` with a client of the protocol, and a real process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.debugger.dap_client import Body, DapClient, Refused
+
+FOLDER = Path(__file__).parents[1] / "data" / "debugger"
+SOURCE = FOLDER / "scale.cu"
+LAUNCH = (
+    *("scale.ptx", "--threads", "n", "--block", "64", "y=f32[n]:ones", "x=f32[n]:iota"),
+    *("factor=f32:2", "n=i32:200"),
+)
+
+
+@pytest.fixture
+def client():
+    with DapClient() as client:
+        yield client
+
+
+def line_of(text: str) -> int:
+    """The line of the source with a text."""
+    return next(n for n, each in enumerate(SOURCE.read_text().splitlines(), 1) if text in each)
+
+
+def break_at(client: DapClient, text: str, **options: object) -> Body:
+    """Set the only breakpoint of the source."""
+    source, points = {"path": str(SOURCE)}, [{"line": line_of(text), **options}]
+    [found] = client.request("setBreakpoints", source=source, breakpoints=points)["breakpoints"]
+    return found
+
+
+def where(client: DapClient, thread: int) -> list[tuple[str, int]]:
+    return [(each["name"].partition("(")[0], each["line"]) for each in client.frames(thread)]
+
+
+CALL, ADDITION = line_of("t = scaled"), line_of("y[i] += t")
+
+
+def test_a_session(client):
+    capabilities = client.launch(*LAUNCH, cwd=str(FOLDER))
+    assert capabilities["supportsStepBack"]
+    assert break_at(client, "t = scaled", condition="i == 150 and x[i] > 1")["line"] == CALL
+
+    stop = client.begin()
+    assert stop["reason"] == "breakpoint"
+    thread = stop["threadId"]
+    names = {each["id"]: each["name"] for each in client.request("threads")["threads"]}
+    assert names[thread] == "block (2, 0, 0), warp 0"
+    [frame] = client.frames(thread)
+    assert (frame["source"]["path"], frame["line"]) == (str(SOURCE), CALL)
+
+    variables = client.variables(frame["id"])
+    assert variables["i"]["value"] == "150"
+    assert variables["pair"]["value"] == "{factor = 2.0, bounds = {150, 200}}"
+    members = client.children(variables["pair"]["variablesReference"])
+    assert members["bounds"]["evaluateName"] == "pair.bounds"
+    assert client.children(members["bounds"]["variablesReference"])["[1]"]["value"] == "200"
+    rows = client.variables(frame["id"], "Lanes")
+    assert rows["i"]["value"] == " ".join(str(128 + lane) for lane in range(32))
+    assert rows["n"]["value"] == "200 in all lanes"
+    arguments = client.variables(frame["id"], "Arguments")
+    assert client.children(arguments["arg.x"]["variablesReference"])["[150]"]["value"] == "150.0"
+    assert client.variables(frame["id"], "Registers")["%tid.x"]["value"] == "22"
+
+    def value(text: str, context: str) -> str:
+        body = client.request("evaluate", expression=text, frameId=frame["id"], context=context)
+        return body["result"]
+
+    assert value("pair.bounds[0] + 1", "watch") == "151"
+    assert value("*(x + i)", "hover") == "150.0"
+    assert value("sum(arg.y)", "repl") == "200.0"
+    assert value("where", "repl").startswith("#0 scale")
+    with pytest.raises(Refused, match="unknown name 'where'"):
+        value("where", "hover")
+
+    client.move("stepIn", thread)
+    assert where(client, thread)[0][0] == "scaled"
+    assert where(client, thread)[1] == ("scale", CALL)
+    [_, caller] = client.frames(thread)
+    assert client.variables(caller["id"])["pair"]["value"] == variables["pair"]["value"]
+    client.move("stepOut", thread)
+    client.move("next", thread)
+    assert where(client, thread) == [("scale", ADDITION)]
+    client.move("stepBack", thread)
+    assert where(client, thread) == [("scale", CALL)]
+    before = client.frames(thread)[0]["instructionPointerReference"]
+    client.move("stepIn", thread, granularity="instruction")
+    after = client.frames(thread)[0]["instructionPointerReference"]
+    lines = client.request(
+        "disassemble", memoryReference=after, instructionOffset=-1, instructionCount=2
+    )["instructions"]
+    assert lines[1]["address"] == after > before
+    assert (
+        client.request("source", sourceReference=1)["content"]
+        .splitlines()[int(after, 16) - 1]
+        .strip()
+        == lines[1]["instruction"]
+    )
+
+    client.request("continue", threadId=thread)
+    assert client.event("exited")["exitCode"] == 0
+    client.event("terminated")
+    client.request("disconnect")
+
+
+def test_writes_of_an_element_forwards_and_back(client):
+    client.launch(*LAUNCH, cwd=str(FOLDER), stopOnEntry=True)
+    entry = client.begin()
+    assert entry["reason"] == "entry"
+    info = client.request("dataBreakpointInfo", name="y[70]")
+    found = client.request("setDataBreakpoints", breakpoints=[{"dataId": info["dataId"]}])
+    assert found["breakpoints"][0]["verified"]
+    functions = client.request("setFunctionBreakpoints", breakpoints=[{"name": "scaled"}])
+    assert functions["breakpoints"][0]["verified"]
+
+    first = client.move("continue", entry["threadId"])
+    assert where(client, first["threadId"])[0][0] == "scaled"
+    client.request("setFunctionBreakpoints", breakpoints=[])
+    stop = client.move("continue", first["threadId"])
+    assert (stop["reason"], stop["description"]) == ("data breakpoint", "y[70]: 1.0 → 141.0")
+    assert client.request("evaluate", expression="arg.y[70]")["result"] == "141.0"
+    client.move("stepBack", stop["threadId"])
+    assert client.request("evaluate", expression="arg.y[70]")["result"] == "1.0"
+    assert client.move("reverseContinue", stop["threadId"])["reason"] == "entry"
+    client.request("terminate")
+    client.event("terminated")
+
+
+def test_a_fault_of_ptx_without_source(client, tmp_path):
+    text = """
+        .version 8.0
+        .target sm_80
+        .address_size 64
+        .visible .entry kernel(.param .u64 y)
+        {
+            .reg .b64 %rd<3>;
+            ld.param.u64 %rd1, [y];
+            mov.u64 %rd2, 16;
+            st.global.u64 [%rd2], %rd1;
+            ret;
+        }
+    """
+    image = tmp_path / "kernel.ptx"
+    image.write_text(text)
+    client.launch(str(image), "--block", "1", "y=u32[4]:zeros")
+    client.request("setExceptionBreakpoints", filters=["fault"])
+    [point] = client.request("setBreakpoints", source={"path": "kernel.cu"},
+                             breakpoints=[{"line": 3}])["breakpoints"]  # fmt: skip
+    assert not point["verified"]
+    assert "-lineinfo" in point["message"] or "no code" in point["message"]
+    stop = client.begin()
+    assert stop["reason"] == "exception"
+    assert "16" in client.request("exceptionInfo", threadId=1)["description"]
+    [frame] = client.frames(stop["threadId"])
+    reference = frame["source"]["sourceReference"]
+    lines = client.request("source", sourceReference=reference)["content"].splitlines()
+    assert lines[frame["line"] - 1].strip().startswith("st.global")
+    assert client.variables(frame["id"], "Registers")["%rd2"]["value"] == "16"
+    found = client.request("setInstructionBreakpoints", breakpoints=[
+        {"instructionReference": frame["instructionPointerReference"], "offset": -1}
+    ])  # fmt: skip
+    assert found["breakpoints"][0]["verified"]
+
+
+ENDLESS = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry kernel(.param .u64 y)
+{
+    .reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .pred %p<2>;
+    ld.param.u64 %rd1, [y];
+    mov.u32 %r1, 0;
+again:
+    add.u32 %r1, %r1, 1;
+    ld.volatile.global.u32 %r2, [%rd1];
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra again;
+    ret;
+}
+"""
+
+
+def test_a_running_launch_is_interrupted(client, tmp_path):
+    image = tmp_path / "kernel.ptx"
+    image.write_text(ENDLESS)
+    client.launch(str(image), "--block", "1", "y=u32[1]:zeros")
+    client.request("configurationDone")
+    # It goes on after the request, so that the breakpoint stops it.
+    line = next(n for n, each in enumerate(ENDLESS.splitlines(), 1) if "setp" in each)
+    found = client.request("setInstructionBreakpoints",
+                           breakpoints=[{"instructionReference": hex(line)}])  # fmt: skip
+    assert found["breakpoints"][0]["verified"]
+    assert client.event("stopped")["reason"] == "breakpoint"
+    client.request("setInstructionBreakpoints", breakpoints=[])
+    client.request("continue", threadId=1)
+    client.request("pause", threadId=1)
+    assert client.event("stopped")["reason"] == "pause"
+    client.request("continue", threadId=1)
+    client.request("disconnect")
+    assert client.process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("missing.ptx",), "missing.ptx"),
+        (("scale.ptx", "--no-such-option"), "no-such-option"),
+        (("scale.ptx", "--threads", "64"), "takes 4 parameters"),
+    ],
+)
+def test_a_launch_that_cannot_begin(client, words, message):
+    client.request("initialize", adapterID="cudarun")
+    with pytest.raises(Refused, match=message):
+        client.request("launch", args=[*words], cwd=str(FOLDER))
+    client.event("terminated")
+    assert client.process.wait() == 2
+
+
+def test_unknown_requests_are_refused(client):
+    client.request("initialize")
+    with pytest.raises(Refused, match="has not begun"):
+        client.request("threads")
+    client.request("disconnect")
+    assert client.process.wait() == 0

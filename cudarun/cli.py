@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise, takewhile
@@ -180,6 +180,14 @@ def call(
             return command.invoke(context)
 
     return _exit_code(run, words, renderer)
+
+
+def keywords_of(command: str) -> Collection[str]:
+    """Return the keywords of the values that `call` accepts for a command."""
+    from cudarun.commands import keywords
+
+    found = importlib.import_module(f"cudarun.commands.{command}")
+    return keywords.keywords_of(found.command)
 
 
 def _exit_code(

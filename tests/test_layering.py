@@ -24,11 +24,15 @@ MAY_IMPORT = {
         "session.image.image",
         "session.launch.step_request",
         "session.launch.verified_runs",
+        "session.serve.messages",
         "session.workers.pool",
+        "session.workers.prefork",
         "session.workers.service",
+        "session.workers.service_messages",
     },
     "pytest_plugin": {"", "api"},
-    "__main__": {"arguments", "cli", "images", "session"},
+    "__main__": {"arguments", "cli", "client", "images", "session"},
+    "client": set(),
     "cli": {"commands", "report", "session.devices.probes"},
     "commands": {
         "model",
@@ -186,6 +190,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "managed": {"driver", "image", "launch", "load", "workers"},
         "contexts": {"driver", "image", "load", "workers"},
         "devices": {"compile", "driver", "link", "workers"},
+        "serve": {"workers"},
     },
 }
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from cudarun.api.failures import InvalidRequest, WorkerFailed, failure_of
 from cudarun.api.messages import ApiAnswer, ApiCall
-from cudarun.session.workers.service import ServiceEnded, service_process
+from cudarun.api.server import call_in_server
+from cudarun.session.workers.service import service_process
+from cudarun.session.workers.service_messages import SERVER_VARIABLE, ServiceEnded
 
 
 def answer_to(
@@ -41,9 +43,12 @@ def answer_to(
         where = f": {error.filename}" if error.filename else ""
         raise InvalidRequest(f"error: working directory: {error.strerror}{where}", {}) from None
     call = ApiCall(command, keywords, named or {}, folder, dict(os.environ), copies)
+    answer: ApiAnswer
     try:
+        if server := os.environ.get(SERVER_VARIABLE):
+            return call_in_server(server, call, files)  # type: ignore[no-any-return]
         with service_process() as service:
-            answer: ApiAnswer = service.call(call, files)
+            answer = service.call(call, files)
     except ServiceEnded as error:
         raise WorkerFailed(f"error: {error}", {}) from None
     return answer

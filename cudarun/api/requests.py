@@ -5,15 +5,13 @@ from __future__ import annotations
 import base64
 import pickle
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 from cudarun.api.functions import named_values, option_values
 from cudarun.api.messages import ApiAnswer, ApiCall
 from cudarun.api.values import ArrayFiles
 from cudarun.base.errors import RequestError
-from cudarun.cli import COMMANDS
-from cudarun.commands.keywords import keywords_of
+from cudarun.cli import COMMANDS, keywords_of
 from cudarun.session.serve.messages import ServerRequest
 
 
@@ -28,12 +26,15 @@ def call_of(request: ServerRequest, directory: str, environment: Mapping[str, st
         RequestError: The parameters are not those of the command.
     """
     if request.call is not None:
-        call: ApiCall = pickle.loads(base64.b64decode(request.call))
+        try:
+            call: ApiCall = pickle.loads(base64.b64decode(request.call))
+        except (AttributeError, ImportError, TypeError, ValueError, pickle.UnpicklingError):
+            raise RequestError("the client has another version of cudarun") from None
         return call
     command, given = request.command or "", dict(request.parameters or {})
     if command not in COMMANDS:
         raise RequestError(f"unknown command '{command}'")
-    known = keywords_of(import_module(f"cudarun.commands.{command}").command)
+    known = keywords_of(command)
     arguments = given.pop("args", ())
     try:
         values = option_values(given, known, command)

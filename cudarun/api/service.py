@@ -31,8 +31,10 @@ from cudarun.report.renderer import Renderer, TableStyle
 from cudarun.report.table import TableRenderer
 from cudarun.session.launch.step_request import BufferExpectation
 from cudarun.session.serve.messages import ServerRequest
+from cudarun.session.workers import prefork
 from cudarun.session.workers.pool import keep_workers, replace_lost_workers
-from cudarun.session.workers.service import SERVER_VARIABLE, end_with, receive, send
+from cudarun.session.workers.service import end_with
+from cudarun.session.workers.service_messages import SERVER_VARIABLE, receive, send
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,6 +142,8 @@ class _Service:
                 directory = request.directory or self._directory
                 environment = request.environment or self._environment
                 self._enter(environment, directory, request.umask)
+                if start := prefork.read(request.words, os.environ):
+                    _prefetch(start[0])
                 errors.spelling = str
                 code = command_line.main(request.words)
             return {"exit_code": code, **texts}

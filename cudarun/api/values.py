@@ -14,7 +14,7 @@ from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import StructType
 from cudarun.arguments.values import Bytes, Null
 from cudarun.base.records import dataclass
-from cudarun.session.workers.service import above_streams
+from cudarun.session.workers.service_messages import above_streams
 
 ZIP_MAGIC = b"PK\x03\x04"
 """The start of a recording."""

@@ -8,7 +8,7 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from cudarun.model.documents import error_document
 from cudarun.session.serve.messages import LONGEST_LINE, RequestId, ServerRequest, message_of
 
 if TYPE_CHECKING:
-    from cudarun.session.serve.server import Server
     from cudarun.session.workers.service import ServiceProcess
 
 MOST_UNANSWERED = 64
@@ -69,10 +68,22 @@ class PendingRequest:
 
 
 class Client:
-    """A client of a server. Its requests are read in a thread of its own."""
+    """A client of a server. Its requests are read in a thread of its own.
 
-    def __init__(self, server: Server, connection: socket.socket) -> None:
-        self._server = server
+    Args:
+        connection: The connection with it.
+        add: Queues a request.
+        cancel: Cancels a request that was queued.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        add: Callable[[PendingRequest], object],
+        cancel: Callable[[PendingRequest], object],
+    ) -> None:
+        self._add = add
+        self._cancel = cancel
         self._connection = connection
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _PATIENCE)
         self._pending: dict[RequestId | None, PendingRequest] = {}
@@ -101,7 +112,7 @@ class Client:
         with self._lock:
             left = [*self._pending.values()]
         for each in left:
-            self._server.cancel(each)
+            self._cancel(each)
         self._close()
 
     def _lines(self) -> Iterator[tuple[bytes, list[int]]]:
@@ -134,7 +145,7 @@ class Client:
             if message.error is not None:
                 self._refuse(message.id, message.error)
             elif (canceled := self._pending.get(message.id)) is not None:
-                self._server.cancel(canceled)
+                self._cancel(canceled)
             return
         count = message.request.files
         own, files[:] = files[:count], files[count:]
@@ -152,7 +163,7 @@ class Client:
         with self._lock:
             self._pending[message.id] = pending
             self._unanswered += 1
-        self._server.add(pending)
+        self._add(pending)
 
     def _refuse(self, name: RequestId | None, error: RequestError) -> None:
         named = {} if name is None else {"id": name}

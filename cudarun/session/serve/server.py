@@ -18,7 +18,8 @@ from cudarun.base.errors import Interrupted, WorkerDied
 from cudarun.session.serve.clients import Client, PendingRequest
 from cudarun.session.serve.messages import ServerRequest
 from cudarun.session.serve.socket_file import is_of_this_user
-from cudarun.session.workers.service import ServiceEnded, ServiceProcess
+from cudarun.session.workers.service import ServiceProcess
+from cudarun.session.workers.service_messages import ServiceEnded
 
 _FEWEST_JOBS = 4
 _CHUNK = 1 << 16
@@ -71,7 +72,9 @@ class Server:
         own.close()
 
     def _start(self, connection: socket.socket) -> None:
-        threading.Thread(target=Client(self, connection).serve, daemon=True).start()
+        threading.Thread(
+            target=Client(connection, self._add, self._cancel).serve, daemon=True
+        ).start()
 
     def end(self) -> None:
         """End all service processes, with their workers."""
@@ -83,7 +86,7 @@ class Server:
         for service in services:
             service.end()
 
-    def add(self, pending: PendingRequest) -> None:
+    def _add(self, pending: PendingRequest) -> None:
         """Queue a request."""
         with self._changed:
             self._waiting.append(pending)
@@ -91,7 +94,7 @@ class Server:
                 self._start_thread()
             self._changed.notify()
 
-    def cancel(self, pending: PendingRequest) -> None:
+    def _cancel(self, pending: PendingRequest) -> None:
         """Cancel a request: one that waits is answered, a command is interrupted."""
         with self._changed:
             pending.is_canceled = True

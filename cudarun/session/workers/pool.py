@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.base.errors import InternalError
@@ -44,7 +45,7 @@ class WorkerPool:
     def __init__(self, *, keeps: bool = False, keeps_gpus: bool = False) -> None:
         self._keeps = keeps
         self._keeps_gpus = keeps_gpus
-        self._lost: WorkerSpec[Any] | None = None
+        self._lost: AnyWorker | None = None
         self._idle: list[AnyWorker] = []
         self._at_work: list[AnyWorker] = []
         self._ending: list[AnyWorker] = []
@@ -76,9 +77,11 @@ class WorkerPool:
 
     def replace_lost(self) -> None:
         """Start a worker for the next command, if the last one has lost its own, by a fault."""
-        if self._lost is not None and not self._idle_of(self._lost):
-            self.reserve(self._lost)
-        self._lost = None
+        lost, self._lost = self._lost, None
+        if lost is not None and not self._idle_of(lost.spec):
+            for name in lost.imported:  # once, in place of once in each worker
+                import_module(name)
+            self.reserve(lost.spec)
 
     def _forget_ended(self) -> None:
         self._ending = [worker for worker in self._ending if not worker.has_ended()]
@@ -113,7 +116,7 @@ class WorkerPool:
         """End a worker that is unusable or no longer needed."""
         self._at_work.remove(worker)
         if self.keeps(worker.spec):
-            self._lost = worker.spec
+            self._lost = worker
         self._end(worker)
 
     def _end(self, worker: AnyWorker) -> None:

@@ -14,23 +14,19 @@ from __future__ import annotations
 import atexit
 import fcntl
 import os
-import pickle
 import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-_HEADER = struct.Struct("=QI")
-"""The length of a message's pickle, and the number of its files."""
-BATCH = 200
-"""Files that are sent at once; Linux accepts 253."""
+from cudarun.session.workers.service_messages import ServiceEnded, above_streams, receive, send
+
 _PATIENCE = 10.0
 """Seconds for a service to end its workers."""
 
@@ -45,13 +41,6 @@ sys.path.append(sys.path.pop(0))
 from cudarun.api.service import serve
 serve({calls}, {life}, keeps_gpus={keeps_gpus})
 """
-
-SERVER_VARIABLE = "CUDARUN_SERVER"
-"""The variable with the socket of a server, which runs the commands then."""
-
-
-class ServiceEnded(Exception):
-    """A service process ended before it answered."""
 
 
 class ServiceProcess:
@@ -114,7 +103,6 @@ class ServiceProcess:
         Their numbers could be those of other files or connections of the program by now.
         """
         kept = all(_identity(each) == identity for each, identity in self._own.items())
-        kept = kept and not os.environ.get(SERVER_VARIABLE)
         return kept and self._process.poll() is None
 
     def interrupt(self) -> None:
@@ -147,13 +135,6 @@ class ServiceProcess:
                 os.close(descriptor)
 
 
-def above_streams(descriptor: int) -> int:
-    """Move a descriptor above those of the standard streams, which a program may have closed."""
-    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.close(descriptor)
-    return moved
-
-
 def _identity(descriptor: int) -> tuple[int, int] | None:
     """Return what tells an open file from others; ``None`` for a closed descriptor."""
     try:
@@ -173,33 +154,14 @@ def _start(calls: int, life: int, *, keeps_gpus: bool) -> str:
     return _START.format(folder=folder, calls=calls, life=life, keeps_gpus=keeps_gpus)
 
 
-class Service(Protocol):
-    """A service process of this process, or a server."""
-
-    def call(self, message: object, files: Sequence[int]) -> Any:
-        """Send a call, and wait for its answer."""
-
-    def is_usable(self) -> bool:
-        """Return whether it can take a call."""
-
-    def end(self) -> int:
-        """End it with its workers, and return its status."""
-
-    def forget(self) -> None:
-        """Leave it to the parent of this process, which was forked."""
-
-
-_idle: list[Service] = []
-_all: set[Service] = set()
+_idle: list[ServiceProcess] = []
+_all: set[ServiceProcess] = set()
 _lock = threading.RLock()  # which a signal handler that launches may take again
 
 
 @contextmanager
-def service_process() -> Iterator[Service]:
-    """Yield a service process for one call: an idle one, or a new one.
-
-    With ``CUDARUN_SERVER``, it is a connection with that server.
-    """
+def service_process() -> Iterator[ServiceProcess]:
+    """Yield a service process for one call: an idle one, or a new one."""
     process = _take()
     try:
         yield process
@@ -217,7 +179,7 @@ def service_process() -> Iterator[Service]:
         process.end()
 
 
-def _take() -> Service:
+def _take() -> ServiceProcess:
     while True:
         with _lock:
             if not _idle:
@@ -228,19 +190,10 @@ def _take() -> Service:
         with _lock:
             _all.discard(process)
         process.end()
-    process = _new()
+    process = ServiceProcess()
     with _lock:
         _all.add(process)
     return process
-
-
-def _new() -> Service:
-    path = os.environ.get(SERVER_VARIABLE)
-    if not path:
-        return ServiceProcess()
-    from cudarun.session.workers.server_connection import ServerConnection
-
-    return ServerConnection(path)
 
 
 @atexit.register
@@ -259,45 +212,6 @@ def _forget_all() -> None:
 
 
 os.register_at_fork(after_in_child=_forget_all)
-
-
-# --- messages, and the end of the program ---------------------------------------------------------
-
-
-def send(connection: socket.socket, message: object, files: Sequence[int] = ()) -> None:
-    """Send a message with descriptors of files."""
-    body = pickle.dumps(message)
-    connection.sendall(_HEADER.pack(len(body), len(files)))
-    for first in range(0, len(files), BATCH):
-        socket.send_fds(connection, [b"\0"], files[first : first + BATCH])
-    connection.sendall(body)
-
-
-def receive(connection: socket.socket) -> tuple[Any, list[int]]:
-    """Return the next message and the descriptors of its files.
-
-    Raises:
-        EOFError: The other end was closed.
-    """
-    length, count = _HEADER.unpack(_exactly(connection, _HEADER.size))
-    files: list[int] = []
-    while len(files) < count:
-        data, found, *_ = socket.recv_fds(connection, 1, BATCH)
-        if not data:
-            raise EOFError
-        files += found
-    return pickle.loads(_exactly(connection, length)), files
-
-
-def _exactly(connection: socket.socket, length: int) -> bytearray:
-    data = bytearray(length)
-    view = memoryview(data)
-    while view:
-        count = connection.recv_into(view)
-        if not count:
-            raise EOFError
-        view = view[count:]
-    return data
 
 
 def end_with(life: int) -> None:

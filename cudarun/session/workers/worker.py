@@ -17,6 +17,7 @@ from _socket import (
     socket,
 )  # of `socket`, whose import takes a while
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
 
@@ -39,6 +40,7 @@ _DESCRIPTORS = struct.Struct("=3i")
 STDOUT, STDERR = 1, 2
 _ANCILLARY = CMSG_SPACE(_DESCRIPTORS.size)
 _CHUNK = 1 << 20
+_PACKAGES = ("cuda.", "cudarun.", "numpy.")
 
 # The threads that numpy's OpenBLAS starts when it is imported wait for work by spinning for 2^26
 # cycles each, which takes more processor time than the import. They sleep after 2^20 (0.3 ms).
@@ -56,6 +58,7 @@ class Answer(Generic[T]):
             first device of the worker has it.
         device: The device of a job, as for ``--device``.
         is_reusable: Whether the worker of a job can take another one.
+        imported: The modules that a worker has imported for its first task.
     """
 
     value: T | None = None
@@ -63,6 +66,7 @@ class Answer(Generic[T]):
     output: str = ""
     device: str = ""
     is_reusable: bool = False
+    imported: tuple[str, ...] = ()
 
     def unwrap(self) -> T:
         """Return the value, or raise the error."""
@@ -155,6 +159,7 @@ def serve(
         gc.freeze()
         gc.enable()
         task: Answer[Any]
+        known = frozenset(sys.modules)
         is_first = True
         while True:
             task = attempt(partial(receive, tasks))
@@ -162,6 +167,10 @@ def serve(
                 break
             progress.start_phase()
             answer = attempt(partial(_run, task, state))
+            if is_first and is_kept:
+                imported = sys.modules.keys() - known
+                ours = tuple(each for each in imported if each.startswith(_PACKAGES))
+                answer = replace(answer, imported=ours)
             sys.stdout.flush()
             _flush_c_streams()
             if is_kept:

@@ -117,10 +117,10 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 )
 @click.option(
     "--server",
-    metavar="PATH",
+    metavar="SOCKET",
     expose_value=False,
     callback=_refuse_server,
-    help="Run the command in the server that listens at PATH, see 'cudarun serve'; the first "
+    help="Run the command in the server that listens at SOCKET, see 'cudarun serve'; the first "
     "option.  [default: CUDARUN_SERVER, else none]",
 )
 def cudarun() -> None:

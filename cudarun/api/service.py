@@ -30,7 +30,7 @@ from cudarun.report import progress
 from cudarun.report.renderer import Renderer, TableStyle
 from cudarun.report.table import TableRenderer
 from cudarun.session.launch.step_request import BufferExpectation
-from cudarun.session.serve.messages import ServerRequest
+from cudarun.session.serve.messages import ServerRequest, members_of_error
 from cudarun.session.workers import prefork
 from cudarun.session.workers.pool import keep_workers, replace_lost_workers
 from cudarun.session.workers.service import end_with
@@ -149,7 +149,7 @@ class _Service:
             return {"exit_code": code, **texts}
         except (CudarunError, OSError) as error:
             refused = error if isinstance(error, CudarunError) else of_system(error)
-            return error_document("serve", refused)
+            return members_of_error(refused)
         finally:
             progress.listener = None
 

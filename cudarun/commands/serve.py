@@ -25,7 +25,7 @@ def command(**values: Any) -> int:
 
     A client sends requests as lines of JSON, such as {"id": 1, "argv": ["devices"]}, and gets a
     line for each: {"id": 1, "exit_code": 0, "stdout": "…", "stderr": "…"}. An ordinary command line
-    runs in the server with 'cudarun --server PATH' in place of 'cudarun', or with CUDARUN_SERVER.
+    runs in the server with 'cudarun --server SOCKET' in place of 'cudarun', or with CUDARUN_SERVER.
     The server ends at SIGTERM or Ctrl-C.
 
     \b

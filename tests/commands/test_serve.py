@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -17,7 +19,7 @@ import pytest
 
 import cudarun
 from cudarun.session.workers import service
-from tests.support.processes import PATIENCE, PYTHON_PATH
+from tests.support.processes import PATIENCE, PYTHON_PATH, ROOT
 from tests.support.servers import KERNELS, server
 
 LAUNCH = ("launch", "k.ptx", "-d", "cpu", "--threads", "1", "-k")
@@ -170,3 +172,19 @@ def test_the_client_imports_only_itself(path: Path) -> None:
         found.append({line.rpartition("|")[2].strip() for line in done.stderr.splitlines()})
     names = {each for each in found[0] - found[1] if not each.startswith("_")}
     assert names == {"cudarun", "cudarun.client"}
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_the_sample_in_c(tmp_path: Path, path: Path) -> None:
+    source, program = ROOT / "samples" / "serve" / "client.c", tmp_path / "client"
+    command = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", program, source]
+    subprocess.run(command, check=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [program, path], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
+    assert [answers[k]["exit_code"] for k in (1, 2, 3)] == [0, 0, 0]
+    assert [answers[k]["report"].splitlines()[-1] for k in (1, 2)] == [
+        "y = [0 1 2 3]",
+        "y = [0 2 4 6]",
+    ]

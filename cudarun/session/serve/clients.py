@@ -13,8 +13,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from cudarun.base.errors import CudarunError, RequestError
-from cudarun.model.documents import error_document
-from cudarun.session.serve.messages import LONGEST_LINE, RequestId, ServerRequest, message_of
+from cudarun.session.serve.messages import (
+    LONGEST_LINE,
+    RequestId,
+    ServerRequest,
+    members_of_error,
+    message_of,
+)
 
 if TYPE_CHECKING:
     from cudarun.session.workers.service import ServiceProcess
@@ -59,7 +64,7 @@ class PendingRequest:
 
     def fail(self, error: CudarunError) -> None:
         """Answer with an error."""
-        self.answer(error_document("serve", error))
+        self.answer(members_of_error(error))
 
     def close_files(self) -> None:
         """Close the files that came with the request."""
@@ -108,7 +113,7 @@ class Client:
         except OSError:  # the connection was reset
             pass
         except RequestError as error:
-            self.write(error_document("serve", error))
+            self.write(members_of_error(error))
         with self._lock:
             left = [*self._pending.values()]
         for each in left:
@@ -167,7 +172,7 @@ class Client:
 
     def _refuse(self, name: RequestId | None, error: RequestError) -> None:
         named = {} if name is None else {"id": name}
-        self.write(named | error_document("serve", error))
+        self.write(named | members_of_error(error))
 
     def answer(self, pending: PendingRequest, document: dict[str, Any]) -> None:
         """Write the answer to a request."""

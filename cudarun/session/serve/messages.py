@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from cudarun import __version__
 from cudarun.base.decoding import InvalidDocument, decode, parse
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import CudarunError, RequestError
 from cudarun.base.records import dataclass
+from cudarun.model.documents import plain
 
 LONGEST_LINE = 64 << 20
 """The most bytes of a request; larger contents belong into files."""
@@ -100,6 +101,11 @@ def _id(value: object) -> RequestId:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise InvalidDocument("expected a number or a text as id")
     return value
+
+
+def members_of_error(error: CudarunError) -> dict[str, Any]:
+    """Return the members of the answer to a request that no command can be run for."""
+    return {"exit_code": int(error.exit_code), "error": plain(error)}
 
 
 def _problem(request: ServerRequest) -> RequestError | None:

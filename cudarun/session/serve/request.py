@@ -16,8 +16,8 @@ class ServeRequest:
 
     socket: str | None = option_field(
         "--socket",
-        metavar="PATH",
-        help="Listen at a socket with this path.  [default: $XDG_RUNTIME_DIR/cudarun.sock, else "
+        metavar="SOCKET",
+        help="Listen at a socket of this path.  [default: $XDG_RUNTIME_DIR/cudarun.sock, else "
         "cudarun-UID/server.sock in the folder of temporary files]",
     )
     stdio: bool = option_field(

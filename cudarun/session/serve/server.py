@@ -60,12 +60,11 @@ class Server:
         """Serve the client at stdin and stdout until it ends."""
         self._start_thread()
         own, of_client = socket.socketpair()
-        output = os.dup(1)
         threading.Thread(target=_copy_stdin, args=(own,), daemon=True).start()
         self._start(of_client)
         while data := own.recv(_CHUNK):
             try:
-                with open(output, "wb", closefd=False) as stream:
+                with os.fdopen(1, "wb", closefd=False) as stream:
                     stream.write(data)
             except OSError:  # the reader has ended
                 break

@@ -263,9 +263,17 @@ def _object(summary: str, fields: dict[str, Any]) -> dict[str, Any]:
             name: {key: value for key, value in field.items() if key != "omitted"}
             for name, field in fields.items()
         },
-        "required": [name for name, field in fields.items() if "omitted" not in field],
+        "required": [name for name, field in fields.items() if not _is_optional(field)],
         "additionalProperties": False,
     }
+
+
+def _is_optional(field: Mapping[str, Any]) -> bool:
+    """Whether short documents omit a field: a detail, or one that can be null or empty."""
+    kinds = [each.get("type") for each in (field, *field.get("anyOf", ()))]
+    names = {name for kind in kinds for name in (kind if isinstance(kind, list) else [kind])}
+    is_list = "array" in names and "minItems" not in field
+    return "omitted" in field or is_list or bool(names & {"null", "object"})
 
 
 def _fields(record: Any, definitions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -279,6 +287,8 @@ def _fields(record: Any, definitions: dict[str, Any]) -> tuple[dict[str, Any], d
     for name, field in sorted(document_fields(record), key=lambda each: places[each[1].name]):
         annotation = _PUBLISHED.get((record.__name__, field.name), hints[field.name])
         found = {"description": described[field.name]}
+        if "detail" in field.metadata:
+            found["omitted"] = True
         if beside := field.metadata.get("beside"):
             found["omitted"] = beside
             if beside == field.name and field.name != "lanes":

@@ -28,6 +28,10 @@ FIRST: Mapping[str, object] = {"first": True}
 """The metadata of a field that comes before those of the base classes in JSON documents."""
 
 
+DETAIL: Mapping[str, object] = {"detail": True}
+"""The metadata of a field that the short documents of cases do not have."""
+
+
 def named(name: str) -> Mapping[str, object]:
     """Return the metadata of a field that has another name in JSON documents."""
     return {"document": name}

@@ -24,10 +24,14 @@ _SCHEMAS = {"launch-plan": "launch", "load-offline": "load"}
 
 
 def document(report: Report) -> dict[str, Any]:
-    """Return the document of a report."""
+    """Return the document of a report; cases of candidates, of which there are many, are short."""
     command = _SCHEMAS.get(report.tag, report.tag)
     error = getattr(report, "error", None)
-    return {**_head(command, report.exit_code, error), **_fields(report)}
+    head = _head(command, report.exit_code, error)
+    if report.tag == "launch-spec" and report.candidates:
+        rest = _fields(dataclasses.replace(report, cases=()))
+        return head | rest | {"cases": [*map(_short_case, report.cases)]}
+    return head | _fields(report)
 
 
 def error_document(command: str, error: CudarunError) -> dict[str, Any]:
@@ -37,7 +41,28 @@ def error_document(command: str, error: CudarunError) -> dict[str, Any]:
 
 def line_document(part: CaseReport | CandidateReport) -> dict[str, Any]:
     """Return the line of ``--format jsonl`` of a case or a candidate."""
-    return {"schema": f"cudarun/launch-{part.tag}/1", **_fields(part)}
+    fields = _short_case(part) if part.tag == "case" else _fields(part)
+    return {"schema": f"cudarun/launch-{part.tag}/1", **fields}
+
+
+def _short_case(case: CaseReport) -> dict[str, Any]:
+    """Return a case without details, nulls, empty lists, notes and passed checks.
+
+    Of a failed check it has the first mismatch. The result of a case of a candidate is left out
+    where it passed and was not timed.
+    """
+    result = case.result
+    if result is not None:
+        is_known = case.candidate is not None and case.verdict == "passed"
+        failed = (each for each in result.checks if not each.passed)
+        short = dataclasses.replace(
+            result,
+            checks=tuple(dataclasses.replace(each, first=each.first[:1]) for each in failed),
+            diagnostics=tuple(each for each in result.diagnostics if each.severity != "note"),
+        )
+        is_left_out = is_known and result.timing is None
+        case = dataclasses.replace(case, result=None if is_left_out else short)
+    return _fields(case, short=True)
 
 
 def _head(command: str, exit_code: int, error: CudarunError | None) -> dict[str, Any]:
@@ -49,8 +74,12 @@ def _head(command: str, exit_code: int, error: CudarunError | None) -> dict[str,
     }
 
 
-def plain(value: object) -> Any:
+def plain(value: object, *, short: bool = False) -> Any:
     """Return a value as JSON has it: NaN and the infinities are texts, sequences are lists.
+
+    Args:
+        value: The value.
+        short: Leave out details, nulls and empty lists of records.
 
     Raises:
         TypeError: JSON has no such value.
@@ -65,29 +94,35 @@ def plain(value: object) -> Any:
                 return value
             return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
         case list() | tuple():
-            return [plain(each) for each in value]
+            return [plain(each, short=short) for each in value]
         case CudarunError():
             from cudarun.model.errors import described  # most reports have no error
 
-            return _fields(described(value))
+            return _fields(described(value), short=short)
         case _ if dataclasses.is_dataclass(value):
-            return _fields(value)
+            return _fields(value, short=short)
         case Mapping():
             return {str(key): plain(each) for key, each in value.items()}
     raise TypeError(f"{type(value).__name__} cannot be converted to JSON")
 
 
-def _fields(record: Any) -> dict[str, Any]:
+def _fields(record: Any, *, short: bool = False) -> dict[str, Any]:
     kind: Any = type(record)
-    return {
-        name: plain(getattr(record, field))
-        for name, field, beside in _names(kind)
-        if beside is None or getattr(record, beside) is not None
-    }
+    found = {}
+    for name, field, beside, is_detail in _names(kind):
+        value = getattr(record, field)
+        is_omitted = beside is not None and getattr(record, beside) is None
+        if short and (is_detail or value is None or value in ((), {})):
+            is_omitted = True
+        if not is_omitted:
+            found[name] = plain(value, short=short)
+    return found
 
 
 @cache
-def _names(kind: Any) -> list[tuple[str, str, str | None]]:
-    """Return the fields of a record in its documents: name, field, and what it is beside."""
-    found = document_fields(kind)
-    return [(name, each.name, each.metadata.get("beside")) for name, each in found]
+def _names(kind: Any) -> list[tuple[str, str, str | None, bool]]:
+    """Return the fields of a record in its documents: name, field, beside what, if a detail."""
+    return [
+        (name, each.name, each.metadata.get("beside"), "detail" in each.metadata)
+        for name, each in document_fields(kind)
+    ]

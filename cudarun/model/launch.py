@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from cudarun.base.errors import CudarunError, ExitCode, worst
-from cudarun.base.records import FIRST, LEFT_OUT, Number, dataclass
+from cudarun.base.records import DETAIL, FIRST, LEFT_OUT, Number, dataclass
 from cudarun.model.checks import CheckResult, ReferenceResult
 from cudarun.model.runs import BaselineResult, ScheduleResult, SeededRun, StateResult, TimingResult
 
@@ -202,8 +202,8 @@ class KernelLaunch:
     shared_bytes: int
     cluster: tuple[int, int, int] | None
     cooperative: bool
-    parameters: tuple[LayoutRow, ...]
-    memory: tuple[MemoryRow, ...]
+    parameters: tuple[LayoutRow, ...] = field(metadata=DETAIL)
+    memory: tuple[MemoryRow, ...] = field(metadata=DETAIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +279,8 @@ class LaunchResult(KernelLaunch):
         predictions: The launches on the GPUs of ``--for``.
     """
 
-    device: DeviceInfo = field(metadata=FIRST)
-    buffers: tuple[BufferResult, ...]
+    device: DeviceInfo = field(metadata={**FIRST, **DETAIL})
+    buffers: tuple[BufferResult, ...] = field(metadata=DETAIL)
     checks: tuple[CheckResult, ...]
     reference: ReferenceResult | None
     prints: tuple[Printed, ...]
@@ -300,7 +300,7 @@ class LaunchResult(KernelLaunch):
     state: StateResult | None = None
     copies: tuple[BufferCopy, ...] = field(default=(), metadata=LEFT_OUT)
     baseline: BaselineResult | None = None
-    engines: tuple[KernelEngine, ...] = ()
+    engines: tuple[KernelEngine, ...] = field(default=(), metadata=DETAIL)
     predictions: tuple[Prediction, ...] = ()
 
     @property

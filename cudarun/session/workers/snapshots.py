@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cudarun.base.errors import WorkerDied
-from cudarun.session.workers.service import receive, send
+from cudarun.session.workers.service_messages import receive, send
 
 _PATIENCE = 0.2  # seconds between looks at the worker
 

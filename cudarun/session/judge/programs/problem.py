@@ -142,6 +142,8 @@ class Problem:
     def inputs(self, seed: int) -> dict[str, Any]:
         """Make new inputs in the shared memory, and clear that of the outputs."""
         self._inputs = self._generated(seed)
+        if described(self._inputs)[0] != self._trees[0]:
+            raise ValueError("the shapes of the inputs depend on the seed")
         shared = self._shared[0].views(self._trees[0])
         for view, array in zip(leaves(shared), leaves(self._inputs), strict=True):
             write(view, array)

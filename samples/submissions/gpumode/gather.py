@@ -1,0 +1,18 @@
+"""Elements at given places."""
+
+import numpy as np
+
+cases = [
+    {"n": 100, "seed": 11},
+    {"n": 257, "seed": 12},
+]
+
+
+def generate_input(n, seed):
+    random = np.random.default_rng(seed)
+    return (random.standard_normal(n, dtype=np.float32), random.integers(0, n, n, dtype=np.int32))
+
+
+def ref_kernel(data):
+    x, index = data
+    return x[index]

@@ -1,0 +1,12 @@
+"""Hard tanh."""
+
+import numpy as np
+
+
+class Model:
+    def forward(self, x):
+        return (np.clip(x, -1, 1)).astype(np.float32)
+
+
+def get_inputs():
+    return [np.random.randn(7, 33).astype(np.float32)]

@@ -22,6 +22,11 @@ _AUXILIARY = re.compile(r"FillFunctor|copy_kernel|distribution_")
 """Those of them that create tensors."""
 
 
+def is_library_kernel(name: str) -> bool:
+    """Return whether a kernel is one of PyTorch or CUDA's libraries that computes."""
+    return bool(_LIBRARY.search(name)) and not _AUXILIARY.search(name)
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchObservation:
     """The launches of a program.
@@ -100,7 +105,7 @@ def observed_device(
                 tuple(
                     each.partition(" cannot be loaded")[0]
                     for each in report.problems
-                    if "machine code" in each or _LIBRARY.search(each)
+                    if "machine code" in each or is_library_kernel(each)
                 ),
                 sum(t.written_bytes + t.atomic_bytes for t in traffic if t.space == "global"),
                 report.fault or next(iter((*report.problems, *report.defects)), None),
@@ -121,7 +126,7 @@ def _recorded(device: Selector, folder: Path) -> ObservedDevice:
         found: dict[str, int] = {}
         for each in read_lists(folder):
             found[each.demangled] = found.get(each.demangled, 0) + each.launches
-        used = (name for name in found if _LIBRARY.search(name) and not _AUXILIARY.search(name))
+        used = (name for name in found if is_library_kernel(name))
         return LaunchObservation(
             tuple(ObservedKernel(*each) for each in found.items()), tuple(used)
         )

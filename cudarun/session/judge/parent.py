@@ -37,7 +37,7 @@ _TEMPORARY = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCH_EXT
 """Variables of folders in which a submission writes."""
 
 
-class Broken(Exception):
+class RuleBroken(Exception):
     """A submission breaks a rule."""
 
     def __init__(self, rule: JudgeRule, message: str) -> None:
@@ -151,7 +151,7 @@ class _Judgement:
                     for case in range(len(self._problem.cases)):
                         self._judge_case(program, case)
                     case = None
-            except Broken as error:
+            except RuleBroken as error:
                 broken = error
             observation = device.finish()
         rules = {each.rule: each for each in self._broken_by(observation)}
@@ -205,35 +205,35 @@ class _Judgement:
             except EOFError as error:
                 shown = output.read()[-_MOST_OUTPUT:].decode(errors="replace").strip()
                 message = f"the process ended with status {error} before its answer"
-                raise Broken("ended", f"{message}\n{shown}".strip()) from None
+                raise RuleBroken("ended", f"{message}\n{shown}".strip()) from None
 
     def _call(self, program: LineProgram, do: str, **task: Any) -> None:
         """Have the submission do something.
 
         Raises:
-            Broken: It breaks a rule.
+            RuleBroken: It breaks a rule.
             EOFError: It has ended.
         """
         limit, memory = self._request.timeout, self._request.memory
 
         def watch() -> None:
             if program.memory > memory:
-                raise Broken("memory", f"its processes use more than {memory} bytes")
+                raise RuleBroken("memory", f"its processes use more than {memory} bytes")
 
         try:
             answer = program.call({"do": do, **task}, limit, watch)
         except TimeoutError:
-            raise Broken("timeout", f"no answer to '{do}' after {limit:g} s") from None
+            raise RuleBroken("timeout", f"no answer to '{do}' after {limit:g} s") from None
         except ValueError:
-            raise Broken("error", "its process writes to the judge") from None
+            raise RuleBroken("error", "its process writes to the judge") from None
         if not isinstance(answer, dict) or answer.get("rule"):
-            raise Broken(_rule(answer), str(dict(answer).get("message", ""))[-_MOST_OUTPUT:])
+            raise RuleBroken(_rule(answer), str(dict(answer).get("message", ""))[-_MOST_OUTPUT:])
 
     def _judge_case(self, program: LineProgram, index: int) -> None:
         """Run a case with new inputs in every run, and compare.
 
         Raises:
-            Broken: The submission breaks a rule.
+            RuleBroken: The submission breaks a rule.
         """
         problem, seed = self._problem, self._seed
         facts = problem.call(do="case", index=index, seed=seed, paths=self._paths)
@@ -257,7 +257,7 @@ class _Judgement:
             found = problem.call(do="check")
             program.send(signal.SIGCONT)
             if found:
-                raise Broken(found["rule"], f"run {run + 1}: {found['message']}")
+                raise RuleBroken(found["rule"], f"run {run + 1}: {found['message']}")
             if problem.is_gpu:
                 start = time.perf_counter()
                 problem.call(do="time")
@@ -266,40 +266,22 @@ class _Judgement:
         self._stored += self._request.runs * facts["sizes"][1]
         case = JudgedCase(problem.cases[index], self._request.runs)
         if problem.speeds is not None:
-            self._refuse_too_fast(min(times[1:]), facts, problem.speeds)
+            refuse_too_fast(min(times[1:]), facts, problem.speeds)
             medians = (1e3 * median(each[1:]) for each in (times, reference))
             ours, theirs = medians
             case = replace(case, milliseconds=ours, reference_milliseconds=theirs)
         self._cases.append(case)
 
-    def _refuse_too_fast(
-        self, seconds: float, facts: dict[str, Any], speeds: tuple[float, float]
-    ) -> None:
-        """Refuse a time in which the GPU cannot read the inputs, or execute the operations.
-
-        The inputs are not in the L2 cache when the clock starts.
-        """
-        own, operations = facts["least"]
-        for count, speed, what in (
-            (facts["sizes"][0] if own is None else own, speeds[0], "bytes"),
-            (operations or 0, speeds[1], "operations"),
-        ):
-            if seconds < count / speed:
-                raise Broken(
-                    "floor", f"{1e6 * seconds:.3g} µs for {count:.3g} {what}, which need "
-                    f"{1e6 * count / speed:.3g} µs"
-                )  # fmt: skip
-
-    def _broken_by(self, observation: LaunchObservation) -> Iterator[Broken]:
+    def _broken_by(self, observation: LaunchObservation) -> Iterator[RuleBroken]:
         """Yield the rules that the launches break."""
         if observation.library and not self._request.allow_library:
-            yield Broken("library", f"uses {observation.library[0]}")
+            yield RuleBroken("library", f"uses {observation.library[0]}")
         if observation.launches < self._runs:
             count = observation.launches
-            yield Broken("launches", f"{count} kernel launches in {self._runs} runs")
+            yield RuleBroken("launches", f"{count} kernel launches in {self._runs} runs")
         stored = observation.stored_bytes
         if stored is not None and stored < self._stored:
-            yield Broken(
+            yield RuleBroken(
                 "host", f"its kernels stored {stored} bytes of {self._stored} bytes of outputs"
             )
 
@@ -309,3 +291,26 @@ def _rule(answer: Any) -> JudgeRule:
 
     found = answer.get("rule") if isinstance(answer, dict) else None
     return next((each for each in RULES if each == found), "error")
+
+
+def refuse_too_fast(seconds: float, facts: dict[str, Any], speeds: tuple[float, float]) -> None:
+    """Refuse a time in which the GPU cannot read the inputs, or execute the operations.
+
+    The inputs are not in the L2 cache when the clock starts.
+
+    Args:
+        seconds: The shortest time of a run.
+        facts: The sizes of the case, and its least numbers of bytes and operations.
+        speeds: The most bytes and operations per second.
+
+    Raises:
+        RuleBroken: The time is too short.
+    """
+    own, operations = facts["least"]
+    nbytes = facts["sizes"][0] if own is None else own
+    for count, speed, what in zip(
+        (nbytes, operations or 0), speeds, ("bytes", "operations"), strict=True
+    ):
+        if seconds < count / speed:
+            times = f"{1e6 * seconds:.3g} µs for {count:.3g} {what}"
+            raise RuleBroken("floor", f"{times}, which need {1e6 * count / speed:.3g} µs")

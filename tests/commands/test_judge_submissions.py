@@ -1,0 +1,128 @@
+"""``judge``: honest submissions pass, and each cheat breaks the rule that is meant for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cudarun.session.compile import landlock
+from cudarun.session.judge.observation import is_library_kernel
+from cudarun.session.judge.parent import RuleBroken, refuse_too_fast
+from tests.commands.conftest import Run
+from tools.judge_submissions import FOLDER, STYLES, expected_rule, judged
+
+CHEATS = FOLDER / "cheats"
+SHORT = ("-d", "cpu", "--runs", "2")
+
+
+def test_honest_submissions_pass() -> None:
+    for style, name in (("gpumode", "matvec"), ("kernelbench", "linear_relu")):
+        problem = FOLDER / style / f"{name}.py"
+        [found] = judged(str(problem), [problem.parent / "honest" / problem.name], *SHORT)
+        assert found.is_right, found
+
+
+def test_cheats_break_the_rules_that_are_meant_for_them() -> None:
+    names = ("cached_by_address", "easier_input", "empty_kernel", "exits", "lazy_output", "network")
+    paths = [CHEATS / f"{name}.py" for name in (*names, "patched_comparison", "reads_memory")]
+    if not landlock.version():
+        pytest.skip("the kernel has no Landlock")
+    for found in judged("gpumode/center.py", paths, *SHORT):
+        assert found.is_right, found
+
+
+def test_a_submission_ends_at_its_limits() -> None:
+    [found] = judged("gpumode/center.py", [CHEATS / "hangs.py"], *SHORT, "--timeout", "1")
+    assert found.is_right, found
+    limit = ("--max-memory", "1000")
+    [found] = judged("gpumode/center.py", [CHEATS / "memory.py"], *SHORT, *limit)
+    assert found.is_right, found
+
+
+def test_the_set_is_complete() -> None:
+    problems = [path for style in STYLES[:2] for path in (FOLDER / style).glob("*.py")]
+    assert len(problems) >= 60
+    assert all((path.parent / "honest" / path.name).is_file() for path in problems)
+    cheats = [*CHEATS.glob("*.py")]
+    assert len(cheats) >= 20
+    assert {expected_rule(path) for path in cheats} == {
+        *("error", "ended", "host", "inputs", "launches", "memory", "mismatch", "output"),
+        *("patched", "timeout"),
+    }
+
+
+def test_the_hardware_has_a_floor() -> None:
+    speeds = (1e12, 1e15)
+    facts = {"sizes": [8 << 20, 4 << 20], "least": [None, None]}
+    refuse_too_fast(9e-6, facts, speeds)
+    with pytest.raises(RuleBroken, match=r"5 µs for 8.39e\+06 bytes, which need 8.39 µs"):
+        refuse_too_fast(5e-6, facts, speeds)
+    with pytest.raises(RuleBroken, match="operations"):
+        refuse_too_fast(5e-6, {**facts, "least": [0, 1e10]}, speeds)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "is_library"),
+    [
+        ("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>", True),
+        ("nvjet_sm90_hsh_64x32_64x16_2x4_h_bz_coopA_NNT", True),
+        ("ampere_sgemm_128x64_tn", True),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>",
+            False,
+        ),
+        (
+            "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda>",
+            False,
+        ),
+        ("my_gemm_kernel(float*)", False),
+        ("_matmul_kernel", False),
+    ],
+)
+def test_kernels_of_libraries_have_names(kernel: str, *, is_library: bool) -> None:
+    assert is_library_kernel(kernel) == is_library
+
+
+def test_what_is_no_problem(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "problem.py").write_text("x = 1\n")
+    (tmp_path / "a.py").write_text("def custom_kernel(data): return data\n")
+    ran = run("judge", "--problem", "problem.py", "a.py", "-d", "cpu")
+    assert "has neither Model nor generate_input" in ran.err
+    ran = run("judge", "--problem", "missing.py", "a.py", "-d", "cpu")
+    assert (ran.code, "missing.py: no such file" in ran.err) == (2, True)
+    ran = run("judge", "--problem", "problem.py", "-d", "cpu")
+    assert (ran.code, "missing SUBMISSION" in ran.err) == (2, True)
+
+
+def test_the_cases_of_a_task_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "task").mkdir()
+    (tmp_path / "task/reference.py").write_text(
+        "import numpy as np\n"
+        "from task import SCALE\n"
+        "def generate_input(size, kind, seed):\n"
+        "    assert (size, kind) in ((3, 'a'), (5, 'b'))\n"
+        "    return np.random.default_rng(seed).random(size, dtype=np.float32)\n"
+        "def ref_kernel(data):\n    return data * np.float32(SCALE)\n"
+        "def check_implementation(data, output):\n"
+        "    good = np.array_equal(ref_kernel(data), output)\n"
+        "    return good, '' if good else 'mismatch found'\n"
+    )
+    (tmp_path / "task/task.py").write_text("SCALE = 2\n")
+    (tmp_path / "task/task.yml").write_text(
+        'lang: "py"\ntests:\n  - {"size": 3, "kind": "a", "seed": 7}\n'
+        "  # sizes\n  - {size: 5, kind: b, seed: 8}\nbenchmarks:\n  - {size: 9, kind: c, seed: 9}\n"
+    )
+    (tmp_path / "host.py").write_text(
+        "from task import SCALE\n"
+        "def custom_kernel(data):\n    return data * data.dtype.type(SCALE)\n"
+    )
+    (tmp_path / "wrong.py").write_text("def custom_kernel(data):\n    return data\n")
+    ran = run("judge", "--problem", "task", "host.py", "wrong.py", *SHORT, "--seed", "5", "--json")
+    host, wrong = json.loads(ran.out)["submissions"]
+    assert [case["name"] for case in host["cases"]] == [
+        "size=3, kind=a, seed=7", "size=5, kind=b, seed=8",
+    ]  # fmt: skip
+    assert (host["rule"], wrong["rule"]) == ("launches", "mismatch")
+    assert wrong["message"] == "run 1: mismatch found"

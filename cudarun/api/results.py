@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.api.messages import printed_text
+from cudarun.api.tensors import host_array, is_tensor, tensor_like
 
 if TYPE_CHECKING:
     from cudarun.model.launch import BufferCopy
@@ -21,8 +22,8 @@ class LaunchOutputs(Mapping[str, Array]):
     """The buffers of a launch after it, as arrays by name: ``outputs["y"]``.
 
     All buffers are there, inputs included. One that was an array of the arguments has its dtype and
-    shape. A buffer of vectors has their axis last. Elements that were never written have the fill
-    pattern.
+    shape, and is a tensor if it was one. A buffer of vectors has their axis last. Elements that
+    were never written have the fill pattern.
 
     Args:
         report: The report as the command line prints it.
@@ -123,17 +124,19 @@ def parameters(document: Mapping[str, Any]) -> list[str]:
     return [each["name"] for result in results[:1] if result for each in result["parameters"]]
 
 
-def as_given(array: Array, given: object) -> Array:
+def as_given(array: Array, given: object) -> Any:
     """Return a buffer with the dtype and the shape of the array that it was, if it was one.
 
-    An array of complex64 is a buffer of ``float2``, for example.
+    An array of complex64 is a buffer of ``float2``, for example. What was a tensor becomes one.
     """
     if not hasattr(given, "__array__"):
         return array
-    before = np.asarray(given)
-    if (before.dtype, before.shape) == (array.dtype, array.shape) or before.nbytes != array.nbytes:
+    before = np.asarray(host_array("", given))
+    if before.nbytes != array.nbytes:
         return array
-    return array.reshape(-1).view(before.dtype.newbyteorder("=")).reshape(before.shape)
+    if (before.dtype, before.shape) != (array.dtype, array.shape):
+        array = array.reshape(-1).view(before.dtype.newbyteorder("=")).reshape(before.shape)
+    return tensor_like(array, given) if is_tensor(given) else array
 
 
 for _each in (LaunchOutputs, LoadedImages):

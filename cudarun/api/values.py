@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.api.tensors import host_array
 from cudarun.arguments.dtypes import element_type, scalar_type
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import StructType
@@ -25,7 +26,7 @@ _REGISTERED = 2
 
 
 class SupportsArray(Protocol):
-    """An object that numpy can convert to an array, such as a tensor in host memory."""
+    """An object that numpy can convert to an array, or a tensor of PyTorch."""
 
     def __array__(self) -> npt.NDArray[Any]:
         """Return the array."""
@@ -102,6 +103,7 @@ class ArrayFiles:
             return value
         if isinstance(value, bool | int | float) and not isinstance(value, np.generic):
             return UntypedNumber(repr(int(value)) if isinstance(value, bool) else repr(value))
+        value = host_array(name, value)
         if np.ma.is_masked(value):
             raise TypeError(f"{name}: a kernel has no masked elements; pass {name}.filled(…)")
         if isinstance(value, Mapping):  # a struct by value
@@ -133,7 +135,7 @@ class ArrayFiles:
         Raises:
             TypeError: There is no type for its elements.
         """
-        array = np.asarray(value)
+        array = np.asarray(host_array(name, value))
         element = element_type(array.dtype)
         if element is None:
             raise TypeError(f"{name}: an array of {array.dtype} is not an argument")

@@ -56,5 +56,5 @@ def test_an_array_stays_an_array() -> None:
 
 
 def test_what_is_no_argument() -> None:
-    with pytest.raises(TypeError, match="x: a tensor of torch.float32 and torch.sparse_coo"):
+    with pytest.raises(TypeError, match=r"x: a tensor of torch\.float32 and torch\.sparse_coo"):
         copied(torch.eye(3).to_sparse(), torch.zeros(9))

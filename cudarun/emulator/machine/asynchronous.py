@@ -21,7 +21,7 @@ class AsynchronousAction(MemoryAction):
     Attributes:
         queue: ``"cp.async"`` or ``"bulk"`` if it belongs to a group that its thread waits for,
             ``"mbarrier"`` if it completes at a barrier object, to which the last access is,
-            ``"tcgen05"`` if `tcgen05.commit` makes it so.
+            ``"tcgen05"`` if ``tcgen05.commit`` makes it so, ``"tcgen05.st"`` if its warp waits.
         follows: The queue whose operations of the same lanes, issued before, complete before it.
     """
 

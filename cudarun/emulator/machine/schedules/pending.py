@@ -18,9 +18,10 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
-from cudarun.emulator.machine.schedules.late_products import LateProduct
+from cudarun.emulator.machine.schedules.late_products import LateResult
 from cudarun.emulator.machine.schedules.pending_products import PendingProducts
 from cudarun.emulator.machine.spaces import RANK_SHIFT
+from cudarun.emulator.machine.tensor_memory.transfers import LoadTensorMemory, WaitForTransfers
 from cudarun.emulator.machine.transfers import GridDependency, NoEffect
 from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -108,8 +109,10 @@ class PendingOperations:
         match action:
             case AsynchronousAction():
                 return partial(self._issue, action)
-            case MultiplyAsync() if self._can_be_late(operation.site.function):
-                return partial(self._multiply, action, LateProduct(operation))
+            case MultiplyAsync() | LoadTensorMemory() if self._can_be_late(operation.site.function):
+                return partial(self._compute, action, LateResult(operation))
+            case WaitForTransfers(queue=queue):
+                return partial(self._wait, queue, -1, False)
             case WaitGroup(words=words):
                 return partial(self._wait, "wgmma", next(iter(words.constants.values())), False)
             case PhaseTest():
@@ -158,7 +161,7 @@ class PendingOperations:
             objects = _keys(active, action.objects(sources), action)
         if isinstance(action, ArriveAfterCopies):
             action.announce(active, sources)
-        delay = None if action.queue == "wgmma" else self._schedule.delay()
+        delay = None if isinstance(action, LateResult) else self._schedule.delay()
         operation = _Operation(
             action,
             whole,
@@ -170,20 +173,19 @@ class PendingOperations:
         self._operations.append(operation)
         self._continue()
 
-    def _multiply(
+    def _compute(
         self,
-        action: MultiplyAsync,
-        late: LateProduct,
+        action: MultiplyAsync | LoadTensorMemory,
+        late: LateResult,
         active: Active,
         sources: Arrays,
         destinations: Arrays,
     ) -> None:
-        """Compute a product at once, or when its warpgroup waits for it."""
-        if any(each.action.queue == "wgmma" for each in self._operations) or (
+        """Write registers at once, or when the warpgroup or the warp waits for them."""
+        if any(each.action.queue == late.queue for each in self._operations) or (
             self._schedule.is_late()
         ):
-            for source, destination in zip(sources, destinations, strict=False):
-                np.copyto(destination, source)
+            late.prepare(sources, destinations)
             self._issue(late, active, sources, ())
         else:
             action(active, sources, destinations)

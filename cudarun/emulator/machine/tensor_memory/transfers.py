@@ -6,11 +6,14 @@ them. The fragments of the manual's figures are those of CUTLASS's layouts.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine.access import AccessKind, MemoryAction
+from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.tensor_memory.memory import (
     LAUNCH_FAILED,
     TensorAccess,
@@ -136,20 +139,22 @@ class LoadTensorMemory(TensorTransfer):
         result.view(np.uint32)[np.isnan(result)] = 0x7FFFFFFF
 
 
-class StoreTensorMemory(TensorTransfer):
+class StoreTensorMemory(TensorTransfer, AsynchronousAction):
     """``tcgen05.st``."""
+
+    queue = follows = "tcgen05.st"
 
     def __init__(self, words: Words) -> None:
         super().__init__(words, AccessKind.WRITE, "tcgen05.st")
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Store the registers of each lane to its cells."""
         some, addresses = self.places(active, sources[0])
         values = np.stack([each.view(np.uint32) for each in sources[1:]], axis=-1)
         if self.packed:
             halves = np.ascontiguousarray(values).view(np.uint16)
             values = halves.reshape(active.count, -1).astype(np.uint32)
-        self.accesses[0].store(some, addresses, values.reshape(-1, 1))
+        yield partial(self.accesses[0].store, some, addresses, values.reshape(-1, 1))
 
 
 class WaitForTransfers(WarpAction, NoEffect):

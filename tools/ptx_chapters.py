@@ -69,7 +69,7 @@ CHAPTERS = (
         wmma.load wmma.store wmma.mma mma mma.sp ldmatrix stmatrix movmatrix"""),
     _chapter("9.7.15", "Warpgroup-level matrices", "warpgroup", """
         wgmma.mma_async wgmma.mma_async.sp wgmma.fence wgmma.commit_group wgmma.wait_group"""),
-    _chapter("9.7.16", "Tensor cores of the fifth generation", "", """
+    _chapter("9.7.16", "Tensor cores of the fifth generation", "tensor_memory", """
         tcgen05.alloc tcgen05.dealloc tcgen05.relinquish_alloc_permit tcgen05.ld tcgen05.st
         tcgen05.wait tcgen05.cp tcgen05.shift tcgen05.mma tcgen05.mma.sp tcgen05.mma.ws
         tcgen05.mma.ws.sp tcgen05.fence tcgen05.commit"""),
@@ -135,10 +135,6 @@ REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
          "cp.async.bulk.global.shared::cta.bulk_group.cp_mask "
          "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes",
          "They require sm_100."),
-    _row("tcgen05.alloc tcgen05.dealloc tcgen05.relinquish_alloc_permit tcgen05.ld tcgen05.st "
-         "tcgen05.wait tcgen05.cp tcgen05.shift tcgen05.mma tcgen05.mma.sp tcgen05.mma.ws "
-         "tcgen05.mma.ws.sp tcgen05.fence tcgen05.commit",
-         "They require sm_100a."),
 )  # fmt: skip
 """Forms that ptxas refuses for sm_90."""
 

@@ -26,6 +26,8 @@ from typing import Any
 
 from tests.golden.isa.kernel import HEAD
 from tests.golden.isa.orders import Variant, forms
+from tests.golden.tensor_memory import HEAD as TENSOR_HEAD
+from tests.golden.tensor_memory import LINES
 
 RECORD = Path(__file__).resolve().parent.parent / "tests" / "golden" / "targets.json.xz"
 VERSION = "9.0"
@@ -35,6 +37,9 @@ TARGETS = (
     *("sm_110", "sm_110f", "sm_110a", "sm_120", "sm_120f", "sm_120a"),
     *("sm_121", "sm_121f", "sm_121a"),
 )
+TENSOR_RECORD = RECORD.with_name("tensor-memory-targets.json.xz")
+TENSOR_TARGETS = tuple(each for each in TARGETS if each[-1] in "af" and each[3:5] in ("10", "11"))
+"""The targets with tensor memory."""
 _BATCH = 200
 NEWER = RECORD.with_name("newer-instructions.txt").read_text().splitlines()
 """Instructions that only architectures after Hopper have, in the scope of `NEWER_HEAD`."""
@@ -113,13 +118,28 @@ def every_form() -> dict[str, Any]:
     return {"targets": TARGETS, "forms": names, "refused": dict(sorted(refused.items()))}
 
 
+def tensor_memory() -> dict[str, list[str]]:
+    """Return the targets that permit each line on tensor memory, of those that permit any."""
+    lines = {line: line for line in LINES}
+    found: dict[str, list[str]] = {line: [] for line in LINES}
+    for target in TENSOR_TARGETS:
+        refused = refusals(lines, target, TENSOR_HEAD)
+        for line in lines.keys() - refused.keys():
+            found[line].append(target)
+    return {line: sorted(targets) for line, targets in found.items()}
+
+
 def main() -> None:
     """Ask ptxas about every form and target."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--later", metavar="PTXAS")
     given = parser.parse_args()
     data = json.loads(lzma.decompress(RECORD.read_bytes()))
-    data |= {"newer": later(given.later)} if given.later else every_form()
+    if given.later:
+        data["newer"] = later(given.later)
+    else:
+        data |= every_form()
+        TENSOR_RECORD.write_bytes(lzma.compress(json.dumps(tensor_memory()).encode()))
     RECORD.write_bytes(lzma.compress(json.dumps(data).encode()))
 
 

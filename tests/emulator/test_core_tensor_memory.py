@@ -12,14 +12,7 @@ from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from tests.emulator.device import Device
-from tests.emulator.tensor_kernels import (
-    COLUMNS,
-    HEADER,
-    ROOM,
-    chunk_places,
-    execute,
-    registers,
-)
+from tests.emulator.tensor_kernels import COLUMNS, HEADER, ROOM, chunk_places, execute, registers
 
 Array = npt.NDArray[Any]
 
@@ -192,7 +185,8 @@ def test_a_late_load_and_a_late_store() -> None:
 @pytest.mark.parametrize(
     ("shape", "lanes", "chunks", "targets"),
     [
-        ("128x256b", 128, 2, [0]), ("128x128b", 128, 1, [0]), ("32x128b.warpx4", 32, 1, [0, 32, 64, 96]),
+        ("128x256b", 128, 2, [0]), ("128x128b", 128, 1, [0]),
+        ("32x128b.warpx4", 32, 1, [0, 32, 64, 96]),
         ("64x128b.warpx2::02_13", 64, 1, [0, 64]), ("64x128b.warpx2::01_23", 64, 1, None),
         ("4x256b", 4, 2, None),
     ],

@@ -13,7 +13,18 @@ from cudarun.emulator.decode.module import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
 from tests.golden.isa.kernel import HEAD
-from tools.record_targets import NEWER, NEWER_HEAD, RECORD, TARGETS, VERSION, batches
+from tests.golden.tensor_memory import HEAD as TENSOR_HEAD
+from tests.golden.tensor_memory import LINES
+from tools.record_targets import (
+    NEWER,
+    NEWER_HEAD,
+    RECORD,
+    TARGETS,
+    TENSOR_RECORD,
+    TENSOR_TARGETS,
+    VERSION,
+    batches,
+)
 
 _RECORDED = json.loads(lzma.decompress(RECORD.read_bytes()))
 NOT_IMPLEMENTED = (
@@ -68,3 +79,16 @@ def test_later_instructions(target: str) -> None:
             assert not reason, each
         else:
             assert f"on .target '{target}'" in reason or "requires .target sm_" in reason, each
+
+
+_PERMITTED = json.loads(lzma.decompress(TENSOR_RECORD.read_bytes()))
+
+
+@pytest.mark.parametrize("target", [*TENSOR_TARGETS, "sm_100", "sm_90a", "sm_120a"])
+def test_tensor_memory(target: str) -> None:
+    """Other lines on each target, those that are no forms included."""
+    assert list(_PERMITTED) == list(LINES), "run python -m tools.record_targets"
+    place = TARGETS.index(target)
+    chosen = {line: line for line in LINES[place :: len(TARGETS)]}
+    refused = {line for line in chosen if target not in _PERMITTED[line]}
+    assert complaints(chosen, target, TENSOR_HEAD).keys() == refused

@@ -27,9 +27,6 @@ _OTHER_INSTRUCTIONS = _words("""
     bra brx.idx call ret exit trap brkpt bar barrier bar.warp.sync barrier.cluster
     st.bulk multimem.ld_reduce multimem.st multimem.red clusterlaunchcontrol.try_cancel
     clusterlaunchcontrol.query_cancel
-    tcgen05.alloc tcgen05.dealloc tcgen05.relinquish_alloc_permit tcgen05.ld tcgen05.st
-    tcgen05.wait tcgen05.cp tcgen05.shift tcgen05.mma tcgen05.mma.sp tcgen05.mma.ws
-    tcgen05.mma.ws.sp tcgen05.fence tcgen05.commit
 """)
 
 # Opcodes with every form that ptxas of CUDA 13.0 accepts for sm_90.

@@ -71,11 +71,11 @@ class DeviceHeap:
 
 
 def snapshot(
-    memories: Sequence[Memory], heap: DeviceHeap | None, *, tracks: bool = False
+    memories: Sequence[Memory], heap: DeviceHeap | None, **options: bool
 ) -> Callable[..., None]:
     """Return a function that restores memories and a heap, if it is to: see `Memory.snapshot`."""
     parts = [] if heap is None else [heap.snapshot()]  # first: contents follow
-    parts += [memory.snapshot(tracks=tracks) for memory in memories]
+    parts += [memory.snapshot(**options) for memory in memories]
 
     def end(*, restores: bool = True) -> None:
         for part in parts:

@@ -54,6 +54,7 @@ class Allocation:
         unwritten: 1 for every uninitialized byte, 0 for the others; ``None`` if they are not
             tracked.
         unchanged: 1 for every byte that the interpreter has not written since a `snapshot`.
+        copied: What copies and fills have written since a `snapshot` that keeps it.
     """
 
     base: int
@@ -63,6 +64,7 @@ class Allocation:
     live: bool = True
     unwritten: Array | None = field(default=None, repr=False)
     unchanged: Array | None = field(default=None, repr=False)
+    copied: list[slice] | None = field(default=None, repr=False)
     _views: dict[np.dtype[Any], Array] = field(default_factory=dict, repr=False)
 
     @property
@@ -291,20 +293,23 @@ class Memory:
         """Return the bytes of all allocations."""
         return [each.bytes for each in self._live]
 
-    def snapshot(self, *, tracks: bool = False) -> Callable[..., None]:
+    def snapshot(self, *, tracks: bool = False, keeps_copies: bool = False) -> Callable[..., None]:
         """Return a function that restores the contents of allocations that are left, if it is to.
 
         Args:
             tracks: Restore only what the interpreter writes: others can write meanwhile.
+            keeps_copies: Do not restore what copies and fills of other streams write.
         """
         live, top = [*self._live], self._top
         contents = [
             (each, each.bytes.copy(), None if each.unwritten is None else each.unwritten.copy())
             for each in live
         ]
-        for each in live if tracks else ():
-            each.unchanged = np.ones(each.size, dtype=np.uint8)
-            self.tracks_bytes = True
+        for each in live:
+            if tracks:
+                each.unchanged = np.ones(each.size, dtype=np.uint8)
+                self.tracks_bytes = True
+            each.copied = [] if keeps_copies else None
 
         def end(*, restores: bool = True) -> None:
             if restores and not tracks:
@@ -312,14 +317,20 @@ class Memory:
                     if not self._live or self._live[-1].end <= top:  # else the host allocated more
                         self._arena[top - self.base : max(self._top, top) - self.base] = 0
                         self._top = top
-                        kept = (each for each in self._freed if each.base < top)
-                        self._freed = deque(kept, maxlen=_FREED_REMEMBERED)
+                        freed = (each for each in self._freed if each.base < top)
+                        self._freed = deque(freed, maxlen=_FREED_REMEMBERED)
             for each, data, unwritten in contents:
+                copied, each.copied = each.copied or (), None
+                kept = [(part, each.bytes[part].copy()) for part in copied]
                 if restores and each.live:
                     bytes_ = slice(None) if each.unchanged is None else each.unchanged == 0
                     each.bytes[bytes_] = data[bytes_]
                     if each.unwritten is not None and unwritten is not None:
                         each.unwritten[bytes_] = unwritten[bytes_]
+                    for part, own in kept:
+                        each.bytes[part] = own
+                        if each.unwritten is not None:
+                            each.unwritten[part] = 0
                 each.unchanged = None
 
         return end
@@ -346,6 +357,8 @@ class Memory:
         start = address - allocation.base
         if to_write and allocation.unwritten is not None:
             allocation.unwritten[start : start + size] = 0
+        if to_write and allocation.copied is not None:
+            allocation.copied.append(slice(start, start + size))
         return allocation.bytes[start : start + size]
 
 

@@ -86,6 +86,7 @@ class KernelTier:
         self._waits = tiers.waits
         self._shows_order = False  # known when it begins to compile: few launches need it
         self._function = launch.kernel_function
+        self._has_system_atomics: bool | None = None
         self._work = 0.0  # of interpreted launches
         self._launches = 0  # of them
         self._due = 0.0  # the work after which the interpreter waits for the compiler
@@ -102,7 +103,7 @@ class KernelTier:
             DeviceFault: The kernel did something that ends a kernel on hardware.
         """
         launch, first = run.launch, 0
-        if self.reason or not self.takes_over(launch):
+        if self.reason or not (self._is_compiled_first(launch) or self.takes_over(launch)):
             first = self._interpret(run)
         if first == launch.blocks:
             return
@@ -115,6 +116,24 @@ class KernelTier:
         order = order_reason(self._compilation.visible_order) if self._shows_order else ""
         run.note(COMPILE, "; ".join(filter(None, [some, order])))
         self._compilation.run(run, first)
+
+    def _is_compiled_first(self, launch: Launch) -> bool:
+        """Compile a kernel whose operations are atomic for the program: slow in the interpreter."""
+        from cudarun.emulator.machine import effects
+
+        if self._has_system_atomics is None:
+            self._has_system_atomics = effects.has_system_atomics(launch)
+        if not self._has_system_atomics or not effects.shares_memory(launch):
+            return False
+        if self._compilation is None:
+            self._begin(launch)
+        if self._compilation is None:
+            return False
+        with launch.compiling():
+            self._compilation.wait()
+        if not self._compilation.is_loaded():
+            self.reason = self._compilation.reason
+        return not self.reason
 
     def _interpret(self, run: EngineRun) -> int:
         """Interpret a launch until compiled code can take over; return the first block for it."""

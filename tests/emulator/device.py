@@ -51,6 +51,7 @@ class Device:
         if not text.lstrip().startswith((".version", "//")):
             text = HEADER + text
         self.memory = Memory(0x7F00_0000_0000, 1 << 30)
+        self.others: list[Memory] = []  # that it can access, too
         self.heap = DeviceHeap(self.memory, 1 << 20)
         self.program = compiled(text)
         self.output = b""
@@ -112,7 +113,7 @@ class Device:
             self.program,
             code,
             config,
-            memories=[self.memory],
+            memories=[self.memory, *self.others],
             symbols=self.symbols,
             printf=self._print,
             device=self.traits,

@@ -203,3 +203,18 @@ def test_what_the_host_frees_meanwhile_is_known_as_freed(memory: Memory) -> None
     memory.free(ended)
     restore()
     assert memory.find_freed(ended) is not None
+
+
+def test_copies_that_are_made_meanwhile_are_kept(memory: Memory) -> None:
+    place = memory.allocate(16)
+    restore = snapshot([memory], None, keeps_copies=True)
+    found = memory.find(place)
+    assert found is not None
+    found.bytes[:] = 1  # a kernel
+    memory.bytes_at(place + 4, 4, to_write=True)[:] = 2  # a copy of another stream
+    restore()
+    assert memory.bytes_at(place, 16).tolist() == [0] * 4 + [2] * 4 + [0] * 8
+    restore = snapshot([memory], None, keeps_copies=True)
+    memory.bytes_at(place, 1, to_write=True)[:] = 3
+    restore(restores=False)
+    assert found.copied is None

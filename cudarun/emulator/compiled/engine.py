@@ -150,16 +150,20 @@ class KernelCompilation:
         assert self.kernel is not None
         launch = run.launch
         run.note(COMPILE, "")
-        restore = snapshot(launch.memories, launch.config.heap)
+        restore = snapshot(launch.memories, launch.config.heap, keeps_copies=True)
         observer, launch.observer = launch.observer, NO_OBSERVER
+        is_silent = False
         try:
             run_blocks(self.kernel, launch, run.on_progress, 0, 1)
-            return True
+            is_silent = True
         except (DeviceFault, Suspicion):
-            restore()
-            launch.begin_again()
+            pass
         finally:
             launch.observer = observer
+            restore(restores=not is_silent)
+        if is_silent:
+            return True
+        launch.begin_again()
         run.interpret_whole(SUSPECTED)
         return False
 

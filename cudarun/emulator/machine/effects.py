@@ -20,10 +20,26 @@ _DECLARED = (Atomic, AsynchronousCopy, MemoryLoad, MemoryStore, WarpAction)
 OUTPUTS = (vprintf, malloc, free)
 
 
+def shares_memory(launch: Launch) -> bool:
+    """Return whether the program can access memory of a launch while it runs."""
+    return any(memory.used for memory in launch.memories[1:])
+
+
+def has_system_atomics(launch: Launch) -> bool:
+    """Return whether a kernel has atomic operations whose scope includes the program."""
+    return any(
+        isinstance(operation, Action)
+        and isinstance(operation.action, Atomic)
+        and operation.action.accesses[0].scope == "sys"
+        and operation.action.accesses[0].space not in _OWN
+        for function in launch.functions.values()
+        for operation in function.operations
+    )
+
+
 def communicates(launch: Launch) -> bool:
     """Return whether a kernel may exchange values with the program while it runs."""
-    has_shared_memory = any(memory.used for memory in launch.memories[1:])
-    return has_shared_memory and any(
+    return shares_memory(launch) and any(
         isinstance(operation, Action)
         and isinstance(operation.action, MemoryAction)
         and any(

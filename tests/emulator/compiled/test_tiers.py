@@ -20,6 +20,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import launch as launches
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.memory import Memory
 from cudarun.emulator.tiers import KernelTier, Tiers
 from tests.emulator.compiled.engines import device
 from tests.support.tiers import eager, patient
@@ -203,7 +204,7 @@ def test_what_others_write_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_short_launches_are_not_saved_again(monkeypatch: pytest.MonkeyPatch) -> None:
     saved = []
-    monkeypatch.setattr(tiers, "snapshot", lambda *given, tracks: saved.append(given))
+    monkeypatch.setattr(tiers, "snapshot", lambda *given, **options: saved.append(given))
     _, notes = launched(CHANGING, AUTO, 5, 3, patient())
     assert [note.engine for note in notes] == [INTERPRET] * 3
     assert len(saved) == 1
@@ -402,3 +403,30 @@ def is_running(number: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
+
+
+SYSTEM = """.visible .entry sums(.param .u64 out) {
+    .reg .b64 %a; ld.param.u64 %a, [out]; red.global.sys.add.u32 [%a], 1; ret;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shares", "used"),
+    [
+        (SYSTEM, True, COMPILE),
+        (SYSTEM, False, INTERPRET),
+        (SYSTEM.replace("sys", "gpu"), True, INTERPRET),
+    ],
+)
+def test_operations_that_the_program_shares_are_compiled_first(
+    text: str, shares: bool, used: str
+) -> None:
+    made, engines = device(text, AUTO)
+    if shares:
+        other = Memory(1 << 40, 1 << 20)
+        other.allocate(16)
+        made.others.append(other)
+    place = made.buffer(np.zeros(1, "u4"))
+    made.launch("sums", (2,), (32,), place)
+    assert made.read(place, "u4", 1)[0] == 64
+    assert engines.notes["sums"].engine == used

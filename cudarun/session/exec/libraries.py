@@ -21,6 +21,7 @@ AUDIT = "libcudarun_audit.so"
 _SOURCES = Path(__file__).parent / "native"
 _EXPORTED = re.compile(r"\b(cu(?:da)?[A-Z]\w+)[(,]")
 _LINKERS = {12: "libnvJitLink.so.12", 13: "libnvJitLink.so.13"}
+_MANAGEMENT = "libnvidia-ml.so.1"
 _RUNTIMES = {"cudart12": ("libcudart.so.12", 12090), "cudart13": ("libcudart.so.13", 13000)}
 
 
@@ -52,6 +53,8 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
             "-Wl,-soname,libcuda.so.1",
         ),
     }
+    driver = os.fspath(folder / "libcuda.so.1")
+    made[_MANAGEMENT] = (_source("nvml.c"), driver, *linked, f"-Wl,-soname,{_MANAGEMENT}")
     for table, (name, version) in _RUNTIMES.items():
         include = _generated(folder, table, "runtime.c")
         made[name] = (

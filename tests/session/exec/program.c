@@ -44,6 +44,10 @@ int cudaGraphLaunch(void *, stream);
 int cudaGetKernel(void **, const void *);
 int cudaFuncGetName(const char **, const void *);
 int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, void *);
+int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
+int cudaGraphAddNode(void **, void *, void **, const void *, size_t, void *); /* of CUDA 13 */
+int cudaMemcpyBatchAsync(void **, void **, size_t *, size_t, void *, size_t *, size_t, stream);
+int cudaMemRangeGetAttributes(void **, size_t *, int *, size_t, const void *, size_t);
 int cudaGraphAddEmptyNode(void **, void *, void *const *, size_t);
 int cudaGraphGetRootNodes(void *, void **, size_t *);
 int cudaGraphNodeGetDependencies(void *, void **, size_t *); /* of CUDA 12 */
@@ -71,6 +75,7 @@ static struct { int magic, version; const void *data, *more; } wrapper = {0x4662
 static void scale(void) {}
 static void wait_for(void) {}
 static void hello(void) {}
+static void count_down(void) {}
 static int factor;
 
 __attribute__((constructor)) static void register_code(void) {
@@ -78,6 +83,7 @@ __attribute__((constructor)) static void register_code(void) {
   __cudaRegisterFunction(handle, (char *)scale, "scale", "scale", -1, 0, 0, 0, 0, 0);
   __cudaRegisterFunction(handle, (char *)wait_for, "wait_for", "wait_for", -1, 0, 0, 0, 0, 0);
   __cudaRegisterFunction(handle, (char *)hello, "hello", "hello", -1, 0, 0, 0, 0, 0);
+  __cudaRegisterFunction(handle, (char *)count_down, "count_down", "count_down", -1, 0, 0, 0, 0, 0);
   __cudaRegisterVar(handle, (char *)&factor, "factor", "factor", 0, 4, 0, 0);
   __cudaRegisterFatBinaryEnd(handle);
 }
@@ -325,6 +331,55 @@ int main(int count, char **words) {
     CHECK(cudaGraphAddEmptyNode(&node, graph, 0, 0));
     int error = cudaGraphExecUpdate(executable, graph, more); /* which writes the reason */
     printf("%d %d %d\n", host[31], error, *(int *)more);
+    return 0;
+  }
+  if (!strcmp(what, "loop")) { /* a conditional node, whose graph the library creates */
+    enum { KERNEL = 0, CONDITIONAL = 13, WHILE = 1 };
+    struct {
+      int type, reserved[3];
+      union {
+        struct { uint64_t handle; int type; unsigned size; void ***graphs; } condition;
+        struct { void *function; dim3 grid, block; unsigned shared; void **values; } kernel;
+        long long room[29];
+      };
+      long long more;
+    } loop = {CONDITIONAL}, kernel = {KERNEL};
+    int *left;
+    void *graph, *node, *executable, *values[] = {&loop.condition.handle, &left};
+    CHECK(cudaMallocManaged((void **)&left, 4, 1));
+    *left = 3;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphConditionalHandleCreate(&loop.condition.handle, graph, 1, 1));
+    loop.condition.type = WHILE, loop.condition.size = 1;
+    CHECK(cudaGraphAddNode(&node, graph, 0, 0, 0, &loop));
+    kernel.kernel.function = count_down, kernel.kernel.values = values;
+    kernel.kernel.grid = kernel.kernel.block = (dim3){1, 1, 1};
+    CHECK(cudaGraphAddNode(&node, loop.condition.graphs[0], 0, 0, 0, &kernel));
+    CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+    CHECK(cudaGraphLaunch(executable, 0));
+    CHECK(cudaDeviceSynchronize());
+    printf("%d\n", *left);
+    return 0;
+  }
+  if (!strcmp(what, "batch")) { /* two copies, whose source is read before the call returns */
+    struct { int order, places[4]; unsigned flags; } during = {2, {0}, 0};
+    char *to, back[8];
+    int kinds[] = {1, 3}, mostly = 9, devices[2];
+    size_t sizes[] = {1, 2}, first = 0, bytes[] = {4, 8};
+    void *results[] = {&mostly, devices};
+    stream s;
+    CHECK(cudaStreamCreate(&s));
+    CHECK(cudaMallocManaged((void **)&to, 8, 1));
+    memset(to, 9, 8);
+    char from[] = {1, 2, 3};
+    void *targets[] = {to, to + 4}, *sources[] = {from, from + 1};
+    CHECK(cudaMemcpyBatchAsync(targets, sources, sizes, 2, &during, &first, 1, s));
+    memset(from, 0, sizeof from);
+    CHECK(cudaStreamSynchronize(s));
+    memcpy(back, to, 8);
+    CHECK(cudaMemRangeGetAttributes(results, bytes, kinds, 2, to, 8));
+    printf("%d %d %d %d %d %d %d\n", back[0], back[1], back[4], back[5], mostly, devices[0],
+           devices[1]);
     return 0;
   }
   if (!strcmp(what, "capture")) {

@@ -174,6 +174,14 @@ def test_the_parameters_of_a_kernel_node(program: Exec) -> None:
     assert program("kernel node").stdout == "1 1 0 93 279 910 2\n"
 
 
+def test_a_kernel_ends_a_loop_of_a_graph(program: Exec) -> None:
+    assert program("loop").stdout == "0\n"
+
+
+def test_several_copies_by_one_call(program: Exec) -> None:
+    assert program("batch").stdout == "1 9 2 3 0 -2 -2\n"
+
+
 def test_the_state_of_a_capture(program: Exec) -> None:
     assert program("capture", cuda=12).stdout == "0 0 1 1 1 1\n"
 
@@ -238,3 +246,15 @@ def test_nothing_is_left(program: Exec, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     program("scale")
     assert not os.listdir(tmp_path)
+
+
+def test_the_management_library_knows_the_devices(
+    program: Exec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
+    ran = program("-q", "", through=(sys.executable, str(HERE / "management.py")))
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [
+        *("1", "2 [0, 2, 0]", "True", "7 0", "True", "0 True", "6"),
+        *("0 True", "True", "3", "Not Supported", "0 1"),
+    ]

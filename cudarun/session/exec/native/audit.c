@@ -12,8 +12,8 @@
 
 static const char *const names[] = {"libcuda.so.1",    "libcuda.so",         "libcudart.so.12",
                                     "libcudart.so.13", "libnvJitLink.so.12", "libnvJitLink.so.13",
-                                    "cyruntime."};
-enum { DRIVER_LINK = 1, PYTHON_MODULE = 6 }; /* places in the table */
+                                    "cyruntime.",      "libnvidia-ml.so.1",  "libnvidia-ml.so"};
+enum { DRIVER_LINK = 1, PYTHON_MODULE = 6, MANAGEMENT = 7, MANAGEMENT_LINK = 8 }; /* places in the table */
 
 static const char *const replaced[][2] = {{"nvrtcGetCUBIN", "nvrtcGetPTX"},
                                           {"nvrtcGetCUBINSize", "nvrtcGetPTXSize"}};
@@ -41,7 +41,8 @@ VISIBLE char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
     int is_module = i == PYTHON_MODULE && strstr(name, "/cuda/bindings/");
     if (i == PYTHON_MODULE ? !is_module : base[size]) continue;
     if (strlen(name) < sizeof asked[i]) strcpy(asked[i], name);
-    const char *ours = is_module ? "libcudarun_python.so" : names[i == DRIVER_LINK ? 0 : i];
+    unsigned found = i == DRIVER_LINK ? 0 : i == MANAGEMENT_LINK ? MANAGEMENT : i;
+    const char *ours = is_module ? "libcudarun_python.so" : names[found];
     snprintf(path, sizeof path, "%s/%s", folder, ours);
     return path;
   }

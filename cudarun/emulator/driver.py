@@ -47,6 +47,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     graph_nodes,
     graph_updates,
     graphs,
+    interprocess,
     launches,
     libraries,
     linker,

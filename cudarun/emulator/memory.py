@@ -9,7 +9,9 @@ freed pointer is recognized as such.
 
 from __future__ import annotations
 
+import ctypes
 import mmap
+import os
 import threading
 from bisect import bisect_right
 from collections import deque
@@ -27,6 +29,10 @@ UNDEFINED_BYTE = 0xFF
 """What memory of blocks and of the heap of kernels contains until it is written: NaN as a float of
 every type, and -1, so that a result that was computed from it is not the expected one."""
 
+_MAP_FIXED = 0x10
+_mmap = ctypes.CDLL(None, use_errno=True).mmap
+_mmap.restype = ctypes.c_void_p
+_mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 _MAP_NORESERVE = 0x4000
 _GAP = 256
 _PAGE = mmap.PAGESIZE
@@ -90,6 +96,21 @@ class Freed:
     label: str
 
 
+SHARED_FILE = "cudarun-memory"
+"""The name of files in memory that other processes can map."""
+
+
+def map_fixed(address: int, size: int, file: int, offset: int = 0) -> None:
+    """Map a part of a file in place of what is at an address.
+
+    Raises:
+        OutOfMemory: The system refuses it.
+    """
+    access, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | _MAP_FIXED
+    if _mmap(address, size, access, flags, file, offset) == ctypes.c_void_p(-1).value:
+        raise OutOfMemory(f"{size} bytes cannot be mapped: {os.strerror(ctypes.get_errno())}")
+
+
 class Memory:
     """Device memory, or the one memory that holds managed and host-mapped allocations.
 
@@ -111,6 +132,7 @@ class Memory:
         self.tracks_bytes = False
         self.used = 0
         self._reserved = 0
+        self._file = -1  # the memory, once it is shared
         self._arena: Array = np.empty(0, dtype=np.uint8)
         self._live: list[Allocation] = []  # by base
         self._freed: deque[Freed] = deque(maxlen=_FREED_REMEMBERED)
@@ -130,6 +152,21 @@ class Memory:
             ) from None
         self._arena = np.frombuffer(self._map, dtype=np.uint8)
         self._reserved = size
+
+    def share(self) -> int:
+        """Move the memory to a file that other processes can map; return its descriptor."""
+        with self._lock:
+            if self._file < 0:
+                file = os.memfd_create(SHARED_FILE)
+                os.ftruncate(file, self._reserved)
+                part = mmap.mmap(file, self._reserved, flags=mmap.MAP_SHARED | _MAP_NORESERVE)
+                moved = np.frombuffer(part, dtype=np.uint8)
+                for each in self._live:
+                    start = each.base - self.base
+                    moved[start : start + each.size] = each.bytes
+                map_fixed(self._arena.ctypes.data, self._reserved, file)
+                self._file, self._advice = file, mmap.MADV_REMOVE
+            return self._file
 
     def allocate(
         self,

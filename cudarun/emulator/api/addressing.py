@@ -24,7 +24,6 @@ that is not defined for the memory."""
 
 _HOST, _DEVICE = cuda.CUmemorytype.CU_MEMORYTYPE_HOST, cuda.CUmemorytype.CU_MEMORYTYPE_DEVICE
 _OF_ALL = {
-    "IS_LEGACY_CUDA_IPC_CAPABLE": False,
     "MAPPED": True,
     "ALLOWED_HANDLE_TYPES": 0,
     "IS_GPU_DIRECT_RDMA_CAPABLE": 0,
@@ -188,6 +187,7 @@ def allocation_attributes(buffer: DriverAllocation, address: int) -> Values:
         MEMORY_TYPE=int(_DEVICE if buffer.on_device else _HOST),
         DEVICE_POINTER=cuda.CUdeviceptr(address),
         HOST_POINTER=address if buffer.on_host else None,
+        IS_LEGACY_CUDA_IPC_CAPABLE=buffer.kind is AllocationKind.DEVICE and not pool,
         IS_MANAGED=buffer.kind is AllocationKind.MANAGED,
         SYNC_MEMOPS=buffer.kind is AllocationKind.MANAGED,
         BUFFER_ID=buffer.number,
@@ -213,6 +213,7 @@ def mapping_attributes(
         MEMORY_TYPE=int(_DEVICE),
         DEVICE_POINTER=cuda.CUdeviceptr(address) if is_accessible else None,
         HOST_POINTER=None,
+        IS_LEGACY_CUDA_IPC_CAPABLE=False,
         IS_MANAGED=False,
         SYNC_MEMOPS=False,
         BUFFER_ID=mapping.physical.number,

@@ -17,9 +17,11 @@ from cudarun.emulator.host.streams import (
     create_event,
     create_stream,
     record_operation,
+    shared_wait,
     wait_operation,
 )
 
+_TICK = 0.001  # seconds between looks at the event of another process
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
 
 
@@ -72,7 +74,9 @@ def cuStreamWaitEvent(hStream: StreamHandle, hEvent: EventHandle, Flags: int) ->
     else:
         hStream.wait_for(hEvent)
         task = hEvent.task
-        if process.queues is not None and task is not None and not task.done:
+        if hEvent.counts is not None and hStream.branch is None:
+            process.submit(hStream, shared_wait(hEvent.counts))
+        elif process.queues is not None and task is not None and not task.done:
             process.queues.submit(hStream, (), task)
 
 
@@ -159,6 +163,10 @@ def _record(event: Event, stream: Stream, *, external: bool = False) -> None:
 def cuEventSynchronize(hEvent: EventHandle) -> None:
     """Wait for an event."""
     hEvent.check_not_captured()
+    if hEvent.counts is not None:
+        number = hEvent.counts.last()
+        while not hEvent.counts.has_done(number):
+            process.lock.wait(_TICK)
     if hEvent.task is not None and process.queues is not None:
         process.queues.finish(hEvent.task)
     elif process.queues is None:

@@ -27,6 +27,7 @@ from cudarun.emulator.host.devices import EmulatedDevice, make_devices, memory_s
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, HandleTable, handle_value
 from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
+from cudarun.emulator.host.interprocess import ImportedMemory, SharedFile
 from cudarun.emulator.host.log import ErrorLog
 from cudarun.emulator.host.placed_memory import PlacedMemory
 from cudarun.emulator.host.pools import DevicePools
@@ -57,6 +58,7 @@ class Process:
     """The devices and every object that a program has created on them.
 
     Attributes:
+        imported: The address and the memory of what other processes export.
         graph_addresses: The addresses of the memory that nodes of graphs allocate.
         on_progress: Called from time to time with the completed part of a kernel, from 0 to 1.
         observer: Notified of the actions of kernels.
@@ -86,6 +88,7 @@ class Process:
         self.allocations = DriverAllocations()
         self.graph_addresses: set[int] = set()
         self.virtual = VirtualMemory()
+        self.imported: dict[SharedFile, tuple[int, ImportedMemory]] = {}
         self.stack = ContextStack()
         self.captures = Captures()
         self.devices: tuple[EmulatedDevice, ...] = ()

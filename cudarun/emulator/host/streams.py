@@ -15,14 +15,16 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context, ContextObject
 from cudarun.emulator.host.graphs import Node, Operation
+from cudarun.emulator.host.interprocess import SharedCounts
 from cudarun.emulator.host.refusal import Refusal
 
 DEFAULT_STREAMS = (0, 1, 2)  # null, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
 PER_THREAD = 2
 _STREAM_FLAGS = (0, int(CUstream_flags.CU_STREAM_NON_BLOCKING))
 _DISABLE_TIMING = int(CUevent_flags.CU_EVENT_DISABLE_TIMING)
-_INTERPROCESS = int(CUevent_flags.CU_EVENT_INTERPROCESS)
-_EVENT_FLAGS = int(CUevent_flags.CU_EVENT_BLOCKING_SYNC) | _DISABLE_TIMING | _INTERPROCESS
+INTERPROCESS = int(CUevent_flags.CU_EVENT_INTERPROCESS)
+_EVENT_FLAGS = int(CUevent_flags.CU_EVENT_BLOCKING_SYNC) | _DISABLE_TIMING | INTERPROCESS
+_TICK = 0.0005  # seconds between looks at the event of another process
 
 
 @dataclass(eq=False)
@@ -138,6 +140,7 @@ class Event(ContextObject):
     Attributes:
         captured: The capture in which it was last recorded, and the nodes before it.
         task: The work that last recorded it, where streams run on their own.
+        counts: The records of all processes that share it.
     """
 
     context: Context
@@ -146,6 +149,7 @@ class Event(ContextObject):
     recorded: int | None = None
     captured: tuple[Capture, list[Node]] | None = None
     task: Task | None = None
+    counts: SharedCounts | None = None
 
     @property
     def timed(self) -> bool:
@@ -184,7 +188,8 @@ class Event(ContextObject):
 
     def check_complete(self) -> None:
         """Raise `Refusal` if the work before it is not done."""
-        if self.task is not None and not self.task.done:
+        is_running = self.task is not None and not self.task.done
+        if is_running or not (self.counts is None or self.counts.has_done(self.counts.last())):
             raise Refusal("NOT_READY")
 
     def milliseconds_since(self, start: Event) -> float:
@@ -210,7 +215,26 @@ class EventOperation(Operation):
 def record_operation(event: Event) -> EventOperation:
     """Return the operation that records an event."""
     kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD
-    return EventOperation(kind, event.record, event)
+    if event.counts is None:
+        return EventOperation(kind, event.record, event)
+    counts, number = event.counts, event.counts.submit()
+
+    def record() -> None:
+        event.record()
+        counts.complete(number)
+
+    return EventOperation(kind, record, event)
+
+
+def shared_wait(counts: SharedCounts) -> Operation:
+    """Return the operation that waits for the last record of any process, as a host function."""
+    number = counts.last()
+
+    def wait() -> None:
+        while not counts.has_done(number):
+            time.sleep(_TICK)
+
+    return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, wait)
 
 
 def wait_operation(event: Event) -> EventOperation:
@@ -228,7 +252,7 @@ def create_event(context: Context, flags: int) -> Event:
     if flags & ~_EVENT_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUevent_flags")
     event = Event(context, flags)
-    if flags & _INTERPROCESS and event.timed:
+    if flags & INTERPROCESS and event.timed:
         raise Refusal("INVALID_VALUE", "an interprocess event must have its timing disabled")
     event.enter()
     return event

@@ -22,7 +22,7 @@ from cudarun.emulator.host.devices import HOST_ADDRESSES, EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import RegisteredMemory
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.memory import OutOfMemory
+from cudarun.emulator.memory import OutOfMemory, map_fixed
 
 GRANULARITY = 2 << 20
 
@@ -32,7 +32,7 @@ next_number = itertools.count(1).__next__
 """Returns the number of the next memory that is allocated."""
 
 _FIRST = 0x6000_0000_0000  # another process, whose memory kernels see, maps nothing there
-_NO_ACCESS, _ALL_ACCESS = 0, mmap.PROT_READ | mmap.PROT_WRITE
+_NO_ACCESS = 0
 _FAILED = ctypes.c_void_p(-1).value
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -53,6 +53,7 @@ class PhysicalMemory:
         retained: How often its handle must be released.
         mapped: The number of its mappings.
         number: Unique among all memory of the process.
+        offset: The first byte in the file.
     """
 
     device: EmulatedDevice
@@ -63,6 +64,7 @@ class PhysicalMemory:
     retained: int = 1
     mapped: int = 0
     number: int = field(default_factory=next_number)
+    offset: int = 0
 
     def __post_init__(self) -> None:
         memory = self.device.memory
@@ -173,7 +175,7 @@ class VirtualMemory:
         reservation = self._reservation(address, size)
         if reservation.inside(address, size):
             raise Refusal("INVALID_VALUE", f"memory is mapped at {address:#x}")
-        _map_fixed(address, size, _ALL_ACCESS, mmap.MAP_SHARED, physical.descriptor)
+        map_fixed(address, size, physical.descriptor, physical.offset)
         physical.mapped += 1
         reservation.mappings.append(Mapping(address, size, physical))
         reservation.mappings.sort(key=lambda each: each.address)
@@ -187,7 +189,7 @@ class VirtualMemory:
             reservation.mappings.remove(mapping)
         reservation.update_ranges()
         for mapping in mappings:
-            _map_fixed(mapping.address, mapping.size, _NO_ACCESS, _RESERVED, -1)
+            _mmap(mapping.address, mapping.size, _NO_ACCESS, _RESERVED | _FIXED, -1, 0)
             mapping.physical.mapped -= 1
             mapping.physical.end_if_unused(handles)
 
@@ -252,8 +254,3 @@ def _reserve_anywhere(hint: int, size: int, alignment: int) -> int:
         _munmap(start, first - start)
     _munmap(first + size, start + whole - first - size)
     return first
-
-
-def _map_fixed(address: int, size: int, access: int, flags: int, descriptor: int) -> None:
-    if _mmap(address, size, access, flags | _FIXED, descriptor, 0) == _FAILED:
-        raise OutOfMemory(f"{size} bytes cannot be mapped: {os.strerror(ctypes.get_errno())}")

@@ -47,6 +47,16 @@ int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, 
 int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
 int cudaGraphAddNode(void **, void *, void **, const void *, size_t, void *); /* of CUDA 13 */
 int cudaMemcpyBatchAsync(void **, void **, size_t *, size_t, void *, size_t *, size_t, stream);
+typedef struct { char bytes[64]; } ipc_handle;
+int cudaIpcGetMemHandle(ipc_handle *, void *);
+int cudaIpcOpenMemHandle(void **, ipc_handle, unsigned);
+int cudaIpcCloseMemHandle(void *);
+int cudaIpcGetEventHandle(ipc_handle *, void *);
+int cudaIpcOpenEventHandle(void **, ipc_handle);
+int cudaEventCreateWithFlags(void **, unsigned);
+int cudaEventRecord(void *, stream);
+int cudaEventSynchronize(void *);
+int cudaStreamWaitEvent(stream, void *, unsigned);
 int cudaMemRangeGetAttributes(void **, size_t *, int *, size_t, const void *, size_t);
 int cudaGraphAddEmptyNode(void **, void *, void *const *, size_t);
 int cudaGraphGetRootNodes(void *, void **, size_t *);
@@ -331,6 +341,40 @@ int main(int count, char **words) {
     CHECK(cudaGraphAddEmptyNode(&node, graph, 0, 0));
     int error = cudaGraphExecUpdate(executable, graph, more); /* which writes the reason */
     printf("%d %d %d\n", host[31], error, *(int *)more);
+    return 0;
+  }
+  if (!strcmp(what, "processes")) { /* a child scales memory of its parent, after its parent */
+    ipc_handle handles[2];
+    int to_child[2], to_parent[2], by = 2, *device, *again;
+    void *event, *args[] = {&device};
+    if (pipe(to_child) || pipe(to_parent)) return 1;
+    if (!fork()) {
+      if (read(to_child[0], handles, sizeof handles) != sizeof handles) _exit(1);
+      CHECK(cudaIpcOpenMemHandle((void **)&device, handles[0], 1));
+      CHECK(cudaIpcOpenMemHandle((void **)&again, handles[0], 1));
+      CHECK(cudaIpcCloseMemHandle(again));
+      CHECK(cudaIpcOpenEventHandle(&event, handles[1]));
+      CHECK(cudaMemcpyToSymbol(&factor, &by, sizeof by, 0, TO_DEVICE));
+      CHECK(cudaStreamWaitEvent(0, event, 0));
+      CHECK(launch(scale, 32, args, 0));
+      CHECK(cudaEventRecord(event, 0));
+      CHECK(cudaDeviceSynchronize());
+      CHECK(cudaIpcCloseMemHandle(device));
+      printf("%d ", again == device);
+      fflush(stdout);
+      _exit(write(to_parent[1], "", 1) != 1);
+    }
+    CHECK(cudaMalloc((void **)&again, 100)); /* on the same page */
+    CHECK(cudaEventCreateWithFlags(&event, 6));
+    device = scaled(32, host);
+    CHECK(cudaEventRecord(event, 0));
+    CHECK(cudaIpcGetMemHandle(&handles[0], device));
+    CHECK(cudaIpcGetEventHandle(&handles[1], event));
+    if (write(to_child[1], handles, sizeof handles) < 0 || read(to_parent[0], &by, 1) != 1) return 1;
+    CHECK(cudaEventSynchronize(event));
+    CHECK(cudaMemcpy(host, device, sizeof host, TO_HOST));
+    printf("%d %s\n", host[31], cudaGetErrorName(cudaIpcOpenMemHandle((void **)&again, handles[0], 1)));
+    wait(0);
     return 0;
   }
   if (!strcmp(what, "loop")) { /* a conditional node, whose graph the library creates */

@@ -174,6 +174,10 @@ def test_the_parameters_of_a_kernel_node(program: Exec) -> None:
     assert program("kernel node").stdout == "1 1 0 93 279 910 2\n"
 
 
+def test_processes_share_memory_and_events(program: Exec) -> None:
+    assert program("processes").stdout == "1 186 cudaErrorDeviceUninitialized\n"
+
+
 def test_a_kernel_ends_a_loop_of_a_graph(program: Exec) -> None:
     assert program("loop").stdout == "0\n"
 

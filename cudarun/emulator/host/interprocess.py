@@ -1,0 +1,119 @@
+"""Memory and events that the processes of a program share: driver API, section 6.13 (``cuIpc…``).
+
+Each process has a server with devices of its own. A handle names a file in memory of the exporting
+one, which another one opens. A device's memory becomes such a file when it is first exported.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+
+from cudarun.base.records import dataclass
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.virtual_memory import PhysicalMemory
+from cudarun.emulator.memory import SHARED_FILE
+
+_HANDLE = struct.Struct("=4I3Q24x")  # magic, kind, process, descriptor, offset, size, number
+_MAGIC = 0x43495043
+MEMORY, EVENT = range(2)
+_COUNTS = struct.Struct("=QQ")  # of records: submitted, done
+_FILE = "cudarun-event"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A part of a file that another process exports.
+
+    Attributes:
+        kind: `MEMORY` or `EVENT`.
+        number: Unique in the exporting process.
+    """
+
+    kind: int
+    process: int
+    descriptor: int
+    offset: int
+    size: int
+    number: int
+
+    def handle(self) -> bytes:
+        """Return the 64 bytes that name it."""
+        values = self.kind, self.process, self.descriptor, self.offset, self.size, self.number
+        return _HANDLE.pack(_MAGIC, *values)
+
+    def open(self) -> int:
+        """Open the file; `Refusal` if the process has ended, or it is another file."""
+        path = f"/proc/{self.process}/fd/{self.descriptor}"
+        try:
+            is_ours = os.readlink(path).startswith((f"/memfd:{SHARED_FILE}", f"/memfd:{_FILE}"))
+            found = os.open(path, os.O_RDWR) if is_ours else -1
+        except OSError as error:
+            raise Refusal("MAP_FAILED", f"{path}: {error.strerror}") from None
+        if found < 0 or os.fstat(found).st_size < self.offset + self.size:
+            raise Refusal("INVALID_VALUE", "the handle was not exported")
+        return found
+
+
+def shared_file(handle: bytes, kind: int) -> SharedFile:
+    """Return what a handle names.
+
+    Raises:
+        Refusal: It is no handle of this kind, or of this process.
+    """
+    magic, *values = _HANDLE.unpack(handle)
+    found = SharedFile(*values)
+    if magic != _MAGIC or found.kind != kind:
+        raise Refusal("INVALID_VALUE", "it is not a handle that was exported")
+    if found.process == os.getpid():
+        raise Refusal("INVALID_CONTEXT", "the handle belongs to the same process")
+    return found
+
+
+@dataclass(eq=False)
+class ImportedMemory(PhysicalMemory):
+    """Memory of a device of another process; ``size`` is that of whole pages."""
+
+    uses: int = 0
+
+    def __post_init__(self) -> None:
+        self.retained = 0
+
+    def end_if_unused(self, handles: object) -> None:
+        """Close the file."""
+        if not self.mapped:
+            os.close(self.descriptor)
+
+
+class SharedCounts:
+    """How often an event was recorded, by any process.
+
+    Args:
+        descriptor: The file with the counts; a new one by default.
+    """
+
+    def __init__(self, descriptor: int = -1) -> None:
+        if descriptor < 0:
+            descriptor = os.memfd_create(_FILE)
+            os.ftruncate(descriptor, _COUNTS.size)
+        self.descriptor = descriptor
+        self._map = mmap.mmap(descriptor, _COUNTS.size)
+
+    def submit(self) -> int:
+        """Count a record; return its number."""
+        submitted, done = _COUNTS.unpack(self._map)
+        self._map[:] = _COUNTS.pack(submitted + 1, done)
+        return int(submitted + 1)
+
+    def complete(self, number: int) -> None:
+        """Note that a record is done."""
+        self._map[8:] = struct.pack("=Q", max(number, _COUNTS.unpack(self._map)[1]))
+
+    def last(self) -> int:
+        """Return the number of the last record."""
+        return int(_COUNTS.unpack(self._map)[0])
+
+    def has_done(self, number: int) -> bool:
+        """Return whether a record is done."""
+        return int(_COUNTS.unpack(self._map)[1]) >= number

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.snapshots import Copies
 
+_LINE_OPTIONS = {"-G", "--device-debug", "-lineinfo", "--generate-line-info"}
 PROMPT = "(debug) "
 
 # What a debugged launch has no use for: it runs once, interpreted, and has no report.
@@ -162,7 +164,7 @@ def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -
 
     with worker_pool() as pool, Copies() as copies:
         workers = DeviceWorkers(pool, where, prefetch)
-        program = _program(values, where)
+        program = _with_debug_information(_program(values, where))
         session = _Session(program, copies, workers, talk)
         [answer] = workers.run(DebugJob(program, copies.path), meanwhile=session.run, last=True)
         if session.error is not None:
@@ -194,6 +196,22 @@ def _program(values: Values, where: Target) -> Program:
     if request is None:
         raise RequestError("the case has no launch", option="--spec")
     return request
+
+
+def _with_debug_information(program: Program) -> Program:
+    """Return the launch with CUDA source compiled by ``-G``, unless its options say otherwise."""
+    from cudarun.images.kinds import ImageKind, identify
+    from cudarun.session.image.image import CompileOptions
+
+    steps = []
+    for step in program.steps:
+        given = step.image.compilation or CompileOptions()
+        is_source = identify(step.image.data) is ImageKind.CUDA_SOURCE
+        if is_source and _LINE_OPTIONS.isdisjoint(given.options):
+            debugged = replace(given, options=(*given.options, "-G"))
+            step = replace(step, image=replace(step.image, compilation=debugged))
+        steps.append(step)
+    return replace(program, steps=tuple(steps))
 
 
 def _lines(text: str) -> list[str]:

@@ -163,9 +163,10 @@ class DebuggedLaunch:
         if observer.watches and observer.writes.written:
             self._written(run, index)
         if "finding" in self._catches and observer.findings > self._findings:
-            self._findings = observer.findings
-            self._state.select_active()
-            self._pending = "finding", {"text": finding_text(observer.last_finding())}
+            self._findings, finding = observer.findings, observer.last_finding()
+            last = finding.places[-1]
+            self._state.thread = self._state.number(last.block, last.thread)
+            self._pending = "finding", {"text": finding_text(finding)}
         if observer.nans is not None:
             birth = run.follow_result(index)
             if birth is not None and "nan" in self._catches:
@@ -190,10 +191,11 @@ class DebuggedLaunch:
     def _reached(self, reason: Reason, **facts: Any) -> None:
         """Stop, or record the stop."""
         stop = self._state.stop(reason, **facts)
-        if self._plan.records:
-            self._last_hit = stop
-        else:
+        end = self._plan.end
+        if not self._plan.records:
             self._converse(stop)
+        elif end is None or self._plan.includes_end or stop.position < end:
+            self._last_hit = stop
 
     def _at_breakpoint(self, run: BlockRun, index: int) -> bool:
         """Stop at the breakpoints of a statement; return whether it has."""

@@ -17,6 +17,7 @@ from cudarun.model.debug import (
     Listing,
     MemoryWrite,
     NanOrigin,
+    Reason,
     SourceLine,
     StackFrame,
     Stop,
@@ -57,6 +58,7 @@ class Debugger:
         self._ptx = ""
         self._breakpoints: dict[int, Breakpoint] = {}
         self._number = self._selected = 0
+        self._place: CodePlace | None = None
         self.report: LaunchReport | None = None
         self.last = self._seen(history.start())
 
@@ -180,7 +182,7 @@ class Debugger:
         """Go to a position, forwards or back."""
         if position < 0:
             raise RequestError("positions begin at 0")
-        return self._at(self._history.go_to(position, self._thread()))
+        return self._at(self._history.go_to(position, self._thread() if position else None))
 
     def pause(self) -> bool:
         """Stop the launch, for a signal handler or another thread; return whether it runs."""
@@ -199,9 +201,10 @@ class Debugger:
         depth = None if motion == "continue" or at_end else len(self.frames()) - 1
         found = self._history.last_stop(self._plan_back(motion, depth), self.last.position)
         if found is None:
-            return self._at(self._history.go_to(0, 0))
+            return self._at(self._history.go_to(0, None))
         stop = self._history.go_to(found.position, self._number_of(found.thread))
-        return self._at((replace(found, output=""), stop[1]))
+        reason: Reason = "step" if motion == "finish" else found.reason
+        return self._at((replace(found, reason=reason, output=""), stop[1]))
 
     def _plan_back(self, motion: Motion, depth: int | None) -> Plan:
         breakpoints = self._breakpoints.values() if motion == "continue" else ()
@@ -225,6 +228,7 @@ class Debugger:
 
     def _seen(self, reached: tuple[Stop, object]) -> Stop:
         stop, outcome = reached
+        self._place = stop.place
         if stop.reason != "ended":
             return stop
         self.report = self._make_report(outcome)
@@ -243,8 +247,7 @@ class Debugger:
 
     def select(self, block: Sequence[int] | None, thread: Sequence[int]) -> Stop:
         """Select a thread, by default of the block of the selected one."""
-        self.last = self._ask("select_thread", block, thread)
-        return self.last
+        return self._at((self._ask("select_thread", block, thread), None))
 
     def linear(self, thread: Sequence[int]) -> int:
         """Return the number of a thread in its block."""
@@ -253,8 +256,7 @@ class Debugger:
 
     def select_linear(self, thread: int, block: Sequence[int] | None = None) -> Stop:
         """Select a thread by its number in its block, by default that of the selected one."""
-        self.last = self._ask("select_linear", thread, block)
-        return self.last
+        return self._at((self._ask("select_linear", thread, block), None))
 
     def frames(self) -> Sequence[StackFrame]:
         """Return the calls of the selected thread, the innermost first (``where``)."""
@@ -264,6 +266,7 @@ class Debugger:
     def select_frame(self, level: int) -> StackFrame:
         """Select a call, whose registers and variables expressions see."""
         frame: StackFrame = self._ask("select_frame", level)
+        self._place = frame.place
         return frame
 
     def warps(self) -> Sequence[Warp]:
@@ -322,7 +325,7 @@ class Debugger:
         Raises:
             RequestError: No thread has stopped, or the file cannot be read.
         """
-        place = self.last.place
+        place = self._place
         if place is None:
             raise RequestError("no thread is running", hint="run to a breakpoint first")
         ptx = ptx or place.line is None

@@ -57,12 +57,12 @@ class History:
         finally:
             self._running = False
 
-    def go_to(self, position: int, thread: int) -> Reached:
-        """Go to a position and select a thread."""
+    def go_to(self, position: int, thread: int | None) -> Reached:
+        """Go to a position and select a thread; without one, to the start of the launch."""
         nearest = self._before(position)
         self._live.end()
         self._live = self._copy_of(nearest)
-        if position == 0:
+        if thread is None:
             return self._first, None
         return self.run(Plan("continue", thread, end=position))
 

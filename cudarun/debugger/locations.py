@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
@@ -15,6 +16,7 @@ from cudarun.model.debug import Breakpoint, CodePlace
 if TYPE_CHECKING:
     from cudarun.session.driver.drivers import BlockCode, FunctionCode, Site
 
+_WITH_RETURN_TYPE = re.compile(r"^[^<]* (?=[\w:]+<)")  # that of a template
 Statement = tuple[int, int]
 """The number of a basic block in the program, and the index of a statement in it."""
 
@@ -24,8 +26,13 @@ def place_of(site: Site) -> CodePlace:
     file, _, line = (site.source or "").rpartition(":")
     text = " ".join(site.text.split())
     return CodePlace(
-        demangle(site.function), site.line, text, file or None, int(line) if file else None
+        name_of(site.function), site.line, text, file or None, int(line) if file else None
     )
+
+
+def name_of(function: str) -> str:
+    """Return the name of a function in C++, without its parameters."""
+    return _WITH_RETURN_TYPE.sub("", demangle(function).partition("(")[0])
 
 
 def line_of(site: Site) -> str:
@@ -83,7 +90,7 @@ class Locations:
     @property
     def functions(self) -> list[str]:
         """The names of the functions, in C++."""
-        return [*map(demangle, self._functions)]
+        return [*map(name_of, self._functions)]
 
     def _line(self, file: str, line: int) -> dict[Statement, Site]:
         files = self.files
@@ -177,7 +184,7 @@ def _last_line(block: BlockCode) -> str:
 def _names(function: str) -> list[str]:
     """Return the names that mean a function; the last one is that in C++ without parameters."""
     full = demangle(function)
-    plain = full.partition("(")[0].rpartition(" ")[2]
+    plain = name_of(function)
     base = plain.partition("<")[0]
     return [function, full, base, base.rpartition("::")[2], plain]
 

@@ -164,8 +164,7 @@ def known_names(state: StoppedState) -> tuple[str, ...]:
 
 def known_locations(state: StoppedState) -> tuple[str, ...]:
     """Return the functions and files that breakpoints can have."""
-    names = [each.partition("(")[0] for each in state.locations.functions]
-    return (*names, *state.locations.files)
+    return (*state.locations.functions, *state.locations.files)
 
 
 def check_nan(state: StoppedState, text: str) -> None:

@@ -172,10 +172,9 @@ def _line(line: SourceLine) -> str:
 
 def _place(place: CodePlace) -> str:
     """Return a place as ``function (file:line)``, or with the line in the PTX."""
-    name = place.function.partition("(")[0]
     if place.file is None:
-        return f"{name} (ptx:{place.ptx_line})"
-    return f"{name} ({PurePath(place.file).name}:{place.line})"
+        return f"{place.function} (ptx:{place.ptx_line})"
+    return f"{place.function} ({PurePath(place.file).name}:{place.line})"
 
 
 def _mask(lanes: Sequence[int]) -> str:

@@ -64,14 +64,14 @@ class History:
         self._live = self._copy_of(nearest)
         if thread is None:
             return self._first, None
-        return self.run(Plan("continue", thread, end=position))
+        return self.run(Plan("continue", thread, end=position, takes_snapshots=True))
 
     def last_stop(self, plan: Plan, end: int) -> Stop | None:
         """Return the last stop of a plan before a position; ``None`` if there is none."""
         while end > 0:
             snapshot = self._before(end - 1)
             runner = self._copy_of(snapshot)
-            runner.send(("resume", (replace(plan, end=end),)))
+            runner.send(("resume", (replace(plan, end=end, takes_snapshots=True),)))
             stop: Stop | None = self._next_stop(runner)[0]
             runner.end()
             if stop is not None:

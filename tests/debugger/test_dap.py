@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from cudarun import __version__
 from tests.debugger.dap_client import Body, DapClient, Refused
 
 FOLDER = Path(__file__).parents[1] / "data" / "debugger"
@@ -228,3 +230,33 @@ def test_unknown_requests_are_refused(client):
         client.request("threads")
     client.request("disconnect")
     assert client.process.wait() == 0
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_configuration_of_the_guide(client):
+    """It has what the extension declares, and stops where the guide says."""
+    guide = (ROOT / "docs" / "how-to" / "debug-in-an-editor.md").read_text()
+    [configuration] = json.loads(guide.split("```json\n")[1].split("```")[0])["configurations"]
+    extension = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text())
+    [debugger] = extension["contributes"]["debuggers"]
+    assert extension["version"] == __version__
+    assert [debugger["runtime"], *debugger["runtimeArgs"]] == ["cudarun", "debug", "--dap"]
+    launch = debugger["configurationAttributes"]["launch"]["properties"]
+    given = {**configuration, "cwd": str(ROOT)}
+    for name in ("type", "request", "name"):
+        del given[name]
+    assert given.keys() <= launch.keys()
+    assert configuration["type"] == debugger["type"]
+
+    client.request("initialize", adapterID=debugger["type"])
+    client.request("launch", **given)
+    text = (ROOT / given["program"]).read_text()
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if "y[i] = a * x[i]" in each)
+    client.request("setBreakpoints", source={"path": str(ROOT / given["program"])},
+                   breakpoints=[{"line": line, "condition": "i == 700 and x[i] > 1"}])  # fmt: skip
+    thread = client.begin()["threadId"]
+    [frame] = client.frames(thread)
+    assert client.variables(frame["id"])["i"]["value"] == "700"
+    client.request("disconnect")

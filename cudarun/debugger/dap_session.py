@@ -52,8 +52,8 @@ class _Frame(NamedTuple):
     level: int
 
 
-class _Container(NamedTuple):
-    """What an editor can expand: the values that ``list`` returns in a frame."""
+class _Expandable(NamedTuple):
+    """A row that an editor can expand: ``list`` returns its values, in a frame."""
 
     frame: _Frame
     list: Values
@@ -80,7 +80,7 @@ class DapSession:
         self._launch: Request = {}
         self._points: dict[str, list[int]] = {}  # breakpoints by the request that has set them
         self._frames: list[_Frame] = []
-        self._containers: list[_Container] = []
+        self._containers: list[_Expandable] = []
         self._warps: list[tuple[Triple, int]] = []  # the warp of each thread, whose number it gets
         self._has_begun = self._is_running = self._wants_pause = False
 
@@ -380,7 +380,7 @@ class DapSession:
         return {"scopes": found}
 
     def _container(self, frame: _Frame, list_: Values) -> int:
-        self._containers.append(_Container(frame, list_))
+        self._containers.append(_Expandable(frame, list_))
         return len(self._containers)
 
     def _scope(self, which: str) -> Iterable[tuple[str, Value]]:

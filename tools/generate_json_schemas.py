@@ -1,7 +1,7 @@
 """Write ``docs/reference/schemas``: the JSON Schemas of the dataclasses of reports.
 
-The descriptions are those of their docstrings. `cudarun.base.records` has the metadata of fields
-that documents do not have, or have under another name.
+The descriptions are their docstrings and the comments on their fields. `cudarun.base.records` has
+the metadata of fields that documents do not have, or have under another name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import operator
 import re
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -147,6 +147,7 @@ _PLAIN = {
     bool: "boolean", int: "integer", ExitCode: "integer", float: "number", str: "string",
     type(None): "null",
 }  # fmt: skip
+_COMMENTED = re.compile(r"^ {4}(?P<name>\w+): .+?(?:  # (?P<beside>.+))?$")
 _FIELD = re.compile(r"^ {4}(\w+): ((?:.|\n {8})+)$", re.MULTILINE)
 
 
@@ -310,12 +311,24 @@ def _summary(record: type) -> str:
 
 
 def _descriptions(record: type) -> dict[str, str]:
-    """The text of each field in the docstrings of a record and its base classes."""
+    """The text of each field of a record and its base classes: its comment, or in the docstring."""
     found: dict[str, str] = {}
-    for each in reversed(record.__mro__):
-        words = _plain(inspect.cleandoc(each.__doc__ or ""))
-        found |= {name: " ".join(text.split()) for name, text in _FIELD.findall(words)}
+    for each in reversed(record.__mro__[:-1]):
+        described = _FIELD.findall(inspect.cleandoc(each.__doc__ or ""))
+        for name, text in [*described, *_comments(inspect.getsource(each))]:
+            found[name] = _plain(" ".join(text.split()))
     return found
+
+
+def _comments(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each field with a comment beside or above it, which becomes a sentence."""
+    above: list[str] = []
+    for line in source.splitlines():
+        field = _COMMENTED.match(line)
+        if field and (text := field["beside"] or " ".join(above)):
+            yield field["name"], f"{text[0].upper()}{text[1:].removesuffix('.')}."
+        comment = line.partition("    # ")
+        above = [] if comment[0] or not comment[2] else [*above, comment[2]]
 
 
 def _plain(words: str) -> str:

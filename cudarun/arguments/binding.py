@@ -49,25 +49,17 @@ from cudarun.model.launch import LayoutRow
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A launch's arguments in the layout of the kernel's parameters.
+    """A launch's arguments in the layout of the kernel's parameters."""
 
-    Attributes:
-        slots: One slot for each parameter, in order.
-        rows: The layout table: a row for each parameter, and below it for each member.
-        warnings: Notes for the user: on element types and on parameters without names.
-        others: The buffers that are not arguments.
-        scope: The names of earlier steps.
-        given: The arguments' values as given, in the order of the slots.
-        constants: The values that are compiled into the kernel.
-    """
-
-    slots: tuple[packing.ParameterSlot, ...]
+    slots: tuple[packing.ParameterSlot, ...]  # one slot for each parameter, in order
+    # The layout table: a row for each parameter, and below it for each member.
     rows: tuple[LayoutRow, ...]
+    # Notes for the user: on element types and on parameters without names.
     warnings: tuple[str, ...] = ()
-    others: tuple[packing.BufferSpec, ...] = ()
-    scope: Scope = field(default_factory=Scope)
-    given: tuple[Value, ...] = ()
-    constants: tuple[CompiledConstant, ...] = ()
+    others: tuple[packing.BufferSpec, ...] = ()  # the buffers that are not arguments
+    scope: Scope = field(default_factory=Scope)  # the names of earlier steps
+    given: tuple[Value, ...] = ()  # the arguments' values as given, in the order of the slots
+    constants: tuple[CompiledConstant, ...] = ()  # the values that are compiled into the kernel
 
     @property
     def buffers(self) -> tuple[packing.BufferSpec, ...]:

@@ -57,16 +57,11 @@ class NumbaArray(Descriptor):
 
 @dataclass(frozen=True, slots=True)
 class NumbaField(Descriptor):
-    """One of the integers of an array of numba.
-
-    Attributes:
-        name: ``nitems``, ``itemsize``, ``shape`` or ``strides``.
-        axis: The axis of a shape or a stride.
-    """
+    """One of the integers of an array of numba."""
 
     buffer: Buffer | FileBuffer
-    name: str
-    axis: int = 0
+    name: str  # ``nitems``, ``itemsize``, ``shape`` or ``strides``
+    axis: int = 0  # the axis of a shape or a stride
     type: types.Type = field(default=_INT64, init=False)
 
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
@@ -123,14 +118,10 @@ class LaunchBounds(Descriptor):
     Up to Warp 1.12 it is ``{int shape[4]; int ndim; size_t size;}``, later
     ``{uint32_t shape[N]; size_t size; size_t coord_mult;}``. The size of the parameter tells which;
     where both have 32 bytes, with three and four dimensions, it is the later one.
-
-    Attributes:
-        dimensions: One to four.
-        size: The bytes of the parameter.
     """
 
-    dimensions: tuple[Expression, ...]
-    size: int = 32
+    dimensions: tuple[Expression, ...]  # one to four
+    size: int = 32  # the bytes of the parameter
     type_name: ClassVar[str | None] = "launch_bounds_t"
 
     @property

@@ -65,17 +65,12 @@ DEFAULT_NUMBERS = {"iota": _UNIT, "rand": _UNIT}
 
 @dataclass(frozen=True, slots=True)
 class FileInitial:
-    """The contents of a file, ``@raw.bin`` or ``@x.npy``.
-
-    Attributes:
-        cast: Convert the elements to the buffer's type, ``cast(@x.npy)``.
-        name: The name in texts of a file whose path means nothing to the user.
-    """
+    """The contents of a file, ``@raw.bin`` or ``@x.npy``."""
 
     path: str
     order: FileOrder = FileOrder.PLAIN
-    cast: bool = False
-    name: str | None = None
+    cast: bool = False  # convert the elements to the buffer's type, ``cast(@x.npy)``
+    name: str | None = None  # the name in texts of a file whose path means nothing to the user
 
     def __str__(self) -> str:
         text = self.order.apply(f"@{quoted_path(self.name or self.path)}")

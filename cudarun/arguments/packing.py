@@ -27,20 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BufferSpec:
-    """A device buffer to allocate and fill.
+    """A device buffer to allocate and fill."""
 
-    Attributes:
-        name: The name in expressions.
-        type: The type of one element.
-        shape: Elements along each dimension.
-        initial: The contents before the launch; ``None`` leaves the caller's poison pattern.
-        pointers: The offsets of addresses in these contents, which has zeros in their place.
-    """
-
-    name: str
-    type: Type
-    shape: tuple[int, ...]
+    name: str  # the name in expressions
+    type: Type  # the type of one element
+    shape: tuple[int, ...]  # elements along each dimension
+    # The contents before the launch; ``None`` leaves the caller's poison pattern.
     initial: values.Initial | None = None
+    # The offsets of addresses in these contents, which has zeros in their place.
     pointers: Pointers = ()
 
     @property
@@ -80,16 +74,11 @@ class BufferSpec:
 
 @dataclass(frozen=True, slots=True)
 class ArraySpec(BufferSpec):
-    """A CUDA array to allocate and fill, or a level of a mipmapped array.
+    """A CUDA array to allocate and fill, or a level of a mipmapped array."""
 
-    Attributes:
-        array: The name of the array, which is that of level 0.
-        level: The number of the level.
-    """
-
-    array: str = ""
+    array: str = ""  # the name of the array, which is that of level 0
     form: ArrayForm = field(default=ArrayForm())
-    level: int = 0
+    level: int = 0  # the number of the level
     levels: int = 1
 
     @property
@@ -103,23 +92,15 @@ class ArraySpec(BufferSpec):
 
 @dataclass(frozen=True, slots=True)
 class ObjectSpec:
-    """A texture or a surface object to create.
-
-    Attributes:
-        source: The name of its array or buffer.
-        levels: The levels of its array, or its buffer; empty until binding finds those of another
-            argument.
-        owns: Whether the array or buffer is its own, not that of another argument.
-        form: The options of the array in its text.
-        sampling: The way a texture is read; ``None`` for a surface.
-    """
+    """A texture or a surface object to create."""
 
     name: str
-    source: str
+    source: str  # the name of its array or buffer
+    # The levels of its array, or its buffer; empty until binding finds those of another argument.
     levels: tuple[BufferSpec, ...]
-    owns: bool
-    form: ArrayForm
-    sampling: Sampling | None
+    owns: bool  # whether the array or buffer is its own, not that of another argument
+    form: ArrayForm  # the options of the array in its text
+    sampling: Sampling | None  # the way a texture is read; ``None`` for a surface
 
     @property
     def text(self) -> str:
@@ -148,16 +129,12 @@ class VariableElement:
 
 @dataclass(frozen=True, slots=True)
 class TensorMapSpec:
-    """A tensor map to encode as soon as the address of its tensor is known.
+    """A tensor map to encode as soon as the address of its tensor is known."""
 
-    Attributes:
-        tensor: The tensor; binding resolves ``AddressOf``.
-        layout: The layout; ``None`` until binding resolves it.
-    """
-
+    # The tensor; binding resolves ``AddressOf``.
     tensor: BufferSpec | values.AddressOf | BufferElement
     options: TensorMapOptions
-    layout: TensorMapLayout | None = None
+    layout: TensorMapLayout | None = None  # the layout; ``None`` until binding resolves it
 
 
 Pointee: TypeAlias = (
@@ -229,35 +206,23 @@ def _address(pointee: Pointee, addresses: Mapping[str, int], handles: Handles) -
 
 @dataclass(frozen=True, slots=True)
 class ParameterSlot:
-    """One parameter of the launch.
+    """One parameter of the launch."""
 
-    Attributes:
-        name: The argument's name in expressions.
-        value: The argument's value; untyped numbers have received their type.
-        data: Its bytes, with zeros in place of addresses.
-        pointers: The offsets of addresses in ``data``.
-    """
-
-    name: str
+    name: str  # the argument's name in expressions
     parameter: Parameter
-    value: values.Value
-    data: bytes
-    pointers: Pointers
+    value: values.Value  # the argument's value; untyped numbers have received their type
+    data: bytes  # its bytes, with zeros in place of addresses
+    pointers: Pointers  # the offsets of addresses in ``data``
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A packed value.
+    """A packed value."""
 
-    Attributes:
-        data: The bytes, with zeros in place of addresses.
-        pointers: The offsets of unresolved addresses, with their pointees.
-        rows: A line of the layout table for the value, then one for each member of a struct;
-            offsets from the start of the value.
-    """
-
-    data: bytes
-    pointers: Pointers
+    data: bytes  # the bytes, with zeros in place of addresses
+    pointers: Pointers  # the offsets of unresolved addresses, with their pointees
+    # A line of the layout table for the value, then one for each member of a struct; offsets from
+    # the start of the value.
     rows: tuple[LayoutRow, ...]
 
 

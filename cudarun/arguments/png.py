@@ -33,15 +33,11 @@ _PASSES = (
 
 @dataclass(frozen=True)
 class PngHeader:
-    """The header of a PNG image.
+    """The header of a PNG image."""
 
-    Attributes:
-        shape: The shape of the array: rows and columns, and channels if there are several.
-        dtype: The type of a channel, uint8 or uint16.
-    """
-
+    # The shape of the array: rows and columns, and channels if there are several.
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # the type of a channel, uint8 or uint16
 
 
 def png_header(path: Path) -> PngHeader:

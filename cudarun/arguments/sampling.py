@@ -23,21 +23,13 @@ MOST_AXES = 3
 
 @dataclass(frozen=True, slots=True)
 class ArrayForm:
-    """The form of a CUDA array.
+    """The form of a CUDA array."""
 
-    Attributes:
-        layered: The first axis is that of layers.
-        cube: The six faces of a cube, or of cubes in layers.
-        gather: The array is created for gathers (``tex2Dgather``).
-        linear: The texture shows linear memory instead of an array.
-        levels: The number of levels to compute from level 0; 0 for all of them.
-    """
-
-    layered: bool = False
-    cube: bool = False
-    gather: bool = False
-    linear: bool = False
-    levels: int = 1
+    layered: bool = False  # the first axis is that of layers
+    cube: bool = False  # the six faces of a cube, or of cubes in layers
+    gather: bool = False  # the array is created for gathers (``tex2Dgather``)
+    linear: bool = False  # the texture shows linear memory instead of an array
+    levels: int = 1  # the number of levels to compute from level 0; 0 for all of them
 
     @property
     def texts(self) -> list[str]:
@@ -97,33 +89,21 @@ class ArrayForm:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The way a texture is read; the fields of ``cudaTextureDesc``.
+    """The way a texture is read; the fields of ``cudaTextureDesc``."""
 
-    Attributes:
-        filter: ``filterMode``.
-        address: ``addressMode``, a mode for all axes, or one for each in row-major order.
-        normalized: ``normalizedCoords``.
-        srgb: ``sRGB``.
-        seamless: ``seamlessCubemap``.
-        read: ``readMode``; the driver has it as ``CU_TRSF_READ_AS_INTEGER``.
-        border: ``borderColor``; empty without one.
-        mip_filter: ``mipmapFilterMode``.
-        mip_bias: ``mipmapLevelBias``.
-        mip_clamp: ``minMipmapLevelClamp`` and ``maxMipmapLevelClamp``; empty for all levels.
-        anisotropy: ``maxAnisotropy``.
-    """
-
-    filter: str = "point"
+    filter: str = "point"  # ``filterMode``
+    # ``addressMode``, a mode for all axes, or one for each in row-major order.
     address: tuple[str, ...] = ()
-    normalized: bool = False
-    srgb: bool = False
-    seamless: bool = False
-    read: str = "element"
-    border: tuple[float, ...] = ()
-    mip_filter: str = "point"
-    mip_bias: float = 0.0
+    normalized: bool = False  # ``normalizedCoords``
+    srgb: bool = False  # ``sRGB``
+    seamless: bool = False  # ``seamlessCubemap``
+    read: str = "element"  # ``readMode``; the driver has it as ``CU_TRSF_READ_AS_INTEGER``
+    border: tuple[float, ...] = ()  # ``borderColor``; empty without one
+    mip_filter: str = "point"  # ``mipmapFilterMode``
+    mip_bias: float = 0.0  # ``mipmapLevelBias``
+    # ``minMipmapLevelClamp`` and ``maxMipmapLevelClamp``; empty for all levels.
     mip_clamp: tuple[float, ...] = ()
-    anisotropy: int = 0
+    anisotropy: int = 0  # ``maxAnisotropy``
 
     @property
     def texts(self) -> list[str]:

@@ -56,15 +56,10 @@ class UntypedNumber:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A number that follows from others: ``(n+255)//256``, ``i32:2*n``.
+    """A number that follows from others: ``(n+255)//256``, ``i32:2*n``."""
 
-    Attributes:
-        expression: The expression over the other numbers.
-        type: The type; without one, the kernel's parameter determines it.
-    """
-
-    expression: Expression
-    type: ScalarType | None = None
+    expression: Expression  # the expression over the other numbers
+    type: ScalarType | None = None  # the type; without one, the kernel's parameter determines it
 
     def __str__(self) -> str:
         return f"{self.type}:{self.expression}" if self.type else str(self.expression)
@@ -72,15 +67,11 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class CompiledConstant:
-    """A value by name, for dimensions and expressions.
-
-    Attributes:
-        is_known: Whether it is the value in the kernel; otherwise only the user says so.
-    """
+    """A value by name, for dimensions and expressions."""
 
     name: str
     value: Scalar
-    is_known: bool
+    is_known: bool  # whether it is the value in the kernel; otherwise only the user says so
 
 
 def constant_scalar(value: float | UntypedNumber) -> Scalar:

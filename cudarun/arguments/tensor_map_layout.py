@@ -46,28 +46,18 @@ class PixelBox:
 
 @dataclass(frozen=True, slots=True)
 class TensorMapLayout:
-    """All arguments of the driver's call but the address, in row-major order.
+    """All arguments of the driver's call but the address, in row-major order."""
 
-    Attributes:
-        type: The data type, of `ELEMENTS`.
-        strides: Bytes from one index to the next, of all dimensions but the last.
-        box: The sides of the box; of the mode `im2col` none.
-        element_strides: The step in each dimension.
-        l2: The promotion of accesses to L2.
-        oob: The value of elements outside the tensor.
-        pixel_box: The mode `im2col`; ``None`` for tiles.
-    """
-
-    type: str
+    type: str  # the data type, of `ELEMENTS`
     shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    box: tuple[int, ...]
-    element_strides: tuple[int, ...]
+    strides: tuple[int, ...]  # bytes from one index to the next, of all dimensions but the last
+    box: tuple[int, ...]  # the sides of the box; of the mode `im2col` none
+    element_strides: tuple[int, ...]  # the step in each dimension
     swizzle: str
     interleave: str
-    l2: str
-    oob: str
-    pixel_box: PixelBox | None = None
+    l2: str  # the promotion of accesses to L2
+    oob: str  # the value of elements outside the tensor
+    pixel_box: PixelBox | None = None  # the mode `im2col`; ``None`` for tiles
 
     @property
     def element(self) -> TensorElement:

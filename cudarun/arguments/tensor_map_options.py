@@ -26,19 +26,12 @@ FILLS = {"zero": "NONE", "nan": "NAN_REQUEST_ZERO_FMA"}
 
 @dataclass(frozen=True, slots=True)
 class TensorElement:
-    """A data type of tensor maps.
+    """A data type of tensor maps."""
 
-    Attributes:
-        enumerator: The last part of the name in ``CUtensorMapDataType``.
-        bits: Bits of an element in global memory.
-        stored: Bytes of an element of the buffer.
-        is_float: Whether elements outside the tensor can be NaN.
-    """
-
-    enumerator: str
-    bits: int
-    stored: int
-    is_float: bool = False
+    enumerator: str  # the last part of the name in ``CUtensorMapDataType``
+    bits: int  # bits of an element in global memory
+    stored: int  # bytes of an element of the buffer
+    is_float: bool = False  # whether elements outside the tensor can be NaN
 
 
 ELEMENTS = {
@@ -74,20 +67,13 @@ def element_name(scalar: ScalarType) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Im2col:
-    """The mode for convolutions.
+    """The mode for convolutions."""
 
-    Attributes:
-        lower: The lower corner of the box of pixels, in the dimensions between the first and the
-            last.
-        upper: The upper corner, relative to the end of each dimension.
-        channels: The channels of a pixel.
-        pixels: The pixels of a column.
-    """
-
+    # The lower corner of the box of pixels, in the dimensions between the first and the last.
     lower: Sizes
-    upper: Sizes
-    channels: Expression
-    pixels: Expression
+    upper: Sizes  # the upper corner, relative to the end of each dimension
+    channels: Expression  # the channels of a pixel
+    pixels: Expression  # the pixels of a column
 
     def __str__(self) -> str:
         return (
@@ -98,29 +84,20 @@ class Im2col:
 
 @dataclass(frozen=True, slots=True)
 class TensorMapOptions:
-    """The options, as given.
+    """The options, as given."""
 
-    Attributes:
-        box: The box; ``None`` in the mode `im2col`.
-        im2col: The mode for convolutions.
-        shape: The dimensions of the tensor; ``None`` for those of the buffer.
-        strides: Elements from one index of each dimension to the next; ``None`` for a dense tensor.
-        element_strides: The step between the elements of a box, in each dimension.
-        type: The data type; ``None`` for that of the buffer's elements.
-        l2: The promotion of accesses to L2.
-        oob: The value of elements outside the tensor.
-    """
-
-    box: Sizes | None = None
-    im2col: Im2col | None = None
-    shape: Sizes | None = None
+    box: Sizes | None = None  # the box; ``None`` in the mode `im2col`
+    im2col: Im2col | None = None  # the mode for convolutions
+    shape: Sizes | None = None  # the dimensions of the tensor; ``None`` for those of the buffer
+    # Elements from one index of each dimension to the next; ``None`` for a dense tensor.
     strides: Sizes | None = None
+    # The step between the elements of a box, in each dimension.
     element_strides: Sizes | None = None
-    type: str | None = None
+    type: str | None = None  # the data type; ``None`` for that of the buffer's elements
     swizzle: str = "none"
     interleave: str = "none"
-    l2: str = "none"
-    oob: str = "zero"
+    l2: str = "none"  # the promotion of accesses to L2
+    oob: str = "zero"  # the value of elements outside the tensor
 
     def __str__(self) -> str:
         texts = []

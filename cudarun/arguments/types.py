@@ -46,22 +46,14 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class ScalarType(_Named):
-    """A scalar type.
+    """A scalar type."""
 
-    Attributes:
-        name: The name in the grammar, ``f32``.
-        kind: The interpretation of its bits.
-        size: Bytes; a scalar is aligned to its size.
-        exponent_bits: Width of the exponent field; 0 for integers.
-        mantissa_bits: Width of the stored mantissa; 0 for integers.
-        has_infinity: Whether the largest exponent means infinity (it does not in ``f8e4m3``).
-    """
-
-    name: str
-    kind: Kind
-    size: int
-    exponent_bits: int = 0
-    mantissa_bits: int = 0
+    name: str  # the name in the grammar, ``f32``
+    kind: Kind  # the interpretation of its bits
+    size: int  # bytes; a scalar is aligned to its size
+    exponent_bits: int = 0  # width of the exponent field; 0 for integers
+    mantissa_bits: int = 0  # width of the stored mantissa; 0 for integers
+    # Whether the largest exponent means infinity (it does not in ``f8e4m3``).
     has_infinity: bool = True
 
     @property

@@ -126,15 +126,10 @@ class FileBuffer:
 
 @dataclass(frozen=True, slots=True)
 class AddressOf:
-    """The address of a buffer or of a variable of the image: ``&counter``, ``&a[128]``.
+    """The address of a buffer or of a variable of the image: ``&counter``, ``&a[128]``."""
 
-    Attributes:
-        name: The name of the buffer or the variable.
-        index: The element; ``None`` for the first.
-    """
-
-    name: str
-    index: Expression | None = None
+    name: str  # the name of the buffer or the variable
+    index: Expression | None = None  # the element; ``None`` for the first
 
     def __str__(self) -> str:
         return f"&{self.name}" if self.index is None else f"&{self.name}[{self.index}]"
@@ -196,18 +191,13 @@ class Descriptor(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ObjectValue:
-    """A texture or a surface object, passed by its handle: ``texture(f32[h,w]:rand)``.
+    """A texture or a surface object, passed by its handle: ``texture(f32[h,w]:rand)``."""
 
-    Attributes:
-        source: Its memory: the levels of a new array, level 0 first, or the name of an array or a
-            buffer of the launch.
-        form: The form of a new array.
-        sampling: The way a texture is read; ``None`` for a surface.
-    """
-
+    # Its memory: the levels of a new array, level 0 first, or the name of an array or a buffer of
+    # the launch.
     source: tuple[Buffer | FileBuffer, ...] | str
-    form: ArrayForm = field(default=ArrayForm())
-    sampling: Sampling | None = None
+    form: ArrayForm = field(default=ArrayForm())  # the form of a new array
+    sampling: Sampling | None = None  # the way a texture is read; ``None`` for a surface
 
     @property
     def word(self) -> str:
@@ -226,13 +216,9 @@ class ObjectValue:
 
 @dataclass(frozen=True, slots=True)
 class TensorMapValue:
-    """A tensor map, ``tensormap(x, box=64x64)``.
+    """A tensor map, ``tensormap(x, box=64x64)``."""
 
-    Attributes:
-        tensor: The buffer, by its name or as a value.
-    """
-
-    tensor: AddressOf | Buffer | FileBuffer
+    tensor: AddressOf | Buffer | FileBuffer  # the buffer, by its name or as a value
     options: TensorMapOptions
 
     def __str__(self) -> str:
@@ -244,17 +230,11 @@ class TensorMapValue:
 
 @dataclass(frozen=True, slots=True)
 class TensorExtent:
-    """A dimension or a stride of the tensor of another parameter; it has no text.
+    """A dimension or a stride of the tensor of another parameter; it has no text."""
 
-    Attributes:
-        parameter: The index of the parameter with the tensor map.
-        axis: The dimension, in row-major order.
-        is_stride: Whether it is the stride, in elements.
-    """
-
-    parameter: int
-    axis: int
-    is_stride: bool
+    parameter: int  # the index of the parameter with the tensor map
+    axis: int  # the dimension, in row-major order
+    is_stride: bool  # whether it is the stride, in elements
     type: types.ScalarType
 
     def __str__(self) -> str:
@@ -353,17 +333,11 @@ class ListInitial:
 
 @dataclass(frozen=True, slots=True)
 class BoxFilter:
-    """A level of a mipmapped array, computed from level 0; no text has it.
+    """A level of a mipmapped array, computed from level 0; no text has it."""
 
-    Attributes:
-        initial: The contents of level 0.
-        shape: The elements of level 0 along each dimension.
-        outer: The axes of layers and faces, which have the same size in all levels.
-    """
-
-    initial: Initial
-    shape: tuple[int, ...]
-    outer: int
+    initial: Initial  # the contents of level 0
+    shape: tuple[int, ...]  # the elements of level 0 along each dimension
+    outer: int  # the axes of layers and faces, which have the same size in all levels
     level: int
 
     def __str__(self) -> str:
@@ -383,17 +357,12 @@ def literal_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One ARG of the command line.
+    """One ARG of the command line."""
 
-    Attributes:
-        name: The name in expressions, if one is given.
-        text: The text as the user wrote it.
-        whole: Of one of several parameters, the text of the argument for all of them.
-    """
-
-    name: str | None
+    name: str | None  # the name in expressions, if one is given
     value: Value
-    text: str = field(default="", compare=False)
+    text: str = field(default="", compare=False)  # the text as the user wrote it
+    # Of one of several parameters, the text of the argument for all of them.
     whole: str = field(default="", compare=False)
 
     @property

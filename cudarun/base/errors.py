@@ -78,17 +78,11 @@ class ExitCode(IntEnum):
 
 
 class Subject(NamedTuple):
-    """A subject of an error.
+    """A subject of an error."""
 
-    Attributes:
-        kind: ``place`` is a file and a line in it, ``origin`` an image file.
-        name: The name: ``--check``, ``saxpy.ptx``, ``cuMemAlloc``.
-        shown: The name as a prefix of the message; empty where the description contains it.
-    """
-
-    kind: SubjectKind
-    name: str
-    shown: str
+    kind: SubjectKind  # ``place`` is a file and a line in it, ``origin`` an image file
+    name: str  # the name: ``--check``, ``saxpy.ptx``, ``cuMemAlloc``
+    shown: str  # the name as a prefix of the message; empty where the description contains it
 
 
 spelling: Callable[[str], str] = str

@@ -45,20 +45,13 @@ class FileUse(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """A file to write.
+    """A file to write."""
 
-    Attributes:
-        option: The option that names it, for messages: ``--save``.
-        use: The treatment of an existing file.
-        force: Replace an existing file.
-        case: The case of a spec, as ``file:line`` and name.
-    """
-
-    option: str
+    option: str  # the option that names it, for messages: ``--save``
     path: str
-    use: FileUse = FileUse.OUTPUT
-    force: bool = False
-    case: tuple[str, str] | None = None
+    use: FileUse = FileUse.OUTPUT  # the treatment of an existing file
+    force: bool = False  # replace an existing file
+    case: tuple[str, str] | None = None  # the case of a spec, as ``file:line`` and name
 
     @property
     def replaces(self) -> bool:

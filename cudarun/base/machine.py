@@ -17,37 +17,23 @@ from cudarun.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DeviceIdentity:
-    """The properties that tell one device from all others.
+    """The properties that tell one device from all others."""
 
-    Attributes:
-        label: The device as for ``--device``, such as 0, cpu or cpu:1.
-        index: The driver's ordinal.
-        uuid: The UUID, as nvidia-smi writes it.
-        pci_bus_id: The PCI bus id.
-        name: The name of its kind.
-        serial: The serial number of the board; ``None`` where NVML does not report one.
-        driver_version: The CUDA version of the driver.
-    """
-
-    label: str
-    index: int
-    uuid: str
-    pci_bus_id: str
-    name: str
-    serial: str | None
-    driver_version: tuple[int, int]
+    label: str  # the device as for ``--device``, such as 0, cpu or cpu:1
+    index: int  # the driver's ordinal
+    uuid: str  # the UUID, as nvidia-smi writes it
+    pci_bus_id: str  # the PCI bus id
+    name: str  # the name of its kind
+    serial: str | None  # the serial number of the board; ``None`` where NVML does not report one
+    driver_version: tuple[int, int]  # the CUDA version of the driver
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine of a run.
+    """The machine of a run."""
 
-    Attributes:
-        host: Its name in its network.
-        devices: The devices that were initialized, also those without a result.
-    """
-
-    host: str
+    host: str  # its name in its network
+    # The devices that were initialized, also those without a result.
     devices: tuple[DeviceIdentity, ...]
 
 

@@ -70,41 +70,23 @@ gb10       121   48 122544  24576 NVIDIA GB10
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The facts of a GPU.
+    """The facts of a GPU."""
 
-    Attributes:
-        name: Its name after ``cpu@``: ``rtx5090``, or ``sm_120`` for an architecture.
-        product: Its name as a driver reports it; of an architecture ``sm_120``.
-        architecture: 120 for compute capability 12.0.
-        multiprocessors: Their number.
-        memory: Bytes of device memory.
-        l2_cache: Bytes of the L2 cache.
-        threads: The maximum number of resident threads per multiprocessor.
-        blocks: The maximum number of resident blocks per multiprocessor.
-        shared: Bytes of shared memory per multiprocessor.
-        shared_optin: Bytes of shared memory that a block can have with opt-in.
-        shared_reserved: Bytes of shared memory that the system reserves for each block.
-        shared_unit: Bytes in which shared memory is allocated.
-        cluster: The maximum number of blocks in a cluster; 0 if there are no clusters.
-        persisting_l2: Bytes of the L2 cache that persisting accesses can have.
-        double_ratio: The throughput of f32 divided by that of f64.
-    """
-
-    name: str
-    product: str
-    architecture: int
-    multiprocessors: int
-    memory: int
-    l2_cache: int
-    threads: int
-    blocks: int
-    shared: int
-    shared_optin: int
-    shared_reserved: int
-    shared_unit: int
-    cluster: int
-    persisting_l2: int
-    double_ratio: int
+    name: str  # its name after ``cpu@``: ``rtx5090``, or ``sm_120`` for an architecture
+    product: str  # its name as a driver reports it; of an architecture ``sm_120``
+    architecture: int  # 120 for compute capability 12.0
+    multiprocessors: int  # their number
+    memory: int  # bytes of device memory
+    l2_cache: int  # bytes of the L2 cache
+    threads: int  # the maximum number of resident threads per multiprocessor
+    blocks: int  # the maximum number of resident blocks per multiprocessor
+    shared: int  # bytes of shared memory per multiprocessor
+    shared_optin: int  # bytes of shared memory that a block can have with opt-in
+    shared_reserved: int  # bytes of shared memory that the system reserves for each block
+    shared_unit: int  # bytes in which shared memory is allocated
+    cluster: int  # the maximum number of blocks in a cluster; 0 if there are no clusters
+    persisting_l2: int  # bytes of the L2 cache that persisting accesses can have
+    double_ratio: int  # the throughput of f32 divided by that of f64
 
     def __str__(self) -> str:
         return self.name

@@ -30,19 +30,13 @@ _Sample: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 @dataclass(frozen=True, slots=True)
 class TimeRatio:
-    """The ratio of the times of two samples.
+    """The ratio of the times of two samples."""
 
-    Attributes:
-        ratio: The second time divided by the first: over 1 if the first is faster.
-        low: The lower bound of the interval; ``None`` if there are too few times for one.
-        high: The upper bound, likewise.
-        p_value: The probability of a difference at least as large if there is none.
-    """
-
-    ratio: float
+    ratio: float  # the second time divided by the first: over 1 if the first is faster
+    # The lower bound of the interval; ``None`` if there are too few times for one.
     low: float | None
-    high: float | None
-    p_value: float
+    high: float | None  # the upper bound, likewise
+    p_value: float  # the probability of a difference at least as large if there is none
 
     @property
     def is_significant(self) -> bool:

@@ -27,27 +27,16 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A diagnostic of a compiler or linker, or a note of cudarun.
+    """A diagnostic of a compiler or linker, or a note of cudarun."""
 
-    Attributes:
-        tool: The program that reported it.
-        severity: The severity by that program.
-        message: Its text.
-        file: The input that it is about.
-        line: The line, from 1.
-        column: The column, from 1.
-        width: The number of characters from there.
-        source: The text of the line.
-    """
-
-    tool: Tool
-    severity: Severity
-    message: str
-    file: str | None = None
-    line: int | None = None
-    column: int | None = None
-    width: int = 1
-    source: str | None = None
+    tool: Tool  # the program that reported it
+    severity: Severity  # the severity by that program
+    message: str  # its text
+    file: str | None = None  # the input that it is about
+    line: int | None = None  # the line, from 1
+    column: int | None = None  # the column, from 1
+    width: int = 1  # the number of characters from there
+    source: str | None = None  # the text of the line
 
     @property
     def is_serious(self) -> bool:
@@ -146,45 +135,26 @@ class Diagnosed(ImageRefused):
 
 @dataclass(frozen=True, slots=True)
 class FindingLocation:
-    """An instruction that a finding of the sanitizer is about.
+    """An instruction that a finding of the sanitizer is about."""
 
-    Attributes:
-        access: The kind of access; empty where the finding says it.
-        function: The function, in C++ spelling.
-        offset: Bytes from the function's start.
-        file: The source file; ``None`` without line information.
-        line: The line, from 1.
-    """
-
-    access: str
-    function: str | None
-    offset: int | None
-    file: str | None
-    line: int | None
+    access: str  # the kind of access; empty where the finding says it
+    function: str | None  # the function, in C++ spelling
+    offset: int | None  # bytes from the function's start
+    file: str | None  # the source file; ``None`` without line information
+    line: int | None  # the line, from 1
 
 
 @dataclass(frozen=True, slots=True)
 class SanitizerFinding:
-    """A fault that compute-sanitizer found.
+    """A fault that compute-sanitizer found."""
 
-    Attributes:
-        kind: Its kind, such as Invalid __global__ write.
-        severity: The severity by the sanitizer.
-        message: Its first line.
-        kernel: The kernel; ``None`` where the sanitizer does not name it.
-        places: The instruction and its callers; of a race, all that take part.
-        block: The thread's block.
-        thread: The thread in its block.
-        address: The address.
-        details: Its other lines.
-    """
-
-    kind: str
-    severity: Literal["error", "warning"]
-    message: str
-    kernel: str | None = None
+    kind: str  # its kind, such as Invalid __global__ write
+    severity: Literal["error", "warning"]  # the severity by the sanitizer
+    message: str  # its first line
+    kernel: str | None = None  # the kernel; ``None`` where the sanitizer does not name it
+    # The instruction and its callers; of a race, all that take part.
     places: tuple[FindingLocation, ...] = ()
-    block: Extent | None = None
-    thread: Extent | None = None
-    address: int | None = None
-    details: tuple[str, ...] = ()
+    block: Extent | None = None  # the thread's block
+    thread: Extent | None = None  # the thread in its block
+    address: int | None = None  # the address
+    details: tuple[str, ...] = ()  # its other lines

@@ -15,23 +15,14 @@ from cudarun.images.versions import Architecture, Version
 
 @dataclass(frozen=True, slots=True)
 class LoadTarget:
-    """The device that an image was loaded for, or the tool that compiled or linked it.
+    """The device that an image was loaded for, or the tool that compiled or linked it."""
 
-    Attributes:
-        name: The name of the device or tool.
-        architecture: 90 for compute capability 9.0.
-        suffix: The suffix of the architecture requested for a link: ``a`` in ``sm_90a``.
-        cuda: The version of the driver or of the linker's toolkit.
-        is_driver: True if ``cuda`` is the version of a driver.
-        runs_machine_code: True if the device runs cubins; the emulated one runs PTX only.
-    """
-
-    name: str
-    architecture: int | None = None
-    suffix: str = ""
-    cuda: Version | None = None
-    is_driver: bool = True
-    runs_machine_code: bool = True
+    name: str  # the name of the device or tool
+    architecture: int | None = None  # 90 for compute capability 9.0
+    suffix: str = ""  # the suffix of the architecture requested for a link: ``a`` in ``sm_90a``
+    cuda: Version | None = None  # the version of the driver or of the linker's toolkit
+    is_driver: bool = True  # True if ``cuda`` is the version of a driver
+    runs_machine_code: bool = True  # True if the device runs cubins; the emulated one runs PTX only
 
     @property
     def speaker(self) -> str:
@@ -41,24 +32,16 @@ class LoadTarget:
 
 @dataclass(frozen=True, slots=True)
 class RefusalFacts:
-    """All known facts about one refusal.
+    """All known facts about one refusal."""
 
-    Attributes:
-        target: The device or tool.
-        contents: The summary of the file, if there is only one.
-        cuda_error: The name of the driver's result.
-        diagnostics: The diagnostics in the log.
-        log: The log itself.
-        definers: The files that define each symbol of a link's inputs.
-        jit_target: The architecture passed to the driver's compiler, ``--target``.
-    """
-
-    target: LoadTarget
-    contents: FileSummary | None = None
-    cuda_error: str | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
-    log: str = ""
+    target: LoadTarget  # the device or tool
+    contents: FileSummary | None = None  # the summary of the file, if there is only one
+    cuda_error: str | None = None  # the name of the driver's result
+    diagnostics: tuple[Diagnostic, ...] = ()  # the diagnostics in the log
+    log: str = ""  # the log itself
+    # The files that define each symbol of a link's inputs.
     definers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # The architecture passed to the driver's compiler, ``--target``.
     jit_target: Architecture | None = None
 
     def match(self, pattern: str) -> re.Match[str] | None:

@@ -53,16 +53,11 @@ _RUNTIME = "__"
 
 @dataclass(frozen=True, slots=True)
 class SanitizerLog:
-    """The parsed output of one run of the tool.
-
-    Attributes:
-        complaints: Errors of the tool itself.
-        total: The reported number of errors; ``None`` if the run did not get that far.
-    """
+    """The parsed output of one run of the tool."""
 
     findings: tuple[SanitizerFinding, ...]
-    complaints: tuple[str, ...]
-    total: int | None
+    complaints: tuple[str, ...]  # errors of the tool itself
+    total: int | None  # the reported number of errors; ``None`` if the run did not get that far
 
 
 def parse_sanitizer_log(text: str) -> SanitizerLog:

@@ -182,71 +182,52 @@ class BlockCode:
     """A basic block: operations that all its lanes execute, and its terminator.
 
     Slot sets are integers with a bit per slot, of lane-wide slots only.
-
-    Attributes:
-        index: Index in the function, in the order of the text.
-        sync_mask: The member mask of the warp-synchronous operation that the block begins with.
-        sync_warps: Number of warps that synchronize there: 4 for a warpgroup.
-        meets: The instruction there with its qualifiers, if lanes also synchronize with those at
-            the same one elsewhere.
-        through: The last block that whole warps run together with this one; 0 if it is this one.
-        reads: Slots that it reads before it writes them.
-        writes: Slots that it writes.
-        live_in: Slots whose values it or a later block needs.
-        live_out: Slots whose values its terminator or a later block needs.
-        polls: The cost of a jump back to this block, after which other threads run: high if the
-            loop may be waiting for one; 0 if it begins no loop.
-        instructions: The names of the PTX instructions that it was decoded from, as ``add.s32``;
-            operations need not correspond to them one to one.
     """
 
-    index: int
+    index: int  # index in the function, in the order of the text
     operations: list[Operation]
     terminator: Terminator
+    # The member mask of the warp-synchronous operation that the block begins with.
     sync_mask: Use | None = None
-    sync_warps: int = 1
+    sync_warps: int = 1  # number of warps that synchronize there: 4 for a warpgroup
+    # The instruction there with its qualifiers, if lanes also synchronize with those at the same
+    # one elsewhere.
     meets: str = ""
+    # The last block that whole warps run together with this one; 0 if it is this one.
     through: int = 0
-    reads: int = 0
-    writes: int = 0
-    live_in: int = 0
-    live_out: int = 0
+    reads: int = 0  # slots that it reads before it writes them
+    writes: int = 0  # slots that it writes
+    live_in: int = 0  # slots whose values it or a later block needs
+    live_out: int = 0  # slots whose values its terminator or a later block needs
+    # The cost of a jump back to this block, after which other threads run: high if the loop may be
+    # waiting for one; 0 if it begins no loop.
     polls: int = 0
+    # The names of the PTX instructions that it was decoded from, as ``add.s32``; operations need
+    # not correspond to them one to one.
     instructions: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class FunctionCode:
-    """One ``.entry`` or ``.func``.
-
-    Attributes:
-        base: The number of its first block in the program.
-        blocks: Its basic blocks in the order of the text; it begins with the first.
-        prologue: Operations on constants, run once per launch.
-        parameters: Slots of the formal parameters of a ``.func``.
-        results: Slots of its return values.
-        local_bytes: Bytes of its local variables.
-        symbols: The variables and functions it refers to.
-        calls: Names of the functions it calls directly; ``indirect`` if it calls through pointers.
-        allocates: True if it has an ``alloca``.
-        unused_registers: Registers that it declares and does not use; they have no slot.
-        is_optimized: False with ``.target debug``.
-    """
+    """One ``.entry`` or ``.func``."""
 
     name: str
     slots: list[RegisterSlot]
-    base: int = 0
+    base: int = 0  # the number of its first block in the program
+    # Its basic blocks in the order of the text; it begins with the first.
     blocks: list[BlockCode] = field(default_factory=list)
+    # Operations on constants, run once per launch.
     prologue: list[Lanewise] = field(default_factory=list)
-    parameters: tuple[int, ...] = ()
-    results: tuple[int, ...] = ()
-    local_bytes: int = 0
-    symbols: set[str] = field(default_factory=set)
+    parameters: tuple[int, ...] = ()  # slots of the formal parameters of a ``.func``
+    results: tuple[int, ...] = ()  # slots of its return values
+    local_bytes: int = 0  # bytes of its local variables
+    symbols: set[str] = field(default_factory=set)  # the variables and functions it refers to
+    # Names of the functions it calls directly; ``indirect`` if it calls through pointers.
     calls: set[str] = field(default_factory=set)
     indirect: bool = False
-    allocates: bool = False
-    unused_registers: int = 0
-    is_optimized: bool = True
+    allocates: bool = False  # True if it has an ``alloca``
+    unused_registers: int = 0  # registers that it declares and does not use; they have no slot
+    is_optimized: bool = True  # False with ``.target debug``
 
     @property
     def operations(self) -> list[Operation]:

@@ -48,36 +48,24 @@ class NotCompiled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EngineNote:
-    """The engine that executed a kernel.
+    """The engine that executed a kernel."""
 
-    Attributes:
-        kernel: The name of the kernel.
-        engine: ``"interpret"`` or ``"compile"``.
-        reason: Why it was interpreted, or some of its blocks, if compiled code was permitted; or
-            why a compiled kernel can have other results than an interpreted one.
-        is_default: Whether no option and no environment variable selected the engine.
-    """
-
-    kernel: str
-    engine: str
+    kernel: str  # the name of the kernel
+    engine: str  # ``"interpret"`` or ``"compile"``
+    # Why it was interpreted, or some of its blocks, if compiled code was permitted; or why a
+    # compiled kernel can have other results than an interpreted one.
     reason: str = ""
-    is_default: bool = False
+    is_default: bool = False  # whether no option and no environment variable selected the engine
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """The compiler of kernels, as it is installed on this machine.
+    """The compiler of kernels, as it is installed on this machine."""
 
-    Attributes:
-        version: The version of llvmlite; empty if it is not installed.
-        processor: The processor that code is compiled for, by LLVM's name.
-        vectors: The vector instructions that code uses.
-        missing: A feature that compiled code needs and this processor lacks; empty without one.
-    """
-
-    version: str
-    processor: str = ""
-    vectors: str = ""
+    version: str  # the version of llvmlite; empty if it is not installed
+    processor: str = ""  # the processor that code is compiled for, by LLVM's name
+    vectors: str = ""  # the vector instructions that code uses
+    # A feature that compiled code needs and this processor lacks; empty without one.
     missing: str = ""
 
 

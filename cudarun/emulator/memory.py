@@ -49,27 +49,18 @@ class InvalidAddress(Exception):
 
 @dataclass(slots=True, eq=False)
 class Allocation:
-    """One allocation.
+    """One allocation."""
 
-    Attributes:
-        base: The first device address.
-        size: Bytes, exactly as requested.
-        label: A description for reports: ``cuMemAlloc``, ``variable counter``.
-        bytes: Its memory, a uint8 view of the arena.
-        live: False once it has been freed.
-        unwritten: 1 for every uninitialized byte, 0 for the others; ``None`` if they are not
-            tracked.
-        unchanged: 1 for every byte that the interpreter has not written since a `snapshot`.
-        copied: What copies and fills have written since a `snapshot` that keeps it.
-    """
-
-    base: int
-    size: int
-    label: str
-    bytes: Array = field(repr=False)
-    live: bool = True
+    base: int  # the first device address
+    size: int  # bytes, exactly as requested
+    label: str  # a description for reports: ``cuMemAlloc``, ``variable counter``
+    bytes: Array = field(repr=False)  # its memory, a uint8 view of the arena
+    live: bool = True  # False once it has been freed
+    # 1 for every uninitialized byte, 0 for the others; ``None`` if they are not tracked.
     unwritten: Array | None = field(default=None, repr=False)
+    # 1 for every byte that the interpreter has not written since a `snapshot`.
     unchanged: Array | None = field(default=None, repr=False)
+    # What copies and fills have written since a `snapshot` that keeps it.
     copied: list[slice] | None = field(default=None, repr=False)
     _views: dict[np.dtype[Any], Array] = field(default_factory=dict, repr=False)
 

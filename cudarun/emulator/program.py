@@ -11,45 +11,29 @@ from cudarun.ptx.errors import PtxDiagnostic
 
 @dataclass(frozen=True, slots=True)
 class KernelCode:
-    """One ``.entry``, decoded.
+    """One ``.entry``, decoded."""
 
-    Attributes:
-        name: The name in the PTX text.
-        parameters: Offset and size in bytes of each parameter, in order.
-        parameter_bytes: The size of the whole parameter buffer.
-        static_shared: Bytes of ``.shared`` variables it can access, without dynamic ones.
-        local_bytes: Bytes of local memory of its own frame, per thread.
-        local_extent: The end of the last local variable in all frames; ``None`` if the stack grows
-            at run time.
-        registers: An estimate of ``CU_FUNC_ATTRIBUTE_NUM_REGS``.
-        const_bytes: Bytes of ``.const`` variables in its module.
-        max_threads: The maximum number of threads per block.
-        required_block: The block of ``.reqntid``.
-        ptx_version: ``.version`` as in ``CU_FUNC_ATTRIBUTE_PTX_VERSION``: 80 for 8.0.
-        shared: The addresses of its ``.shared`` variables in the shared memory of a block.
-        reads_reserved: Whether it asks where the shared memory that the system reserves is, as
-            cooperative groups do. Others have no access to it.
-        required_cluster: The cluster of ``.reqnctapercluster``.
-        recursive: True if functions that it calls can call themselves.
-        unimplemented: The places in it, and in functions that it calls, that the emulated device
-            does not implement. It cannot be launched if there are any.
-    """
-
-    name: str
-    parameters: tuple[tuple[int, int], ...]
-    parameter_bytes: int
-    static_shared: int
-    local_bytes: int
-    registers: int
-    const_bytes: int
-    max_threads: int
-    required_block: tuple[int, int, int] | None
-    ptx_version: int
+    name: str  # the name in the PTX text
+    parameters: tuple[tuple[int, int], ...]  # offset and size in bytes of each parameter, in order
+    parameter_bytes: int  # the size of the whole parameter buffer
+    static_shared: int  # bytes of ``.shared`` variables it can access, without dynamic ones
+    local_bytes: int  # bytes of local memory of its own frame, per thread
+    registers: int  # an estimate of ``CU_FUNC_ATTRIBUTE_NUM_REGS``
+    const_bytes: int  # bytes of ``.const`` variables in its module
+    max_threads: int  # the maximum number of threads per block
+    required_block: tuple[int, int, int] | None  # the block of ``.reqntid``
+    ptx_version: int  # ``.version`` as in ``CU_FUNC_ATTRIBUTE_PTX_VERSION``: 80 for 8.0
+    # The end of the last local variable in all frames; ``None`` if the stack grows at run time.
     local_extent: int | None = None
+    # The addresses of its ``.shared`` variables in the shared memory of a block.
     shared: dict[str, int] = field(default_factory=dict)
+    # Whether it asks where the shared memory that the system reserves is, as cooperative groups do.
+    # Others have no access to it.
     reads_reserved: bool = False
-    recursive: bool = False
-    required_cluster: tuple[int, int, int] | None = None
+    recursive: bool = False  # True if functions that it calls can call themselves
+    required_cluster: tuple[int, int, int] | None = None  # the cluster of ``.reqnctapercluster``
+    # The places in it, and in functions that it calls, that the emulated device does not implement.
+    # It cannot be launched if there are any.
     unimplemented: tuple[PtxDiagnostic, ...] = ()
 
 
@@ -70,41 +54,25 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class VariableCode:
-    """One module-scope ``.global`` or ``.const`` variable.
+    """One module-scope ``.global`` or ``.const`` variable."""
 
-    Attributes:
-        name: Its name in the PTX text.
-        space: ``"global"`` or ``"const"``.
-        size: Bytes; 0 for an unsized ``.extern`` array.
-        alignment: Bytes.
-        managed: True if it has ``.attribute(.managed)``.
-        initial: The initial contents up to the last given value; zeros follow.
-        relocations: Addresses in ``initial``.
-        linkage: ``"extern"``, ``"visible"``, ``"weak"``, ``"common"`` or none.
-    """
-
-    name: str
-    space: str
-    size: int
-    alignment: int
-    managed: bool
-    initial: bytes
-    relocations: tuple[Relocation, ...]
-    linkage: str | None
+    name: str  # its name in the PTX text
+    space: str  # ``"global"`` or ``"const"``
+    size: int  # bytes; 0 for an unsized ``.extern`` array
+    alignment: int  # bytes
+    managed: bool  # True if it has ``.attribute(.managed)``
+    initial: bytes  # the initial contents up to the last given value; zeros follow
+    relocations: tuple[Relocation, ...]  # addresses in ``initial``
+    linkage: str | None  # ``"extern"``, ``"visible"``, ``"weak"``, ``"common"`` or none
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleCode:
-    """All code and variables of one module.
+    """All code and variables of one module."""
 
-    Attributes:
-        kernels: Its entries by name.
-        variables: Its ``.global`` and ``.const`` variables by name.
-        functions: The code address of each function, for pointers to functions in initial values.
-        code: The decoded code of each kernel and function.
-    """
-
-    kernels: dict[str, KernelCode]
-    variables: dict[str, VariableCode]
+    kernels: dict[str, KernelCode]  # its entries by name
+    variables: dict[str, VariableCode]  # its ``.global`` and ``.const`` variables by name
+    # The code address of each function, for pointers to functions in initial values.
     functions: dict[str, int] = field(default_factory=dict)
+    # The decoded code of each kernel and function.
     code: dict[str, FunctionCode] = field(default_factory=dict)

@@ -50,22 +50,15 @@ _UNFINISHED = "the launch ended before the kernel was compiled"
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Amounts of `Launch.work`, of which the interpreter does about 2^29 in a second.
+    """Amounts of `Launch.work`, of which the interpreter does about 2^29 in a second."""
 
-    Attributes:
-        least: From which on a kernel without instructions is compiled: importing the compiler is a
-            small part of the time of such a launch.
-        per_operation: What every instruction adds.
-        interval: Between two decisions.
-        batch: Of a batch that has to end before compiled code takes over.
-        detectors: How many times as long work takes with detectors.
-    """
-
+    # From which on a kernel without instructions is compiled: importing the compiler is a small
+    # part of the time of such a launch.
     least: float = 3 << 26
-    per_operation: float = 1 << 18
-    interval: float = 1 << 20
-    batch: float = 1 << 27
-    detectors: float = 4
+    per_operation: float = 1 << 18  # what every instruction adds
+    interval: float = 1 << 20  # between two decisions
+    batch: float = 1 << 27  # of a batch that has to end before compiled code takes over
+    detectors: float = 4  # how many times as long work takes with detectors
 
 
 class KernelTier:

@@ -26,29 +26,21 @@ _OF_HEADERS = re.compile(r"(?:cuda|cooperative_groups|cub|thrust)::")
 
 @dataclass(frozen=True, slots=True)
 class KernelFacts:
-    """A kernel.
+    """A kernel."""
 
-    Attributes:
-        name: The symbol's name, as passed to ``cuLibraryGetKernel``.
-        parameters: In order, with the layout of the parameter buffer.
-        registers: Per thread.
-        shared_bytes: Static shared memory of a block, without the driver's reserved part.
-        local_bytes: Local memory of a thread with its callees; ``None`` if unknown: with recursion
-            or unresolved calls.
-        const_bytes: User constant memory of the module, the same for all its kernels.
-        max_threads: Per block, from ``__launch_bounds__`` (``.maxntid``).
-        required_block: The block size that the launch must have (``.reqntid``).
-        required_cluster: The cluster size that the launch must have (``.reqnctapercluster``).
-    """
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    registers: int | None = None
+    name: str  # the symbol's name, as passed to ``cuLibraryGetKernel``
+    parameters: tuple[Parameter, ...]  # in order, with the layout of the parameter buffer
+    registers: int | None = None  # per thread
+    # Static shared memory of a block, without the driver's reserved part.
     shared_bytes: int | None = None
+    # Local memory of a thread with its callees; ``None`` if unknown: with recursion or unresolved
+    # calls.
     local_bytes: int | None = None
+    # User constant memory of the module, the same for all its kernels.
     const_bytes: int | None = None
-    max_threads: int | None = None
-    required_block: Extent | None = None
+    max_threads: int | None = None  # per block, from ``__launch_bounds__`` (``.maxntid``)
+    required_block: Extent | None = None  # the block size that the launch must have (``.reqntid``)
+    # The cluster size that the launch must have (``.reqnctapercluster``).
     required_cluster: Extent | None = None
 
     @property
@@ -59,27 +51,20 @@ class KernelFacts:
 
 @dataclass(frozen=True, slots=True)
 class VariableFacts:
-    """A variable that the host can address: ``__device__``, ``__constant__``, ``__managed__``.
+    """A variable that the host can address: ``__device__``, ``__constant__``, ``__managed__``."""
 
-    Attributes:
-        name: The symbol's name, as passed to ``cuLibraryGetGlobal``.
-        space: ``"global"`` or ``"const"``.
-        size: Bytes.
-        alignment: Bytes.
-        managed: True for ``__managed__``: in space ``global``, at one address everywhere.
-        type: The PTX type (``"u32"``, ``"f32[4]"``) unless it is a byte array; nvcc emits C arrays
-            and structs as byte arrays.
-        is_zero: Whether a constant of PTX is zero until the host writes it; ``None`` if unknown.
-        is_initialized: Whether the image has a value for it.
-    """
-
-    name: str
-    space: str
-    size: int
-    alignment: int | None = None
+    name: str  # the symbol's name, as passed to ``cuLibraryGetGlobal``
+    space: str  # ``"global"`` or ``"const"``
+    size: int  # bytes
+    alignment: int | None = None  # bytes
+    # True for ``__managed__``: in space ``global``, at one address everywhere.
     managed: bool = False
+    # The PTX type (``"u32"``, ``"f32[4]"``) unless it is a byte array; nvcc emits C arrays and
+    # structs as byte arrays.
     type: str | None = None
+    # Whether a constant of PTX is zero until the host writes it; ``None`` if unknown.
     is_zero: bool | None = field(default=None, compare=False)
+    # Whether the image has a value for it.
     is_initialized: bool = field(default=False, compare=False)
 
     @property
@@ -95,59 +80,36 @@ class VariableFacts:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One image inside another: an entry of a fatbin, a member of an archive.
-
-    Attributes:
-        target: The architecture: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``.
-        size: Bytes, decompressed.
-        facts: The contents, or ``None`` if they cannot be read.
-        unread: The reason why it cannot be read.
-        stored: Bytes in the file.
-        number: Its number in the file, from 1.
-        fatbin: The number of its fatbin in the file, from 1.
-    """
+    """One image inside another: an entry of a fatbin, a member of an archive."""
 
     kind: ImageKind
-    target: str
-    size: int
-    facts: ImageFacts | None = None
-    unread: str | None = None
-    stored: int = 0
-    number: int = 1
-    fatbin: int = 1
+    target: str  # the architecture: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``
+    size: int  # bytes, decompressed
+    facts: ImageFacts | None = None  # the contents, or ``None`` if they cannot be read
+    unread: str | None = None  # the reason why it cannot be read
+    stored: int = 0  # bytes in the file
+    number: int = 1  # its number in the file, from 1
+    fatbin: int = 1  # the number of its fatbin in the file, from 1
 
 
 @dataclass(frozen=True, slots=True)
 class ImageFacts:
-    """The contents of one file.
+    """The contents of one file."""
 
-    Attributes:
-        kind: The kind of file.
-        kernels: In the order of the file. An image with parts has each kernel once, as in
-            the first part that contains it.
-        variables: Likewise.
-        unnamed: The variables without a name in the source, such as string literals.
-        targets: The architectures of its code: ``"sm_90"``, ``"compute_90"``.
-        ptx_version: The ``.version`` of PTX.
-        parts: The images inside it, of a fatbin, host object or archive.
-        externs: The undefined symbols, without those that the driver defines.
-        toolkit: The tool that built it: ``"ptxas 13.0, V13.0.88"``.
-        is_relocatable: True for a cubin that has yet to be linked.
-        relocations: The number of relocations in the code and data of a cubin.
-        has_unread_code: Whether only the declarations of a PTX text were read.
-    """
-
-    kind: ImageKind
+    kind: ImageKind  # the kind of file
+    # In the order of the file. An image with parts has each kernel once, as in the first part that
+    # contains it.
     kernels: tuple[KernelFacts, ...] = ()
-    variables: tuple[VariableFacts, ...] = ()
-    targets: tuple[str, ...] = ()
-    ptx_version: tuple[int, int] | None = None
-    parts: tuple[Part, ...] = ()
-    externs: tuple[str, ...] = ()
-    toolkit: str | None = None
-    is_relocatable: bool | None = None
-    relocations: int | None = None
-    has_unread_code: bool = False
+    variables: tuple[VariableFacts, ...] = ()  # likewise
+    targets: tuple[str, ...] = ()  # the architectures of its code: ``"sm_90"``, ``"compute_90"``
+    ptx_version: tuple[int, int] | None = None  # the ``.version`` of PTX
+    parts: tuple[Part, ...] = ()  # the images inside it, of a fatbin, host object or archive
+    externs: tuple[str, ...] = ()  # the undefined symbols, without those that the driver defines
+    toolkit: str | None = None  # the tool that built it: ``"ptxas 13.0, V13.0.88"``
+    is_relocatable: bool | None = None  # True for a cubin that has yet to be linked
+    relocations: int | None = None  # the number of relocations in the code and data of a cubin
+    has_unread_code: bool = False  # whether only the declarations of a PTX text were read
+    # The variables without a name in the source, such as string literals.
     unnamed: tuple[VariableFacts, ...] = ()
 
     def kernel(self, name: str) -> KernelFacts | None:

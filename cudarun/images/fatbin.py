@@ -61,30 +61,18 @@ _STREAMED_FROM = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The code for one target.
+    """The code for one target."""
 
-    Attributes:
-        kind: PTX, cubin or LTO-IR; ``UNKNOWN`` for other entries.
-        target: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``.
-        stored: The content as stored in the file; a view, so that nothing is read before it is
-            used.
-        size: Bytes of the content, decompressed.
-        compression: The compression method, if any.
-        is_scrambled: True if only NVIDIA's tools can read it, as with LTO-IR.
-        has_debug: Whether it was compiled with debug information (``-G``).
-        number: Its number in the file, from 1.
-        fatbin: The number of its fatbin in the file, from 1.
-    """
-
-    kind: ImageKind
-    target: str
+    kind: ImageKind  # PTX, cubin or LTO-IR; ``UNKNOWN`` for other entries
+    target: str  # ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``
+    # The content as stored in the file; a view, so that nothing is read before it is used.
     stored: bytes | memoryview
-    size: int
-    compression: Compression | None = None
-    is_scrambled: bool = False
-    has_debug: bool = False
-    number: int = 1
-    fatbin: int = 1
+    size: int  # bytes of the content, decompressed
+    compression: Compression | None = None  # the compression method, if any
+    is_scrambled: bool = False  # True if only NVIDIA's tools can read it, as with LTO-IR
+    has_debug: bool = False  # whether it was compiled with debug information (``-G``)
+    number: int = 1  # its number in the file, from 1
+    fatbin: int = 1  # the number of its fatbin in the file, from 1
 
     def content(self, origin: str) -> bytes:
         """Return the image itself, decompressed.

@@ -9,47 +9,31 @@ from cudarun.base.records import LEFT_OUT, dataclass
 
 @dataclass(frozen=True, slots=True)
 class ParameterMember:
-    """A member of a struct that is passed by value.
+    """A member of a struct that is passed by value."""
 
-    Attributes:
-        offset: The offset in the struct, in bytes.
-        size: The size in bytes; of an array that of all elements.
-        type: The C++ type, of an array that of an element; ``None`` for a bit field.
-        name: The name; ``None`` for a base class and an anonymous union.
-        count: The elements of an array.
-        members: The members of a struct, of an array those of an element.
-    """
-
-    offset: int
-    size: int
+    offset: int  # the offset in the struct, in bytes
+    size: int  # the size in bytes; of an array that of all elements
+    # The C++ type, of an array that of an element; ``None`` for a bit field.
     type: str | None = None
-    name: str | None = None
-    count: int = 1
+    name: str | None = None  # the name; ``None`` for a base class and an anonymous union
+    count: int = 1  # the elements of an array
+    # The members of a struct, of an array those of an element.
     members: tuple[ParameterMember, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a kernel.
+    """A parameter of a kernel."""
 
-    Attributes:
-        index: Its position, from 0.
-        offset: The offset in the parameter buffer.
-        size: Its size.
-        alignment: Its alignment, where the image has it.
-        type: Its type in C++ or PTX, where the image has it.
-        name: Its name, where the image has one.
-        members: The members of a struct, if the image has debug information.
-        count: The elements of an array, which only a struct contains.
-    """
-
-    index: int
-    offset: int
-    size: int
-    alignment: int | None = None
-    type: str | None = None
-    name: str | None = None
+    index: int  # its position, from 0
+    offset: int  # the offset in the parameter buffer
+    size: int  # its size
+    alignment: int | None = None  # its alignment, where the image has it
+    type: str | None = None  # its type in C++ or PTX, where the image has it
+    name: str | None = None  # its name, where the image has one
+    # The members of a struct, if the image has debug information.
     members: tuple[ParameterMember, ...] = field(default=(), metadata=LEFT_OUT)
+    # The elements of an array, which only a struct contains.
     count: int = field(default=1, metadata=LEFT_OUT)
 
     @property

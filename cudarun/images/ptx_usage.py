@@ -48,46 +48,32 @@ _CONSTANTS = (tree.Integer, tree.Float)
 
 @dataclass(slots=True)
 class PointerUse:
-    """The memory to which a parameter, or a member of one, points.
+    """The memory to which a parameter, or a member of one, points."""
 
-    Attributes:
-        element: The PTX type of its elements, ``f32``; ``None`` where it is not known.
-        width: The number of elements of the widest access: 4 for ``float4``.
-        is_read: Whether the kernel reads it.
-        is_written: Whether the kernel writes it.
-        geometry: The geometry of the texture or surface, ``a2d``, if it is the handle of one.
-        is_surface: Whether that is a surface.
-    """
-
+    # The PTX type of its elements, ``f32``; ``None`` where it is not known.
     element: str | None = None
-    width: int = 1
-    is_read: bool = False
-    is_written: bool = False
+    width: int = 1  # the number of elements of the widest access: 4 for ``float4``
+    is_read: bool = False  # whether the kernel reads it
+    is_written: bool = False  # whether the kernel writes it
+    # The geometry of the texture or surface, ``a2d``, if it is the handle of one.
     geometry: str | None = None
-    is_surface: bool = False
+    is_surface: bool = False  # whether that is a surface
 
 
 @dataclass(slots=True)
 class KernelUsage:
-    """The use of a kernel's parameters.
+    """The use of a kernel's parameters."""
 
-    Attributes:
-        pointers: The pointers among the parameters and their members.
-        values: The PTX types of all that the kernel loads from its parameters.
-        dimensions: The dimensions of the grid that it uses, from 1 to 3.
-        has_loop: Whether it branches backward.
-        has_dynamic_shared: Whether it uses dynamic shared memory.
-        shared_arrays: The sizes of its static arrays in shared memory, in bytes.
-        shared_access: The largest access to shared memory, in bytes.
-    """
-
+    # The pointers among the parameters and their members.
     pointers: dict[Place, PointerUse] = field(default_factory=dict)
+    # The PTX types of all that the kernel loads from its parameters.
     values: dict[Place, str] = field(default_factory=dict)
-    dimensions: int = 1
-    has_loop: bool = False
-    has_dynamic_shared: bool = False
+    dimensions: int = 1  # the dimensions of the grid that it uses, from 1 to 3
+    has_loop: bool = False  # whether it branches backward
+    has_dynamic_shared: bool = False  # whether it uses dynamic shared memory
+    # The sizes of its static arrays in shared memory, in bytes.
     shared_arrays: list[int] = field(default_factory=list)
-    shared_access: int = 1
+    shared_access: int = 1  # the largest access to shared memory, in bytes
 
 
 class KernelUsages:

@@ -21,23 +21,14 @@ _TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class FileSummary:
-    """A summary of a file.
+    """A summary of a file."""
 
-    Attributes:
-        kind: The kind of file.
-        targets: The architectures of its code; a fatbin has several.
-        ptx_version: The ``.version`` of PTX.
-        damage: The damage to its structure, in one line.
-        lines: The number of lines of a text.
-        externs: The undefined symbols of a cubin.
-    """
-
-    kind: ImageKind
-    targets: tuple[Architecture, ...] = ()
-    ptx_version: Version | None = None
-    damage: str | None = None
-    lines: int | None = None
-    externs: tuple[str, ...] = ()
+    kind: ImageKind  # the kind of file
+    targets: tuple[Architecture, ...] = ()  # the architectures of its code; a fatbin has several
+    ptx_version: Version | None = None  # the ``.version`` of PTX
+    damage: str | None = None  # the damage to its structure, in one line
+    lines: int | None = None  # the number of lines of a text
+    externs: tuple[str, ...] = ()  # the undefined symbols of a cubin
 
 
 def summarize(data: Data, origin: str) -> FileSummary:

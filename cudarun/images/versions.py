@@ -42,17 +42,11 @@ _TARGET = re.compile(r"(?P<family>sm|compute)_(?P<number>\d{1,9})(?P<suffix>[af]
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """The target of code: ``sm_90a`` is machine code, ``compute_90`` PTX or LTO-IR.
+    """The target of code: ``sm_90a`` is machine code, ``compute_90`` PTX or LTO-IR."""
 
-    Attributes:
-        is_virtual: True for code that has yet to be compiled to machine code.
-        number: 90, ten times the compute capability.
-        suffix: ``a`` for this architecture alone, ``f`` for its family, else empty.
-    """
-
-    is_virtual: bool
-    number: int
-    suffix: str = ""
+    is_virtual: bool  # True for code that has yet to be compiled to machine code
+    number: int  # 90, ten times the compute capability
+    suffix: str = ""  # ``a`` for this architecture alone, ``f`` for its family, else empty
 
     def __str__(self) -> str:
         return f"{'compute' if self.is_virtual else 'sm'}_{self.number}{self.suffix}"

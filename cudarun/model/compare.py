@@ -15,84 +15,52 @@ SpeedVerdict = Literal["faster", "slower", "no difference"]
 
 @dataclass(frozen=True, slots=True)
 class CaseTimings:
-    """The times of a case in one document.
+    """The times of a case in one document."""
 
-    Attributes:
-        case: The case of a spec, or the kernel of a launch.
-        device: The device, or the kind of GPU of a fleet.
-        samples: Its times in milliseconds; of a fleet, the median of each GPU.
-        work: The geometry and the buffers of the launch, as texts; empty for a fleet.
-    """
-
-    case: str
-    device: str
-    samples: tuple[float, ...]
+    case: str  # the case of a spec, or the kernel of a launch
+    device: str  # the device, or the kind of GPU of a fleet
+    samples: tuple[float, ...]  # its times in milliseconds; of a fleet, the median of each GPU
+    # The geometry and the buffers of the launch, as texts; empty for a fleet.
     work: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedCase:
-    """A case in both documents; times in milliseconds.
+    """A case in both documents; times in milliseconds."""
 
-    Attributes:
-        case: The case of a spec, or the kernel of a launch.
-        device: The device, or the kind of GPU of a fleet.
-        old: The median of its old times.
-        new: The median of its new times.
-        runs: The number of old and new times.
-        ratio: The new time divided by the old one: over 1 if it is slower.
-        low: The lower bound of the 95 % interval of the ratio; ``None`` with too few times.
-        high: The upper bound, likewise.
-        p_value: The probability of a difference at least as large if there is none.
-        verdict: The result, by the test and the threshold.
-        differences: The differences of geometry and buffers.
-    """
-
-    case: str
-    device: str
-    old: float
-    new: float
-    runs: tuple[int, ...]
-    ratio: float
+    case: str  # the case of a spec, or the kernel of a launch
+    device: str  # the device, or the kind of GPU of a fleet
+    old: float  # the median of its old times
+    new: float  # the median of its new times
+    runs: tuple[int, ...]  # the number of old and new times
+    ratio: float  # the new time divided by the old one: over 1 if it is slower
+    # The lower bound of the 95 % interval of the ratio; ``None`` with too few times.
     low: float | None
-    high: float | None
-    p_value: float
-    verdict: SpeedVerdict
-    differences: tuple[str, ...] = ()
+    high: float | None  # the upper bound, likewise
+    p_value: float  # the probability of a difference at least as large if there is none
+    verdict: SpeedVerdict  # the result, by the test and the threshold
+    differences: tuple[str, ...] = ()  # the differences of geometry and buffers
 
 
 @dataclass(frozen=True, slots=True)
 class MissingCase:
-    """A case that is in one document only.
+    """A case that is in one document only."""
 
-    Attributes:
-        case: The case.
-        file: The file that has it.
-    """
-
-    case: str
-    file: str
+    case: str  # the case
+    file: str  # the file that has it
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonReport:
-    """The times of two documents.
-
-    Attributes:
-        old: The first file.
-        new: The second file.
-        threshold: The change of a time that counts, as a part of 1.
-        cases: The cases in both files, in the order of the first.
-        missing: The cases in one file only.
-    """
+    """The times of two documents."""
 
     tag: ClassVar[Literal["compare"]] = "compare"
 
-    old: str
-    new: str
-    threshold: float
-    cases: tuple[ComparedCase, ...]
-    missing: tuple[MissingCase, ...] = ()
+    old: str  # the first file
+    new: str  # the second file
+    threshold: float  # the change of a time that counts, as a part of 1
+    cases: tuple[ComparedCase, ...]  # the cases in both files, in the order of the first
+    missing: tuple[MissingCase, ...] = ()  # the cases in one file only
 
     @property
     def exit_code(self) -> ExitCode:

@@ -17,68 +17,42 @@ that was never made."""
 
 @dataclass(frozen=True, slots=True)
 class StackEntry:
-    """A context on a thread's stack.
+    """A context on a thread's stack."""
 
-    Attributes:
-        name: The name of the context.
-        alive: Whether it was neither destroyed nor released.
-    """
-
-    name: str
-    alive: bool
+    name: str  # the name of the context
+    alive: bool  # whether it was neither destroyed nor released
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadStack:
-    """The context stack of a thread.
+    """The context stack of a thread."""
 
-    Attributes:
-        thread: The thread.
-        contexts: Its contexts, the current one first.
-    """
-
-    thread: str
-    contexts: tuple[StackEntry, ...]
+    thread: str  # the thread
+    contexts: tuple[StackEntry, ...]  # its contexts, the current one first
 
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """A step of a script.
-
-    Attributes:
-        number: Its number, from 1.
-        line: Its line, from 1.
-        thread: The thread that it ran on.
-        text: Its text.
-        call: The function that it called; empty where there is none.
-        result: The name of its result; empty where there is none.
-        code: The number of its result.
-        value: Its value, as text.
-        expected: What the script expects; ``None`` where it expects nothing.
-        verdict: ok or, of an expectation, passed or failed; error without one; not supported by the
-            driver; or not run, because something that it needs was never made.
-        milliseconds: The time of the call.
-        reason: Why it was not run or is not supported, or the driver's log.
-        stacks: The stacks of all threads after it.
-        floating: The contexts on no stack after it.
-    """
+    """A step of a script."""
 
     tag: ClassVar[Literal["step"]] = "step"
 
-    number: int
-    line: int
-    thread: str
-    text: str
-    call: str
-    result: str
-    code: int | None
-    value: str | None
-    expected: str | None
+    number: int  # its number, from 1
+    line: int  # its line, from 1
+    thread: str  # the thread that it ran on
+    text: str  # its text
+    call: str  # the function that it called; empty where there is none
+    result: str  # the name of its result; empty where there is none
+    code: int | None  # the number of its result
+    value: str | None  # its value, as text
+    expected: str | None  # what the script expects; ``None`` where it expects nothing
+    # ``ok`` or, of an expectation, passed or failed; error without one; not supported by the
+    # driver; or not run, because something that it needs was never made.
     verdict: Verdict
-    milliseconds: float | None
-    reason: str | None
-    stacks: tuple[ThreadStack, ...]
-    floating: tuple[str, ...]
+    milliseconds: float | None  # the time of the call
+    reason: str | None  # why it was not run or is not supported, or the driver's log
+    stacks: tuple[ThreadStack, ...]  # the stacks of all threads after it
+    floating: tuple[str, ...]  # the contexts on no stack after it
 
     @property
     def exit_code(self) -> ExitCode:
@@ -90,23 +64,16 @@ class StepReport:
 
 @dataclass(frozen=True, slots=True)
 class ScriptReport:
-    """A script of driver calls.
-
-    Attributes:
-        script: The file; ``None`` where the script was on the command line.
-        devices: The devices that dev=0, dev=1, … are.
-        steps: The steps that ran.
-        error: The error that the exit code is of; ``None`` where nothing but a check failed.
-        output: What kernels printed.
-    """
+    """A script of driver calls."""
 
     tag: ClassVar[Literal["ctx-run"]] = "ctx-run"
 
-    script: str | None
-    devices: tuple[str, ...]
-    steps: tuple[StepReport, ...]
+    script: str | None  # the file; ``None`` where the script was on the command line
+    devices: tuple[str, ...]  # the devices that dev=0, dev=1, … are
+    steps: tuple[StepReport, ...]  # the steps that ran
+    # The error that the exit code is of; ``None`` where nothing but a check failed.
     error: CudarunError | None = None
-    output: str = ""
+    output: str = ""  # what kernels printed
 
     @property
     def exit_code(self) -> ExitCode:
@@ -122,53 +89,33 @@ FactVerdict = Literal["passed", "failed", "not supported"]
 
 @dataclass(frozen=True, slots=True)
 class FactOnDevice:
-    """A fact, tried on a device.
+    """A fact, tried on a device."""
 
-    Attributes:
-        device: The device, as for ``--device``.
-        verdict: The result.
-        reason: Why.
-        steps: The steps of its script.
-    """
-
-    device: str
-    verdict: FactVerdict
-    reason: str | None
-    steps: tuple[StepReport, ...]
+    device: str  # the device, as for ``--device``
+    verdict: FactVerdict  # the result
+    reason: str | None  # why
+    steps: tuple[StepReport, ...]  # the steps of its script
 
 
 @dataclass(frozen=True, slots=True)
 class FactReport:
-    """A documented fact about contexts.
+    """A documented fact about contexts."""
 
-    Attributes:
-        name: Its name.
-        sentence: The fact.
-        note: Where drivers or bindings differ.
-        script: Its script, as for ctx run.
-        outcomes: One for each device of the document.
-    """
-
-    name: str
-    sentence: str
-    note: str | None
-    script: str
-    outcomes: tuple[FactOnDevice, ...]
+    name: str  # its name
+    sentence: str  # the fact
+    note: str | None  # where drivers or bindings differ
+    script: str  # its script, as for ctx run
+    outcomes: tuple[FactOnDevice, ...]  # one for each device of the document
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """Facts about contexts, tried on devices.
-
-    Attributes:
-        devices: The devices; empty with ``--list``.
-        facts: The facts, in order.
-    """
+    """Facts about contexts, tried on devices."""
 
     tag: ClassVar[Literal["ctx-verify"]] = "ctx-verify"
 
-    devices: tuple[str, ...]
-    facts: tuple[FactReport, ...]
+    devices: tuple[str, ...]  # the devices; empty with ``--list``
+    facts: tuple[FactReport, ...]  # the facts, in order
 
     def count(self, verdict: FactVerdict) -> int:
         """Return the number of outcomes with a verdict, over all facts and devices."""
@@ -185,67 +132,41 @@ class VerifyReport:
 
 @dataclass(frozen=True, slots=True)
 class ContextInfo:
-    """The contexts of a device.
+    """The contexts of a device."""
 
-    Attributes:
-        device: The device, as for ``--device``.
-        name: Its name.
-        primary_active: Whether the primary context was active at first.
-        primary_flags: Its flags at first, as for ``--ctx-flags``.
-        current_before: Whether a context was current at first.
-        made: The context that the rest is about: primary or new.
-        flags: Its flags.
-        api_version: Its API version.
-        limits: Its limits, by name; ``None`` where the device has no such limit.
-        cache_config: Its cache preference.
-        stream_priorities: The least and the greatest priority of a stream.
-        milliseconds: The time to create it.
-        another_milliseconds: The time to create one more.
-        another_bytes: The device memory that one more takes.
-    """
-
-    device: str
-    name: str
-    primary_active: bool
-    primary_flags: tuple[str, ...]
-    current_before: bool
-    made: str
-    flags: tuple[str, ...]
-    api_version: int
+    device: str  # the device, as for ``--device``
+    name: str  # its name
+    primary_active: bool  # whether the primary context was active at first
+    primary_flags: tuple[str, ...]  # its flags at first, as for ``--ctx-flags``
+    current_before: bool  # whether a context was current at first
+    made: str  # the context that the rest is about: primary or new
+    flags: tuple[str, ...]  # its flags
+    api_version: int  # its API version
+    # Its limits, by name; ``None`` where the device has no such limit.
     limits: dict[str, int | None]
-    cache_config: str
-    stream_priorities: tuple[int, int]
-    milliseconds: float
-    another_milliseconds: float
-    another_bytes: int
+    cache_config: str  # its cache preference
+    stream_priorities: tuple[int, int]  # the least and the greatest priority of a stream
+    milliseconds: float  # the time to create it
+    another_milliseconds: float  # the time to create one more
+    another_bytes: int  # the device memory that one more takes
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOutcome:
-    """The contexts of a device, or why they are not known.
+    """The contexts of a device, or why they are not known."""
 
-    Attributes:
-        device: The device, as for ``--device``.
-        info: Its contexts; ``None`` where there is an error.
-        error: The error.
-    """
-
-    device: str
-    info: ContextInfo | None
-    error: CudarunError | None
+    device: str  # the device, as for ``--device``
+    info: ContextInfo | None  # its contexts; ``None`` where there is an error
+    error: CudarunError | None  # the error
 
 
 @dataclass(frozen=True, slots=True)
 class ContextsReport:
-    """The contexts of devices.
-
-    Attributes:
-        outcomes: One for each device, in order.
-    """
+    """The contexts of devices."""
 
     tag: ClassVar[Literal["ctx-show"]] = "ctx-show"
 
-    outcomes: tuple[ContextOutcome, ...]
+    outcomes: tuple[ContextOutcome, ...]  # one for each device, in order
 
     @property
     def error(self) -> CudarunError | None:

@@ -11,35 +11,20 @@ from cudarun.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """A device as the driver describes it; sizes in bytes.
+    """A device as the driver describes it; sizes in bytes."""
 
-    Attributes:
-        label: The device as for ``--device``, such as 0, cpu or cpu:1.
-        index: The driver's ordinal.
-        name: Its name.
-        uuid: Its UUID.
-        pci_bus_id: Its PCI bus id.
-        compute_capability: Major and minor.
-        multiprocessors: The number of multiprocessors.
-        memory_free: Free memory; ``None`` where the driver was not asked.
-        memory_total: All memory.
-        driver_version: The CUDA version of the driver.
-        ptx_version: The newest PTX that the driver compiles.
-        peers: The ordinals of the devices whose memory it can access.
-    """
-
-    label: str
-    index: int
-    name: str
-    uuid: str
-    pci_bus_id: str
-    compute_capability: tuple[int, int]
-    multiprocessors: int
-    memory_free: int | None
-    memory_total: int
-    driver_version: tuple[int, int]
-    ptx_version: tuple[int, int] | None
-    peers: tuple[int, ...] = ()
+    label: str  # the device as for ``--device``, such as 0, cpu or cpu:1
+    index: int  # the driver's ordinal
+    name: str  # its name
+    uuid: str  # its UUID
+    pci_bus_id: str  # its PCI bus id
+    compute_capability: tuple[int, int]  # major and minor
+    multiprocessors: int  # the number of multiprocessors
+    memory_free: int | None  # free memory; ``None`` where the driver was not asked
+    memory_total: int  # all memory
+    driver_version: tuple[int, int]  # the CUDA version of the driver
+    ptx_version: tuple[int, int] | None  # the newest PTX that the driver compiles
+    peers: tuple[int, ...] = ()  # the ordinals of the devices whose memory it can access
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,32 +55,21 @@ State = Literal["well", "note", "wrong"]
 
 @dataclass(frozen=True, slots=True)
 class DoctorFinding:
-    """A part of the machine that was examined.
+    """A part of the machine that was examined."""
 
-    Attributes:
-        subject: The part.
-        state: well; note, which keeps no GPU from working; or wrong, which does.
-        says: What was found.
-        remedy: What to do about it; empty where all is well.
-    """
-
-    subject: str
-    state: State
-    says: str
-    remedy: str = ""
+    subject: str  # the part
+    state: State  # ``well``; note, which keeps no GPU from working; or wrong, which does
+    says: str  # what was found
+    remedy: str = ""  # what to do about it; empty where all is well
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """The report of ``devices --doctor``.
-
-    Attributes:
-        findings: All parts that were examined, in order.
-    """
+    """The report of ``devices --doctor``."""
 
     tag: ClassVar[Literal["devices-doctor"]] = "devices-doctor"
 
-    findings: tuple[DoctorFinding, ...]
+    findings: tuple[DoctorFinding, ...]  # all parts that were examined, in order
 
     @property
     def exit_code(self) -> ExitCode:

@@ -18,79 +18,53 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CudaResult:
-    """A result of a driver call.
+    """A result of a driver call."""
 
-    Attributes:
-        name: The name of the ``CUresult``, such as CUDA_ERROR_INVALID_VALUE.
-        number: Its number.
-    """
-
-    name: str
-    number: int
+    name: str  # the name of the ``CUresult``, such as CUDA_ERROR_INVALID_VALUE
+    number: int  # its number
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedPtxDiagnostic:
-    """A diagnostic of cudarun's own PTX parser.
+    """A diagnostic of cudarun's own PTX parser."""
 
-    Attributes:
-        line: The line, from 1.
-        column: The column, from 1.
-        severity: The severity as ptxas grades it.
-        message: Its text.
-    """
-
-    line: int
-    column: int
-    severity: Literal["fatal", "error", "warning", "info"]
-    message: str
+    line: int  # the line, from 1
+    column: int  # the column, from 1
+    severity: Literal["fatal", "error", "warning", "info"]  # the severity as ptxas grades it
+    message: str  # its text
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedError:
-    """An error.
+    """An error."""
 
-    Attributes:
-        kind: The class of error, which decides the exit code.
-        exit_code: The exit code of the class.
-        message: The operation and what happened.
-        cuda: The driver's result.
-        hint: What to do about it.
-        log: A compiler's, linker's or driver's log, or a fault report.
-        places: The places in the report of a fault or a hang of the emulated device.
-        warnings: Diagnostics from before the error.
-        findings: What detectors found before the error.
-        statistics: What was counted before the error.
-        engines: The engines that ran kernels of an emulated device before the error.
-        file: The file.
-        kernel: The kernel.
-        argument: The argument of the kernel.
-        device: The device, as for ``--device``.
-        step: The step of a script.
-        diagnostics: The log, in its parts.
-        explanation: Why an image was refused.
-    """
-
-    kind: ErrorKind
-    exit_code: int
-    message: str
-    cuda: CudaResult | None = field(metadata=beside("cuda"))
-    hint: str | None = field(metadata=beside("hint"))
+    kind: ErrorKind  # the class of error, which decides the exit code
+    exit_code: int  # the exit code of the class
+    message: str  # the operation and what happened
+    cuda: CudaResult | None = field(metadata=beside("cuda"))  # the driver's result
+    hint: str | None = field(metadata=beside("hint"))  # what to do about it
+    # A compiler's, linker's or driver's log, or a fault report.
     log: str | None = field(metadata=beside("log"))
+    # The places in the report of a fault or a hang of the emulated device.
     places: tuple[FaultPlace, ...] | None = field(metadata=beside("places"))
+    # Diagnostics from before the error.
     warnings: tuple[Diagnostic, ...] | None = field(metadata=beside("warnings"))
+    # What detectors found before the error.
     findings: tuple[LaunchFinding, ...] | None = field(metadata=beside("findings"))
+    # What was counted before the error.
     statistics: LaunchStatistics | None = field(metadata=beside("statistics"))
+    # The engines that ran kernels of an emulated device before the error.
     engines: tuple[KernelEngine, ...] | None = field(metadata=beside("engines"))
-    file: str | None = field(metadata=beside("file"))
-    kernel: str | None = field(metadata=beside("kernel"))
-    argument: str | None = field(metadata=beside("argument"))
-    device: str | None = field(metadata=beside("device"))
-    step: str | None = field(metadata=beside("step"))
+    file: str | None = field(metadata=beside("file"))  # the file
+    kernel: str | None = field(metadata=beside("kernel"))  # the kernel
+    argument: str | None = field(metadata=beside("argument"))  # the argument of the kernel
+    device: str | None = field(metadata=beside("device"))  # the device, as for ``--device``
+    step: str | None = field(metadata=beside("step"))  # the step of a script
+    # The log, in its parts.
     diagnostics: tuple[Diagnostic, ...] | tuple[LocatedPtxDiagnostic, ...] | None = field(
         metadata=beside("diagnostics")
     )
-    explanation: str | None = field(metadata=beside("explanation"))
+    explanation: str | None = field(metadata=beside("explanation"))  # why an image was refused
 
 
 def described(error: CudarunError) -> DescribedError:

@@ -15,89 +15,53 @@ SIGNALED = range(129, 193)
 
 @dataclass(frozen=True, slots=True)
 class ExecutedKernel:
-    """The launches of a kernel in all processes.
+    """The launches of a kernel in all processes."""
 
-    Attributes:
-        kernel: The kernel's symbol.
-        demangled: Its name in C++ spelling.
-        name: Its name without namespaces and template arguments.
-        launches: Their number.
-        milliseconds: The time of all.
-    """
-
-    kernel: str
-    demangled: str
-    name: str = field(metadata=LEFT_OUT)
-    launches: int
-    milliseconds: float
+    kernel: str  # the kernel's symbol
+    demangled: str  # its name in C++ spelling
+    name: str = field(metadata=LEFT_OUT)  # its name without namespaces and template arguments
+    launches: int  # their number
+    milliseconds: float  # the time of all
 
 
 @dataclass(frozen=True, slots=True)
 class UncheckedError:
-    """A failed call whose error the program ignores.
+    """A failed call whose error the program ignores."""
 
-    Attributes:
-        call: The call.
-        error: The error.
-        function: The function that calls it; `None` if the file has no symbols.
-        file: The executable or the library with the caller.
-        offset: The address after the call in the file.
-        count: How often it failed there.
-    """
-
-    call: str
-    error: str
-    function: str | None
-    file: str
-    offset: int
-    count: int
+    call: str  # the call
+    error: str  # the error
+    function: str | None  # the function that calls it; `None` if the file has no symbols
+    file: str  # the executable or the library with the caller
+    offset: int  # the address after the call in the file
+    count: int  # how often it failed there
 
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedCall:
-    """A call that the emulated device does not have.
+    """A call that the emulated device does not have."""
 
-    Attributes:
-        call: The call.
-        count: How often the program made it.
-    """
-
-    call: str
-    count: int
+    call: str  # the call
+    count: int  # how often the program made it
 
 
 @dataclass(frozen=True, slots=True)
 class ExecReport:
-    """The run of a program.
+    """The run of a program."""
 
-    Attributes:
-        program: The program and its arguments.
-        program_status: The exit status of the program, as a shell has it.
-        seconds: The time of the run.
-        kernels: The kernels that ran, those with the most time first.
-        detectors: The reports of the detectors, one for each process.
-        unchecked: Failed calls whose errors were ignored.
-        unsupported: The calls that the emulated device does not have.
-        problems: Why code could not be loaded, or a library not be used.
-        defects: Errors of cudarun itself, after which no fault is reported.
-        fault: The report of the fault that ended a kernel.
-        limit: The time limit that was exceeded, in seconds.
-        running: The states of the threads of a kernel that was running at the end.
-        keeps_status: Whether the exit code is always that of the program.
-    """
-
-    program: str
-    program_status: int
-    seconds: float
-    kernels: tuple[ExecutedKernel, ...] = ()
-    detectors: tuple[DetectorReport, ...] = ()
-    unchecked: tuple[UncheckedError, ...] = ()
+    program: str  # the program and its arguments
+    program_status: int  # the exit status of the program, as a shell has it
+    seconds: float  # the time of the run
+    kernels: tuple[ExecutedKernel, ...] = ()  # the kernels that ran, those with the most time first
+    detectors: tuple[DetectorReport, ...] = ()  # the reports of the detectors, one for each process
+    unchecked: tuple[UncheckedError, ...] = ()  # failed calls whose errors were ignored
+    # The calls that the emulated device does not have.
     unsupported: tuple[UnsupportedCall, ...] = ()
-    problems: tuple[str, ...] = ()
-    defects: tuple[str, ...] = ()
-    fault: str | None = None
-    limit: float | None = None
-    running: str | None = None
+    problems: tuple[str, ...] = ()  # why code could not be loaded, or a library not be used
+    defects: tuple[str, ...] = ()  # errors of cudarun itself, after which no fault is reported
+    fault: str | None = None  # the report of the fault that ended a kernel
+    limit: float | None = None  # the time limit that was exceeded, in seconds
+    running: str | None = None  # the states of the threads of a kernel that was running at the end
+    # Whether the exit code is always that of the program.
     keeps_status: bool = field(default=False, metadata=LEFT_OUT)
     tag: ClassVar[Literal["exec"]] = "exec"
 

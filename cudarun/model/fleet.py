@@ -41,42 +41,26 @@ def overall(codes: Iterable[ExitCode]) -> ExitCode:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The first run of a case with another output than its first run on the same GPU.
+    """The first run of a case with another output than its first run on the same GPU."""
 
-    Attributes:
-        buffer: The buffer.
-        run: The number of the run, from 1.
-        digests: Its digests in the first run and in this one.
-    """
-
-    buffer: str
-    run: int
-    digests: tuple[str, ...]
+    buffer: str  # the buffer
+    run: int  # the number of the run, from 1
+    digests: tuple[str, ...]  # its digests in the first run and in this one
 
 
 @dataclass(frozen=True, slots=True)
 class FleetCase:
-    """A case on one GPU, with all its runs.
+    """A case on one GPU, with all its runs."""
 
-    Attributes:
-        name: The name of the case.
-        verdict: The worst result of its runs.
-        reason: Why it failed or was skipped; ``None`` where it passed.
-        exit_code: The largest code of its runs.
-        runs: The number of runs.
-        milliseconds: The median time of the runs; ``None`` where none came back.
-        digests: By buffer, the digest of the first run.
-        changes: The outputs that are not the same in all runs.
-    """
-
-    name: str
-    verdict: Literal["passed", "failed", "skipped"]
-    reason: str | None
-    exit_code: ExitCode
-    runs: int
-    milliseconds: float | None
+    name: str  # the name of the case
+    verdict: Literal["passed", "failed", "skipped"]  # the worst result of its runs
+    reason: str | None  # why it failed or was skipped; ``None`` where it passed
+    exit_code: ExitCode  # the largest code of its runs
+    runs: int  # the number of runs
+    milliseconds: float | None  # the median time of the runs; ``None`` where none came back
+    # By buffer, the digest of the first run.
     digests: Mapping[str, str] = field(default_factory=dict)
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = ()  # the outputs that are not the same in all runs
 
 
 def cases_code(cases: Iterable[FleetCase], *, objected: bool = False) -> ExitCode:
@@ -87,15 +71,10 @@ def cases_code(cases: Iterable[FleetCase], *, objected: bool = False) -> ExitCod
 
 @dataclass(frozen=True, slots=True)
 class NodeGpu:
-    """A GPU of a node.
+    """A GPU of a node."""
 
-    Attributes:
-        identity: The GPU.
-        cases: Its cases, in the order of the spec.
-    """
-
-    identity: DeviceIdentity
-    cases: tuple[FleetCase, ...]
+    identity: DeviceIdentity  # the GPU
+    cases: tuple[FleetCase, ...]  # its cases, in the order of the spec
 
     @property
     def exit_code(self) -> ExitCode:
@@ -105,25 +84,16 @@ class NodeGpu:
 
 @dataclass(frozen=True, slots=True)
 class FleetGpu:
-    """A GPU of the fleet.
+    """A GPU of the fleet."""
 
-    Attributes:
-        identity: The GPU.
-        verdict: The verdict.
-        reason: Why it is not ok; ``None`` where it is.
-        exit_code: The largest code of its cases.
-        cases: Its cases, in the order of the spec.
-        objections: Why its outputs are wrong though its checks pass, a text per output.
-        slow: Its times that are outliers in the fleet, a text per case.
-    """
-
-    identity: DeviceIdentity
-    verdict: GpuVerdict = field(init=False)
-    reason: str | None = field(init=False)
-    exit_code: ExitCode = field(init=False)
-    cases: tuple[FleetCase, ...]
+    identity: DeviceIdentity  # the GPU
+    verdict: GpuVerdict = field(init=False)  # the verdict
+    reason: str | None = field(init=False)  # why it is not ok; ``None`` where it is
+    exit_code: ExitCode = field(init=False)  # the largest code of its cases
+    cases: tuple[FleetCase, ...]  # its cases, in the order of the spec
+    # Why its outputs are wrong though its checks pass, a text per output.
     objections: tuple[str, ...] = ()
-    slow: tuple[str, ...] = ()
+    slow: tuple[str, ...] = ()  # its times that are outliers in the fleet, a text per case
 
     def __post_init__(self) -> None:
         code = cases_code(self.cases, objected=bool(self.objections))
@@ -145,19 +115,13 @@ class FleetGpu:
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """The result of one node: ``fleet --node``.
-
-    Attributes:
-        version: The version of cudarun on the node.
-        seconds: The time of all its runs.
-        gpus: Its GPUs, in the order of their indices.
-    """
+    """The result of one node: ``fleet --node``."""
 
     tag: ClassVar[Literal["fleet-node"]] = "fleet-node"
 
-    version: str
-    seconds: float
-    gpus: tuple[NodeGpu, ...]
+    version: str  # the version of cudarun on the node
+    seconds: float  # the time of all its runs
+    gpus: tuple[NodeGpu, ...]  # its GPUs, in the order of their indices
 
     @property
     def exit_code(self) -> ExitCode:
@@ -167,21 +131,14 @@ class NodeReport:
 
 @dataclass(frozen=True, slots=True)
 class FleetHost:
-    """A host of the fleet.
-
-    Attributes:
-        host: The host, as in ``--hosts``.
-        seconds: The time of its command.
-        gpus: Its GPUs; none where the host was not measured.
-        problem: Why the host was not measured; ``None`` if it was.
-    """
+    """A host of the fleet."""
 
     tag: ClassVar[Literal["fleet-host"]] = "fleet-host"
 
-    host: str
-    seconds: float
-    gpus: tuple[FleetGpu, ...] = ()
-    problem: str | None = None
+    host: str  # the host, as in ``--hosts``
+    seconds: float  # the time of its command
+    gpus: tuple[FleetGpu, ...] = ()  # its GPUs; none where the host was not measured
+    problem: str | None = None  # why the host was not measured; ``None`` if it was
 
     @property
     def exit_code(self) -> ExitCode:
@@ -191,52 +148,35 @@ class FleetHost:
 
 @dataclass(frozen=True, slots=True)
 class Consensus:
-    """The agreement of the GPUs of one kind on one output.
+    """The agreement of the GPUs of one kind on one output."""
 
-    Attributes:
-        kind: The name of the GPUs.
-        case: The case.
-        buffer: The buffer.
-        agreeing: The number of GPUs with the digest of the majority; 0 without a majority.
-        dissenting: The other GPUs, as ``host/index``; all without a majority.
-        is_deterministic: Whether most GPUs agree with themselves over their runs; if not, the
-            output is not compared.
-    """
-
-    kind: str
-    case: str
-    buffer: str
-    agreeing: int
-    dissenting: tuple[str, ...]
+    kind: str  # the name of the GPUs
+    case: str  # the case
+    buffer: str  # the buffer
+    agreeing: int  # the number of GPUs with the digest of the majority; 0 without a majority
+    dissenting: tuple[str, ...]  # the other GPUs, as ``host/index``; all without a majority
+    # Whether most GPUs agree with themselves over their runs; if not, the output is not compared.
     is_deterministic: bool
 
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:
-    """A spec on all GPUs of all hosts.
-
-    Attributes:
-        spec: The spec file.
-        seed: The seed of all cases; ``None`` for their own.
-        seconds: The time of the whole run.
-        hosts: The hosts, in the order of ``--hosts``.
-        counts: The number of GPUs by verdict; a host that was not measured counts as one.
-        consensus: The outputs on which GPUs disagree, or that are not deterministic.
-        compared: The number of outputs that were compared.
-        sick: The hosts with a GPU that is not ok, without those that were not measured.
-        kept: The file with the spec and its inputs; ``None`` where none was written.
-    """
+    """A spec on all GPUs of all hosts."""
 
     tag: ClassVar[Literal["fleet"]] = "fleet"
 
-    spec: str
-    seed: int | None
-    seconds: float
-    hosts: tuple[FleetHost, ...]
+    spec: str  # the spec file
+    seed: int | None  # the seed of all cases; ``None`` for their own
+    seconds: float  # the time of the whole run
+    hosts: tuple[FleetHost, ...]  # the hosts, in the order of ``--hosts``
+    # The number of GPUs by verdict; a host that was not measured counts as one.
     counts: dict[GpuVerdict, int] = field(init=False)
+    # The outputs on which GPUs disagree, or that are not deterministic.
     consensus: tuple[Consensus, ...]
-    compared: int
+    compared: int  # the number of outputs that were compared
+    # The hosts with a GPU that is not ok, without those that were not measured.
     sick: tuple[str, ...] = field(init=False)
+    # The file with the spec and its inputs; ``None`` where none was written.
     kept: str | None = None
 
     def __post_init__(self) -> None:

@@ -33,23 +33,15 @@ Pixels: TypeAlias = tuple[tuple[tuple[int, int, int], ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A buffer reduced to what a terminal can show.
+    """A buffer reduced to what a terminal can show."""
 
-    Attributes:
-        name: The buffer.
-        kind: The kind of figure.
-        minimum: The smallest finite number.
-        maximum: The largest finite number.
-        not_finite: The number of NaNs and infinities, which are left out.
-        series: Of a histogram, the number of elements in each interval; of a plot, the smallest and
-            largest number of each column, or ``None``; of an image, rows of red, green and blue.
-    """
-
-    name: str
-    kind: Literal["hist", "plot", "image"]
-    minimum: float
-    maximum: float
-    not_finite: int
+    name: str  # the buffer
+    kind: Literal["hist", "plot", "image"]  # the kind of figure
+    minimum: float  # the smallest finite number
+    maximum: float  # the largest finite number
+    not_finite: int  # the number of NaNs and infinities, which are left out
+    # Of a histogram, the number of elements in each interval; of a plot, the smallest and largest
+    # number of each column, or ``None``; of an image, rows of red, green and blue.
     series: Counts | Columns | Pixels
 
 
@@ -61,247 +53,160 @@ AFTER_OTHERS = "as before other launches"
 
 @dataclass(frozen=True, slots=True)
 class LayoutRow:
-    """A parameter of the kernel, or a member of a struct; sizes in bytes.
+    """A parameter of the kernel, or a member of a struct; sizes in bytes."""
 
-    Attributes:
-        name: Its name; s.n for the member n of s.
-        type: Its type in the argument grammar; pointers as in C.
-        offset: The offset in the parameter buffer.
-        size: Its size.
-        alignment: Its alignment.
-        padding_before: Unused bytes before it.
-        value: Its value, as text.
-    """
-
-    name: str
-    type: str
-    offset: int
-    size: int
-    alignment: int
-    padding_before: int
-    value: str
+    name: str  # its name; s.n for the member n of s
+    type: str  # its type in the argument grammar; pointers as in C
+    offset: int  # the offset in the parameter buffer
+    size: int  # its size
+    alignment: int  # its alignment
+    padding_before: int  # unused bytes before it
+    value: str  # its value, as text
 
 
 @dataclass(frozen=True, slots=True)
 class BufferResult:
-    """A device buffer after the launch.
+    """A device buffer after the launch."""
 
-    Attributes:
-        name: The name of the argument.
-        type: The element type in the argument grammar.
-        shape: Its dimensions.
-        nbytes: Its size in bytes, without guard zones.
-        never_written: The number of elements that were never written; ``None`` where the buffer had
-            an initializer.
-        guard_damage: The offset of the first damaged byte of its guard zones, from the start of the
-            buffer and negative before it; ``None`` where they are intact.
-        digest: The digest of its contents; ``None`` where none was requested.
-    """
-
-    name: str
-    type: str
-    shape: tuple[int, ...]
-    nbytes: int
+    name: str  # the name of the argument
+    type: str  # the element type in the argument grammar
+    shape: tuple[int, ...]  # its dimensions
+    nbytes: int  # its size in bytes, without guard zones
+    # The number of elements that were never written; ``None`` where the buffer had an initializer.
     never_written: int | None
+    # The offset of the first damaged byte of its guard zones, from the start of the buffer and
+    # negative before it; ``None`` where they are intact.
     guard_damage: int | None
+    # The digest of its contents; ``None`` where none was requested.
     digest: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
 class BufferCopy:
-    """The contents of a buffer after the launch, in the file of `Program.copies`.
+    """The contents of a buffer after the launch, in the file of `Program.copies`."""
 
-    Attributes:
-        name: The name of the argument.
-        offset: The offset in the file in bytes.
-        dtype: The dtype of the elements' numbers.
-        shape: The shape of the array, with the axes of vectors last.
-    """
-
-    name: str
-    offset: int
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
+    name: str  # the name of the argument
+    offset: int  # the offset in the file in bytes
+    dtype: np.dtype[Any]  # the dtype of the elements' numbers
+    shape: tuple[int, ...]  # the shape of the array, with the axes of vectors last
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """The value of a ``--print``.
+    """The value of a ``--print``."""
 
-    Attributes:
-        expression: The expression as given.
-        text: Its value, as text.
-        value: Its value.
-        step: The step after which it was evaluated; ``None`` after the last one.
-    """
-
-    expression: str
-    text: str
-    value: object
-    step: int | None = None
+    expression: str  # the expression as given
+    text: str  # its value, as text
+    value: object  # its value
+    step: int | None = None  # the step after which it was evaluated; ``None`` after the last one
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A file that ``--save`` wrote.
+    """A file that ``--save`` wrote."""
 
-    Attributes:
-        name: The buffer.
-        path: The file.
-        nbytes: Its size in bytes.
-    """
-
-    name: str
-    path: str
-    nbytes: int
+    name: str  # the buffer
+    path: str  # the file
+    nbytes: int  # its size in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """Memory that is not an argument: a variable of the image, or a buffer of ``--buffer``.
+    """Memory that is not an argument: a variable of the image, or a buffer of ``--buffer``."""
 
-    Attributes:
-        name: The name in the request; symbol("…") where the request has that.
-        symbol: The name of the variable's symbol, mangled in C++; ``None`` for a buffer.
-        space: global or const.
-        type: The type in the argument grammar, with the number of elements: f32[5].
-        nbytes: Its size in bytes.
-        value: The value of ``--set`` or the initializer, as text; ``None`` where there is none.
-    """
-
-    name: str
-    symbol: str | None
-    space: str
-    type: str
-    nbytes: int
+    name: str  # the name in the request; symbol("…") where the request has that
+    symbol: str | None  # the name of the variable's symbol, mangled in C++; ``None`` for a buffer
+    space: str  # ``global`` or ``const``
+    type: str  # the type in the argument grammar, with the number of elements: f32[5]
+    nbytes: int  # its size in bytes
+    # The value of ``--set`` or the initializer, as text; ``None`` where there is none.
     value: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class KernelLaunch:
-    """A launch of a kernel.
+    """A launch of a kernel."""
 
-    Attributes:
-        kernel: The kernel's name.
-        demangled: Its name in C++ spelling.
-        grid: Blocks in the grid.
-        block: Threads in a block.
-        threads: The requested number of threads; ``None`` without ``--threads``.
-        shared_bytes: Dynamic shared memory of a block.
-        cluster: Blocks in a cluster.
-        cooperative: Whether the launch is cooperative.
-        parameters: The contents of the parameter buffer.
-        memory: The variables of the image that it uses, and its other buffers.
-    """
-
-    kernel: str
-    demangled: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
+    kernel: str  # the kernel's name
+    demangled: str  # its name in C++ spelling
+    grid: tuple[int, int, int]  # blocks in the grid
+    block: tuple[int, int, int]  # threads in a block
+    # The requested number of threads; ``None`` without ``--threads``.
     threads: tuple[int, int, int] | None
-    shared_bytes: int
-    cluster: tuple[int, int, int] | None
-    cooperative: bool
+    shared_bytes: int  # dynamic shared memory of a block
+    cluster: tuple[int, int, int] | None  # blocks in a cluster
+    cooperative: bool  # whether the launch is cooperative
+    # The contents of the parameter buffer.
     parameters: tuple[LayoutRow, ...] = field(metadata=DETAIL)
+    # The variables of the image that it uses, and its other buffers.
     memory: tuple[MemoryRow, ...] = field(metadata=DETAIL)
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult(KernelLaunch):
-    """One step of a program.
+    """One step of a program."""
 
-    Attributes:
-        image: The file.
-        times: The number of launches.
-        milliseconds: The time of all of them with their synchronization; with ``--repeat``, the
-            median; ``None`` in a graph.
-        timing: The times of ``--repeat``; ``None`` in a graph.
-    """
-
-    image: str = field(metadata=FIRST)
-    times: int
+    image: str = field(metadata=FIRST)  # the file
+    times: int  # the number of launches
+    # The time of all of them with their synchronization; with ``--repeat``, the median; ``None`` in
+    # a graph.
     milliseconds: Number | None
-    timing: TimingResult | None
+    timing: TimingResult | None  # the times of ``--repeat``; ``None`` in a graph
 
 
 @dataclass(frozen=True, slots=True)
 class KernelEngine:
-    """The engine that executed a kernel on an emulated device.
+    """The engine that executed a kernel on an emulated device."""
 
-    Attributes:
-        kernel: The kernel.
-        demangled: Its name in C++ spelling.
-        engine: interpret or compile.
-        reason: Why it was interpreted, or some of its blocks (also the option or variable that
-            selects the interpreter), or why a compiled kernel can have other results than an
-            interpreted one; ``None`` for any other compiled kernel.
-        is_default: Whether no option and no environment variable selected the engine.
-    """
-
-    kernel: str
-    demangled: str
-    engine: Literal["interpret", "compile"]
+    kernel: str  # the kernel
+    demangled: str  # its name in C++ spelling
+    engine: Literal["interpret", "compile"]  # ``interpret`` or ``compile``
+    # Why it was interpreted, or some of its blocks (also the option or variable that selects the
+    # interpreter), or why a compiled kernel can have other results than an interpreted one;
+    # ``None`` for any other compiled kernel.
     reason: str | None
+    # Whether no option and no environment variable selected the engine.
     is_default: bool = field(default=False, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchResult(KernelLaunch):
-    """A launch on a device that came back; of a program, the kernel is that of the last step.
+    """A launch on a device that came back; of a program, the kernel is that of the last step."""
 
-    Attributes:
-        device: The device.
-        buffers: The buffers after the launch.
-        checks: The results of ``--check``.
-        reference: The comparison with ``--reference``.
-        prints: The values of ``--print``.
-        figures: The figures of ``--show``.
-        saved: The files of ``--save``.
-        milliseconds: The time from the launch call to the end of synchronization; with
-            ``--repeat``, the median.
-        timing: The times of ``--repeat``.
-        diagnostics: Warnings of the compiler, and notes on the arguments.
-        watched: What ``--detect`` and ``--stats`` saw.
-        weaknesses: The replacements of the outputs with which all checks still pass.
-        weak_is_failure: Whether weak checks are a failure: ``--check-strength fail``.
-        errors: Why something that was asked of the results could not be done.
-        steps: The steps of a program, or of a kernel that is launched several times.
-        runs: The runs of ``--seeds``; checks, buffers and findings are those of the first failed
-            one.
-        input_sets: The last timed run of each of several input sets, likewise.
-        schedules: The result of ``--schedules``, likewise; ``None`` without, or where the usual
-            schedule failed.
-        state: The result of ``--stateless``; ``None`` without.
-        copies: The contents of all buffers, if a program requests them.
-        baseline: The comparison with ``--baseline``; ``None`` without.
-        engines: The engines of an emulated device, by kernel, also of kernels that kernels
-            launched; empty for a GPU.
-        predictions: The launches on the GPUs of ``--for``.
-    """
-
-    device: DeviceInfo = field(metadata={**FIRST, **DETAIL})
-    buffers: tuple[BufferResult, ...] = field(metadata=DETAIL)
-    checks: tuple[CheckResult, ...]
-    reference: ReferenceResult | None
-    prints: tuple[Printed, ...]
-    figures: tuple[Figure, ...]
-    saved: tuple[Saved, ...]
+    device: DeviceInfo = field(metadata={**FIRST, **DETAIL})  # the device
+    buffers: tuple[BufferResult, ...] = field(metadata=DETAIL)  # the buffers after the launch
+    checks: tuple[CheckResult, ...]  # the results of ``--check``
+    reference: ReferenceResult | None  # the comparison with ``--reference``
+    prints: tuple[Printed, ...]  # the values of ``--print``
+    figures: tuple[Figure, ...]  # the figures of ``--show``
+    saved: tuple[Saved, ...]  # the files of ``--save``
+    # The time from the launch call to the end of synchronization; with ``--repeat``, the median.
     milliseconds: Number
-    timing: TimingResult | None
-    diagnostics: tuple[Diagnostic, ...] = ()
-    watched: DetectorReport | None = None
+    timing: TimingResult | None  # the times of ``--repeat``
+    diagnostics: tuple[Diagnostic, ...] = ()  # warnings of the compiler, and notes on the arguments
+    watched: DetectorReport | None = None  # what ``--detect`` and ``--stats`` saw
+    # The replacements of the outputs with which all checks still pass.
     weaknesses: tuple[str, ...] = ()
+    # Whether weak checks are a failure: ``--check-strength fail``.
     weak_is_failure: bool = field(default=False, metadata=LEFT_OUT)
+    # Why something that was asked of the results could not be done.
     errors: tuple[CudarunError, ...] = ()
+    # The steps of a program, or of a kernel that is launched several times.
     steps: tuple[StepResult, ...] = ()
+    # The runs of ``--seeds``; checks, buffers and findings are those of the first failed one.
     runs: tuple[SeededRun, ...] = ()
+    # The last timed run of each of several input sets, likewise.
     input_sets: tuple[SeededRun, ...] = ()
+    # The result of ``--schedules``, likewise; ``None`` without, or where the usual schedule failed.
     schedules: ScheduleResult | None = None
-    state: StateResult | None = None
+    state: StateResult | None = None  # the result of ``--stateless``; ``None`` without
+    # The contents of all buffers, if a program requests them.
     copies: tuple[BufferCopy, ...] = field(default=(), metadata=LEFT_OUT)
-    baseline: BaselineResult | None = None
+    baseline: BaselineResult | None = None  # the comparison with ``--baseline``; ``None`` without
+    # The engines of an emulated device, by kernel, also of kernels that kernels launched; empty for
+    # a GPU.
     engines: tuple[KernelEngine, ...] = field(default=(), metadata=DETAIL)
-    predictions: tuple[Prediction, ...] = ()
+    predictions: tuple[Prediction, ...] = ()  # the launches on the GPUs of ``--for``
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:
@@ -362,34 +267,22 @@ class LaunchResult(KernelLaunch):
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep(KernelLaunch):
-    """A step of a program that ``--dry-run`` does not make.
+    """A step of a program that ``--dry-run`` does not make."""
 
-    Attributes:
-        image: The file.
-        parameter_bytes: Its size in bytes.
-    """
-
-    image: str = field(metadata=FIRST)
-    parameter_bytes: int
+    image: str = field(metadata=FIRST)  # the file
+    parameter_bytes: int  # its size in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan(KernelLaunch):
-    """The launch that ``--dry-run`` does not make.
-
-    Attributes:
-        image: The file.
-        parameter_bytes: Its size in bytes.
-        diagnostics: Warnings of the compiler, and notes on the arguments.
-        steps: The steps of a program.
-    """
+    """The launch that ``--dry-run`` does not make."""
 
     tag: ClassVar[Literal["launch-plan"]] = "launch-plan"
 
-    image: str = field(metadata=FIRST)
-    parameter_bytes: int
-    diagnostics: tuple[Diagnostic, ...] = ()
-    steps: tuple[PlannedStep, ...] = ()
+    image: str = field(metadata=FIRST)  # the file
+    parameter_bytes: int  # its size in bytes
+    diagnostics: tuple[Diagnostic, ...] = ()  # warnings of the compiler, and notes on the arguments
+    steps: tuple[PlannedStep, ...] = ()  # the steps of a program
 
     exit_code: ClassVar[ExitCode] = ExitCode.OK
     """A failure is an error, and then there is no report."""
@@ -397,38 +290,25 @@ class LaunchPlan(KernelLaunch):
 
 @dataclass(frozen=True, slots=True)
 class DeviceOutcome:
-    """A launch on a device.
+    """A launch on a device."""
 
-    Attributes:
-        device: The device, as for ``--device``.
-        result: The launch; ``None`` where it did not come back.
-        error: The error; beside a result where something that was asked of it could not be done.
-        output: What the kernel printed.
-        sanitizer: What ``--sanitize`` found.
-    """
-
-    device: str
-    result: LaunchResult | None
+    device: str  # the device, as for ``--device``
+    result: LaunchResult | None  # the launch; ``None`` where it did not come back
+    # The error; beside a result where something that was asked of it could not be done.
     error: CudarunError | None
-    output: str | None
-    sanitizer: SanitizerReport | None = None
+    output: str | None  # what the kernel printed
+    sanitizer: SanitizerReport | None = None  # what ``--sanitize`` found
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchReport:
-    """A launch on one or several devices.
-
-    Attributes:
-        image: The image file.
-        seed: The seed of random initializers; ``None`` where there are none.
-        outcomes: One for each device, in order.
-    """
+    """A launch on one or several devices."""
 
     tag: ClassVar[Literal["launch"]] = "launch"
 
-    image: str
-    seed: int | None
-    outcomes: tuple[DeviceOutcome, ...]
+    image: str  # the image file
+    seed: int | None  # the seed of random initializers; ``None`` where there are none
+    outcomes: tuple[DeviceOutcome, ...]  # one for each device, in order
 
     @property
     def error(self) -> CudarunError | None:

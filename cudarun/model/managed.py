@@ -11,28 +11,18 @@ from cudarun.diagnostics.entries import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class ObservedValue:
-    """The value of a variable, read by the host or in a context.
+    """The value of a variable, read by the host or in a context."""
 
-    Attributes:
-        text: The value, as text.
-        value: The value.
-    """
-
-    text: str
-    value: object
+    text: str  # the value, as text
+    value: object  # the value
 
 
 @dataclass(frozen=True, slots=True)
 class VariableContext:
-    """A context that has the variables.
+    """A context that has the variables."""
 
-    Attributes:
-        device: The device, as for ``--device``.
-        context: primary, new, or new 2 for a further one.
-    """
-
-    device: str
-    context: str
+    device: str  # the device, as for ``--device``
+    context: str  # ``primary``, new, or new 2 for a further one
 
     def __str__(self) -> str:
         return self.device if self.context == "primary" else f"{self.device} {self.context}"
@@ -40,16 +30,11 @@ class VariableContext:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A variable at one moment.
+    """A variable at one moment."""
 
-    Attributes:
-        moment: The moment, such as after a launch.
-        host: The value that the host reads; ``None`` where it cannot.
-        places: The value in each context, in the order of the document's places.
-    """
-
-    moment: str
-    host: ObservedValue | None
+    moment: str  # the moment, such as after a launch
+    host: ObservedValue | None  # the value that the host reads; ``None`` where it cannot
+    # The value in each context, in the order of the document's places.
     places: tuple[ObservedValue, ...]
 
     @property
@@ -61,25 +46,15 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class ManagedVariable:
-    """A variable.
+    """A variable."""
 
-    Attributes:
-        name: Its symbol.
-        demangled: Its name in C++ spelling.
-        managed: Whether it is a __managed__ variable.
-        type: The type that it is read as.
-        size: Its size in bytes.
-        addresses: Its address in each context, in the order of the document's places.
-        observations: Its values, in the order of time.
-    """
-
-    name: str
-    demangled: str
-    managed: bool
-    type: str
-    size: int
-    addresses: tuple[int, ...]
-    observations: tuple[Observation, ...]
+    name: str  # its symbol
+    demangled: str  # its name in C++ spelling
+    managed: bool  # whether it is a __managed__ variable
+    type: str  # the type that it is read as
+    size: int  # its size in bytes
+    addresses: tuple[int, ...]  # its address in each context, in the order of the document's places
+    observations: tuple[Observation, ...]  # its values, in the order of time
 
     @property
     def one_address(self) -> bool:
@@ -96,24 +71,17 @@ class ManagedVariable:
 
 @dataclass(frozen=True, slots=True)
 class ManagedReport:
-    """The variables of an image in several contexts.
-
-    Attributes:
-        image: The file.
-        places: The contexts.
-        variables: The variables, managed ones first.
-        error: The error that the exit code is of; ``None`` where nothing but a check failed.
-        output: What kernels printed.
-        diagnostics: Warnings of the compiler, and notes on the arguments of launches.
-    """
+    """The variables of an image in several contexts."""
 
     tag: ClassVar[Literal["managed"]] = "managed"
 
-    image: str
-    places: tuple[VariableContext, ...]
-    variables: tuple[ManagedVariable, ...]
+    image: str  # the file
+    places: tuple[VariableContext, ...]  # the contexts
+    variables: tuple[ManagedVariable, ...]  # the variables, managed ones first
+    # The error that the exit code is of; ``None`` where nothing but a check failed.
     error: CudarunError | None = None
-    output: str = ""
+    output: str = ""  # what kernels printed
+    # Warnings of the compiler, and notes on the arguments of launches.
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property

@@ -11,31 +11,18 @@ from cudarun.base.records import LEFT_OUT, dataclass
 
 @dataclass(frozen=True, slots=True)
 class ListedLaunches:
-    """The launches of a kernel with one geometry.
+    """The launches of a kernel with one geometry."""
 
-    Attributes:
-        kernel: The kernel's symbol.
-        demangled: Its name in C++ spelling.
-        name: Its name without namespaces and template arguments.
-        grid: The blocks of the grid.
-        block: The threads of a block.
-        shared_bytes: The dynamic shared memory of a block.
-        launches: The number of launches.
-        measured: The number of launches whose time is known.
-        milliseconds: The total time of those.
-        in_graph: Whether launches were captured in a graph, where they are not measured.
-    """
-
-    kernel: str
-    demangled: str
-    name: str = field(metadata=LEFT_OUT)
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    shared_bytes: int
-    launches: int
-    measured: int
-    milliseconds: float
-    in_graph: bool
+    kernel: str  # the kernel's symbol
+    demangled: str  # its name in C++ spelling
+    name: str = field(metadata=LEFT_OUT)  # its name without namespaces and template arguments
+    grid: tuple[int, ...]  # the blocks of the grid
+    block: tuple[int, ...]  # the threads of a block
+    shared_bytes: int  # the dynamic shared memory of a block
+    launches: int  # the number of launches
+    measured: int  # the number of launches whose time is known
+    milliseconds: float  # the total time of those
+    in_graph: bool  # whether launches were captured in a graph, where they are not measured
 
     def plus(self, other: ListedLaunches) -> ListedLaunches:
         """Return the sum of two processes' launches."""
@@ -50,48 +37,28 @@ class ListedLaunches:
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """A recording that was written.
+    """A recording that was written."""
 
-    Attributes:
-        path: The file.
-        kernel: The kernel's symbol.
-        demangled: Its name in C++ spelling.
-        ordinal: The number of the launch among those that matched.
-        grid: The blocks of the grid.
-        block: The threads of a block.
-        ranges: The number of ranges of device memory.
-        memory_bytes: Their size.
-        file_bytes: The size of the file.
-        has_ptx: Whether it contains PTX, so that the emulated device can replay it.
-        status: The result of the launch as a ``CUresult``; ``None`` if it did not end.
-    """
-
-    path: str
-    kernel: str
-    demangled: str
-    ordinal: int
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    ranges: int
-    memory_bytes: int
-    file_bytes: int
-    has_ptx: bool
-    status: int | None
+    path: str  # the file
+    kernel: str  # the kernel's symbol
+    demangled: str  # its name in C++ spelling
+    ordinal: int  # the number of the launch among those that matched
+    grid: tuple[int, ...]  # the blocks of the grid
+    block: tuple[int, ...]  # the threads of a block
+    ranges: int  # the number of ranges of device memory
+    memory_bytes: int  # their size
+    file_bytes: int  # the size of the file
+    has_ptx: bool  # whether it contains PTX, so that the emulated device can replay it
+    status: int | None  # the result of the launch as a ``CUresult``; ``None`` if it did not end
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchListing:
-    """The launches of a program.
+    """The launches of a program."""
 
-    Attributes:
-        program_status: The exit status of the program.
-        launches: The launches, those with the most time first.
-        notes: What kept launches from being listed.
-    """
-
-    program_status: int
-    launches: tuple[ListedLaunches, ...]
-    notes: tuple[str, ...] = ()
+    program_status: int  # the exit status of the program
+    launches: tuple[ListedLaunches, ...]  # the launches, those with the most time first
+    notes: tuple[str, ...] = ()  # what kept launches from being listed
     tag: ClassVar[Literal["record-list"]] = "record-list"
 
     @property
@@ -102,18 +69,12 @@ class LaunchListing:
 
 @dataclass(frozen=True, slots=True)
 class RecordReport:
-    """The recordings of a program.
+    """The recordings of a program."""
 
-    Attributes:
-        program_status: The exit status of the program.
-        files: The recordings.
-        notes: What kept launches from being recorded.
-        error: The error that the exit code is of; ``None`` where nothing but a check failed.
-    """
-
-    program_status: int
-    files: tuple[RecordedFile, ...]
-    notes: tuple[str, ...] = ()
+    program_status: int  # the exit status of the program
+    files: tuple[RecordedFile, ...]  # the recordings
+    notes: tuple[str, ...] = ()  # what kept launches from being recorded
+    # The error that the exit code is of; ``None`` where nothing but a check failed.
     error: CudarunError | None = None
     tag: ClassVar[Literal["record"]] = "record"
 

@@ -17,41 +17,26 @@ MatrixValue: TypeAlias = bool | int | float | str
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
-    """A case on a device.
-
-    Attributes:
-        name: The name of the case.
-        line: Its first line in the spec file.
-        device: The device, as for ``--device``.
-        verdict: The result.
-        reason: Why it failed or was skipped; ``None`` where it passed.
-        exit_code: Its part in the exit code of the process.
-        seconds: The time of the case; 0 where it did not run.
-        seed: The seed of random initializers; ``None`` where there are none.
-        result: The launch; ``None`` where it did not come back.
-        error: The error; a case that expects one passes with it.
-        output: What the kernel printed.
-        matrix: Its values of the matrix, by name.
-        command: The command line that runs the case again; ``None`` if the spec is a pipe.
-        candidate: The image of ``--candidate``; ``None`` without.
-    """
+    """A case on a device."""
 
     tag: ClassVar[Literal["case"]] = "case"
 
-    name: str
-    line: int
-    device: str
-    verdict: Verdict
-    reason: str | None = None
-    exit_code: ExitCode = ExitCode.OK
-    seconds: float = 0.0
-    seed: int | None = None
-    result: LaunchResult | None = None
-    error: CudarunError | None = None
-    output: str = ""
+    name: str  # the name of the case
+    line: int  # its first line in the spec file
+    device: str  # the device, as for ``--device``
+    verdict: Verdict  # the result
+    reason: str | None = None  # why it failed or was skipped; ``None`` where it passed
+    exit_code: ExitCode = ExitCode.OK  # its part in the exit code of the process
+    seconds: float = 0.0  # the time of the case; 0 where it did not run
+    seed: int | None = None  # the seed of random initializers; ``None`` where there are none
+    result: LaunchResult | None = None  # the launch; ``None`` where it did not come back
+    error: CudarunError | None = None  # the error; a case that expects one passes with it
+    output: str = ""  # what the kernel printed
+    # Its values of the matrix, by name.
     matrix: Mapping[str, MatrixValue] = field(default_factory=dict)
+    # The command line that runs the case again; ``None`` if the spec is a pipe.
     command: str | None = None
-    candidate: str | None = None
+    candidate: str | None = None  # the image of ``--candidate``; ``None`` without
 
     @property
     def label(self) -> str:
@@ -66,32 +51,21 @@ def case_label(candidate: str | None, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """The cases of a candidate.
-
-    Attributes:
-        candidate: The image of ``--candidate``.
-        verdict: The result: passed if a case passed and none failed.
-        passed: The number of passed cases.
-        failed: The number of failed cases.
-        skipped: The number of skipped cases.
-        failures: The names of the failed cases.
-        reason: Why the first one failed; ``None`` where none did.
-        ratio: How many times faster than the baseline: the geometric mean of the passed cases that
-            are compared; ``None`` if none is.
-        compared: The number of these cases.
-    """
+    """The cases of a candidate."""
 
     tag: ClassVar[Literal["candidate"]] = "candidate"
 
-    candidate: str
-    verdict: Verdict
-    passed: int
-    failed: int
-    skipped: int
-    failures: tuple[str, ...]
-    reason: str | None
+    candidate: str  # the image of ``--candidate``
+    verdict: Verdict  # the result: passed if a case passed and none failed
+    passed: int  # the number of passed cases
+    failed: int  # the number of failed cases
+    skipped: int  # the number of skipped cases
+    failures: tuple[str, ...]  # the names of the failed cases
+    reason: str | None  # why the first one failed; ``None`` where none did
+    # How many times faster than the baseline: the geometric mean of the passed cases that are
+    # compared; ``None`` if none is.
     ratio: float | None
-    compared: int
+    compared: int  # the number of these cases
 
 
 Statistic: TypeAlias = Literal["min", "median"]
@@ -100,51 +74,32 @@ Statistic: TypeAlias = Literal["min", "median"]
 
 @dataclass(frozen=True, slots=True)
 class BestCase:
-    """The fastest of the passed cases on a device.
+    """The fastest of the passed cases on a device."""
 
-    Attributes:
-        device: The device, as for ``--device``.
-        candidate: The image of ``--candidate``; ``None`` without.
-        name: The name of the case.
-        statistic: The time by which the cases are compared.
-        milliseconds: That time.
-        cases: The number of compared cases.
-    """
-
-    device: str
-    candidate: str | None
-    name: str
-    statistic: Statistic
-    milliseconds: float
-    cases: int
+    device: str  # the device, as for ``--device``
+    candidate: str | None  # the image of ``--candidate``; ``None`` without
+    name: str  # the name of the case
+    statistic: Statistic  # the time by which the cases are compared
+    milliseconds: float  # that time
+    cases: int  # the number of compared cases
 
 
 @dataclass(frozen=True, slots=True)
 class SpecReport:
-    """The cases of a spec file.
-
-    Attributes:
-        spec: The spec file.
-        passed: The number of passed cases.
-        failed: The number of failed cases.
-        skipped: The number of skipped cases.
-        seconds: The time of all cases.
-        cases: All cases, in the order of the candidates, of the file, then of the devices; none in
-            the last line of ``--format`` jsonl.
-        candidates: The result of each candidate.
-        best: The fastest passed case on each device, with ``--best``.
-    """
+    """The cases of a spec file."""
 
     tag: ClassVar[Literal["launch-spec"]] = "launch-spec"
 
-    spec: str
-    passed: int
-    failed: int
-    skipped: int
-    seconds: float
+    spec: str  # the spec file
+    passed: int  # the number of passed cases
+    failed: int  # the number of failed cases
+    skipped: int  # the number of skipped cases
+    seconds: float  # the time of all cases
+    # All cases, in the order of the candidates, of the file, then of the devices; none in the last
+    # line of ``--format`` jsonl.
     cases: tuple[CaseReport, ...]
-    candidates: tuple[CandidateReport, ...] = ()
-    best: tuple[BestCase, ...] = ()
+    candidates: tuple[CandidateReport, ...] = ()  # the result of each candidate
+    best: tuple[BestCase, ...] = ()  # the fastest passed case on each device, with ``--best``
 
     @property
     def error(self) -> CudarunError | None:
@@ -159,43 +114,26 @@ class SpecReport:
 
 @dataclass(frozen=True, slots=True)
 class ListedCase:
-    """A case of a spec, before it runs.
+    """A case of a spec, before it runs."""
 
-    Attributes:
-        name: The name of the case.
-        line: Its first line in the spec file.
-        image: The image, as in the spec.
-        kernel: The kernel; ``None`` where only the loaded image has its name.
-        arguments: The arguments of the launch.
-        devices: The devices, as for ``--device``.
-        matrix: Its values of the matrix, by name.
-        skip: The reason to skip the case; ``None`` where it runs.
-        command: The command line that runs the case; ``None`` if the spec is a pipe.
-    """
-
-    name: str
-    line: int
-    image: str
-    kernel: str | None
-    arguments: tuple[str, ...]
-    devices: tuple[str, ...]
-    matrix: Mapping[str, MatrixValue]
-    skip: str | None
-    command: str | None
+    name: str  # the name of the case
+    line: int  # its first line in the spec file
+    image: str  # the image, as in the spec
+    kernel: str | None  # the kernel; ``None`` where only the loaded image has its name
+    arguments: tuple[str, ...]  # the arguments of the launch
+    devices: tuple[str, ...]  # the devices, as for ``--device``
+    matrix: Mapping[str, MatrixValue]  # its values of the matrix, by name
+    skip: str | None  # the reason to skip the case; ``None`` where it runs
+    command: str | None  # the command line that runs the case; ``None`` if the spec is a pipe
 
 
 @dataclass(frozen=True, slots=True)
 class SpecListing:
-    """The selected cases of a spec file.
-
-    Attributes:
-        spec: The spec file.
-        cases: The cases, in the order of the file.
-    """
+    """The selected cases of a spec file."""
 
     tag: ClassVar[Literal["launch-spec-list"]] = "launch-spec-list"
 
-    spec: str
-    cases: tuple[ListedCase, ...]
+    spec: str  # the spec file
+    cases: tuple[ListedCase, ...]  # the cases, in the order of the file
 
     exit_code: ClassVar[ExitCode] = ExitCode.OK

@@ -33,22 +33,14 @@ _STREAMS = ("cudaStream_t", "CUstream")
 
 @dataclass(frozen=True, slots=True)
 class CallParameter:
-    """A parameter of a function.
-
-    Attributes:
-        type: The type, without ``const``; of a pointer that to which it points.
-        stars: The number of ``*``.
-        size: The size of the type; 0 of ``void`` and ``char``.
-        kind: The kind of the type.
-        slot: The first of its slots.
-    """
+    """A parameter of a function."""
 
     name: str
-    type: str
-    stars: int
-    size: int
-    kind: str
-    slot: int
+    type: str  # the type, without ``const``; of a pointer that to which it points
+    stars: int  # the number of ``*``
+    size: int  # the size of the type; 0 of ``void`` and ``char``
+    kind: str  # the kind of the type
+    slot: int  # the first of its slots
 
     @property
     def slots(self) -> int:
@@ -74,17 +66,11 @@ class CallParameter:
 
 @dataclass(frozen=True, slots=True)
 class Prototype:
-    """A function of a library.
+    """A function of a library."""
 
-    Attributes:
-        number: Its number in requests.
-        documented: Its name in the documentation, such as ``cuMemAlloc`` of ``cuMemAlloc_v2``.
-        name: Its name in the library.
-    """
-
-    number: int
-    documented: str
-    name: str
+    number: int  # its number in requests
+    documented: str  # its name in the documentation, such as ``cuMemAlloc`` of ``cuMemAlloc_v2``
+    name: str  # its name in the library
     parameters: tuple[CallParameter, ...]
 
     @property
@@ -95,23 +81,17 @@ class Prototype:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The functions of a library.
+    """The functions of a library."""
 
-    Attributes:
-        calls: Those with prototypes, in the order of their numbers.
-        per_thread: Names of forms with the default stream of the thread, and the plain names.
-        fields: Offset, size, size of an item and name of the fields of a ``cudaDeviceProp``.
-        others: The names of functions without prototypes.
-        since: Version, documented name and name of forms of functions.
-        errors: Number, name and text.
-    """
-
-    calls: tuple[Prototype, ...]
+    calls: tuple[Prototype, ...]  # those with prototypes, in the order of their numbers
+    # Names of forms with the default stream of the thread, and the plain names.
     per_thread: dict[str, str]
-    others: tuple[str, ...]
+    others: tuple[str, ...]  # the names of functions without prototypes
+    # Offset, size, size of an item and name of the fields of a ``cudaDeviceProp``.
     fields: tuple[tuple[int, int, int, str], ...]
+    # Version, documented name and name of forms of functions.
     since: tuple[tuple[int, str, str], ...]
-    errors: tuple[tuple[int, str, str], ...]
+    errors: tuple[tuple[int, str, str], ...]  # number, name and text
 
 
 def table_path(library: str) -> Path:

@@ -39,19 +39,13 @@ _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A message at a place in the repository.
-
-    Attributes:
-        message: The message, of any number of lines.
-        file: The file; ``None`` where it is unknown.
-        line: Its line, from 1; ``None`` where it is unknown.
-    """
+    """A message at a place in the repository."""
 
     level: Literal["error", "warning"]
     title: str
-    message: str
-    file: str | None = None
-    line: int | None = None
+    message: str  # the message, of any number of lines
+    file: str | None = None  # the file; ``None`` where it is unknown
+    line: int | None = None  # its line, from 1; ``None`` where it is unknown
 
     def __str__(self) -> str:
         file = None if self.file is None else _in_repository(self.file)

@@ -16,21 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TableStyle:
-    """The amount of output in tables for people.
+    """The amount of output in tables for people."""
 
-    Attributes:
-        color: Colored output; ``None`` decides by whether stdout is a terminal.
-        quiet: Only what was asked for, and what is wrong.
-        verbose: Parameters, engines and compiler logs, too.
-        seed: Show the seed of random numbers.
-        times: Show the time of each step.
-    """
-
-    color: bool | None = None
-    quiet: bool = False
-    verbose: bool = False
-    seed: bool = True
-    times: bool = False
+    color: bool | None = None  # colored output; ``None`` decides by whether stdout is a terminal
+    quiet: bool = False  # only what was asked for, and what is wrong
+    verbose: bool = False  # parameters, engines and compiler logs, too
+    seed: bool = True  # show the seed of random numbers
+    times: bool = False  # show the time of each step
 
 
 class Renderer(ABC):

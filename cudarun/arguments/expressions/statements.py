@@ -39,19 +39,12 @@ _OF_CLAIMS = frozenset({"all", "any", "bool", "ravel", "reshape", "transpose", "
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A ``--check``.
+    """A ``--check``."""
 
-    Attributes:
-        expression: The expression that must be true.
-        rtol: Its own relative tolerance; ``None`` for that of all checks.
-        atol: Its own absolute tolerance; ``None`` likewise.
-        source: The text as given.
-    """
-
-    expression: Expression
-    rtol: float | None = None
-    atol: float | None = None
-    source: str = field(default="", compare=False)
+    expression: Expression  # the expression that must be true
+    rtol: float | None = None  # its own relative tolerance; ``None`` for that of all checks
+    atol: float | None = None  # its own absolute tolerance; ``None`` likewise
+    source: str = field(default="", compare=False)  # the text as given
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,16 +112,11 @@ class NamedVariable:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An argument, a variable of the image, or one of :data:`CONSTANTS`.
+    """An argument, a variable of the image, or one of :data:`CONSTANTS`."""
 
-    Attributes:
-        name: The name; of a ``symbol(…)`` the whole text.
-        symbol: The variable, if only a variable can be meant.
-    """
-
-    name: str
+    name: str  # the name; of a ``symbol(…)`` the whole text
     column: int = field(compare=False)
-    symbol: NamedVariable | None = None
+    symbol: NamedVariable | None = None  # the variable, if only a variable can be meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +145,11 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``a < b <= c``: one operator fewer than operands.
-
-    Attributes:
-        is_claim: Whether a check claims it, so that ``==`` has the check's tolerance.
-    """
+    """``a < b <= c``: one operator fewer than operands."""
 
     operands: tuple[Node, ...]
     operators: tuple[str, ...]
-    is_claim: bool = False
+    is_claim: bool = False  # whether a check claims it, so that ``==`` has the check's tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,15 +263,11 @@ def walk(node: IndexItem) -> Iterator[IndexItem]:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A parsed expression.
+    """A parsed expression."""
 
-    Attributes:
-        text: The text as given, without surrounding space.
-        source: The text that columns of names refer to; for a dimension, the whole argument.
-    """
-
-    text: str
+    text: str  # the text as given, without surrounding space
     node: Node
+    # The text that columns of names refer to; for a dimension, the whole argument.
     source: str = field(compare=False, repr=False)
 
     @property

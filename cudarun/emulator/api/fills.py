@@ -22,20 +22,13 @@ from cudarun.emulator.host.refusal import Refusal
 
 @dataclass(frozen=True)
 class Fill:
-    """A fill of rows.
+    """A fill of rows."""
 
-    Attributes:
-        pointer: The address of the first row.
-        width: The bytes of an item.
-        items: The number of items in a row.
-        pitch: The bytes from a row to the next.
-    """
-
-    pointer: Handle
+    pointer: Handle  # the address of the first row
     value: int
-    width: int
-    items: int
-    pitch: int = 0
+    width: int  # the bytes of an item
+    items: int  # the number of items in a row
+    pitch: int = 0  # the bytes from a row to the next
     rows: int = 1
 
     @property

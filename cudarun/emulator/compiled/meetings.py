@@ -21,23 +21,14 @@ _LANES = np.arange(WIDTH, dtype=np.uint32)
 
 @dataclass(slots=True)
 class WarpMeeting:
-    """The waiting lanes of a warp, whose registers are in its state.
+    """The waiting lanes of a warp, whose registers are in its state."""
 
-    Attributes:
-        code: The code of the kernel.
-        batch: The batch with its lanes, of which those that live are known.
-        frame: Their registers there.
-        path_of: Returns the path of lanes that run a block.
-        memory: The state of the warp.
-        first: Its first lane.
-    """
-
-    code: WarpCode
-    batch: Batch
-    frame: SparseFrame
-    path_of: Callable[[int], Path]
-    memory: Array
-    first: int
+    code: WarpCode  # the code of the kernel
+    batch: Batch  # the batch with its lanes, of which those that live are known
+    frame: SparseFrame  # their registers there
+    path_of: Callable[[int], Path]  # returns the path of lanes that run a block
+    memory: Array  # the state of the warp
+    first: int  # its first lane
 
     def execute(self) -> bool:
         """Execute instructions for lanes that wait for each other; return whether there were any.

@@ -61,18 +61,13 @@ class Suspicion(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AccessObservation:
-    """The accesses that compiled code observes for detectors.
+    """The accesses that compiled code observes for detectors."""
 
-    Attributes:
-        unit: Bytes of the smallest access, at most those of a word of shadow memory.
-        finds_unwritten: Whether uninitialized reads are to be found. They can depend on the order
-            of threads if there are races, so that these are always found.
-        finds_sync_errors: Whether synchronization errors are to be found.
-    """
-
-    unit: int
+    unit: int  # bytes of the smallest access, at most those of a word of shadow memory
+    # Whether uninitialized reads are to be found. They can depend on the order of threads if there
+    # are races, so that these are always found.
     finds_unwritten: bool
-    finds_sync_errors: bool
+    finds_sync_errors: bool  # whether synchronization errors are to be found
 
     @classmethod
     def of(

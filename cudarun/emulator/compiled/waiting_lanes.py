@@ -39,25 +39,16 @@ def last_call(context: Array) -> tuple[int, int, int]:
 
 @dataclass(slots=True)
 class WaitingLanes:
-    """The lanes of the running blocks.
-
-    Attributes:
-        batch: The batch, with a block per slot.
-        contexts: The context of each slot.
-        states: The states of the warps of each slot.
-        frame: The registers of the batch.
-        frames: The frames of calls.
-        tests: The last tests of ``mbarrier`` objects by slot, instruction and warp.
-        place: Assigns the lanes of a cluster to the blocks that run, given its first slot.
-    """
+    """The lanes of the running blocks."""
 
     kernel: CompiledKernel
-    batch: Batch
-    contexts: Array
-    states: Array
-    frame: Frame
-    frames: FrameMemory
-    tests: Array
+    batch: Batch  # the batch, with a block per slot
+    contexts: Array  # the context of each slot
+    states: Array  # the states of the warps of each slot
+    frame: Frame  # the registers of the batch
+    frames: FrameMemory  # the frames of calls
+    tests: Array  # the last tests of ``mbarrier`` objects by slot, instruction and warp
+    # Assigns the lanes of a cluster to the blocks that run, given its first slot.
     place: Callable[[int], None]
 
     def note_cluster(self, slot: int) -> None:

@@ -64,21 +64,14 @@ def analyze(code: FunctionCode) -> None:
 
 @dataclass(slots=True)
 class _Uses:
-    """The uses of slots and symbols in a function.
+    """The uses of slots and symbols in a function."""
 
-    Attributes:
-        read: The slots that are read anywhere.
-        writes: The number of writes to each slot in the text.
-        symbols: The variables and functions it refers to.
-        atomics: The atomic operations: the operations of the block, and the index there.
-        allocates: Whether it has an ``alloca``.
-    """
-
-    read: set[int]
-    writes: Counter[int]
-    symbols: set[str] = field(default_factory=set)
+    read: set[int]  # the slots that are read anywhere
+    writes: Counter[int]  # the number of writes to each slot in the text
+    symbols: set[str] = field(default_factory=set)  # the variables and functions it refers to
+    # The atomic operations: the operations of the block, and the index there.
     atomics: list[tuple[list[Operation], int]] = field(default_factory=list)
-    allocates: bool = False
+    allocates: bool = False  # whether it has an ``alloca``
 
 
 def _uses(code: FunctionCode) -> _Uses:

@@ -67,25 +67,17 @@ _COPIES = {f"mov.{kind}{bits}" for kind in "bfsu" for bits in (16, 32, 64)}
 
 @dataclass(slots=True)
 class _Product:
-    """A product in a basic block of PTX.
+    """A product in a basic block of PTX."""
 
-    Attributes:
-        operation: The multiplication.
-        readers: The operations that read it, the place of the operand, and whether it is negated.
-        copies: Copies and negations of it.
-        changed: The registers of factors that have changed.
-        kept: The registers of factors that had changed before a reader, and where they are kept.
-        is_closed: Whether its basic block has ended.
-        is_value: Whether a reader is not fused.
-    """
-
-    operation: Lanewise
+    operation: Lanewise  # the multiplication
+    # The operations that read it, the place of the operand, and whether it is negated.
     readers: list[tuple[Operation, int, bool]] = field(default_factory=list)
-    copies: list[Operation] = field(default_factory=list)
-    changed: set[int] = field(default_factory=set)
+    copies: list[Operation] = field(default_factory=list)  # copies and negations of it
+    changed: set[int] = field(default_factory=set)  # the registers of factors that have changed
+    # The registers of factors that had changed before a reader, and where they are kept.
     kept: dict[int, int] = field(default_factory=dict)
-    is_closed: bool = False
-    is_value: bool = False
+    is_closed: bool = False  # whether its basic block has ended
+    is_value: bool = False  # whether a reader is not fused
 
     @property
     def factors(self) -> set[int]:

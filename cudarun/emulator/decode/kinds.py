@@ -14,19 +14,12 @@ _MOST_DIGITS = 9  # of a target that can exist
 
 @dataclass(frozen=True, slots=True)
 class InstructionKind:
-    """The instructions with an opcode and modifiers.
+    """The instructions with an opcode and modifiers."""
 
-    Attributes:
-        name: The instruction as written, modifiers included.
-        wrong: The error if it needs another ``.target`` or ``.version``.
-        fetches: Whether it can have a sampler.
-        control: Decodes it, if it belongs to control flow; not of ``bra``.
-    """
-
-    name: str
-    wrong: str | None
-    fetches: bool
-    control: Lowering | None
+    name: str  # the instruction as written, modifiers included
+    wrong: str | None  # the error if it needs another ``.target`` or ``.version``
+    fetches: bool  # whether it can have a sampler
+    control: Lowering | None  # decodes it, if it belongs to control flow; not of ``bra``
 
 
 class InstructionKinds(dict[tuple[str, tuple[str, ...]], InstructionKind]):

@@ -46,21 +46,13 @@ _IN_WARP = np.arange(WARP_SIZE)
 
 
 class KnownAtBarrier(NamedTuple):
-    """Knowledge of some lanes of a block at their arrival at a barrier.
+    """Knowledge of some lanes of a block at their arrival at a barrier."""
 
-    Attributes:
-        warps: Their warps in the block.
-        timestamp: The time of the arrival.
-        of_block: Up to when accesses of their block happen before.
-        of_warps: The same per warp of it.
-        clock: The same of other blocks, and of asynchronous operations.
-    """
-
-    warps: Indices
-    timestamp: int
-    of_block: int
-    of_warps: Array
-    clock: VectorClock
+    warps: Indices  # their warps in the block
+    timestamp: int  # the time of the arrival
+    of_block: int  # up to when accesses of their block happen before
+    of_warps: Array  # the same per warp of it
+    clock: VectorClock  # the same of other blocks, and of asynchronous operations
 
 
 class HappensBefore:

@@ -36,19 +36,14 @@ Limited = Callable[[Callable[[], None]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The outcome of a launch without one synchronizing instruction.
-
-    Attributes:
-        outcome: A race was found; none was found; the launch faulted, or was stopped at the time
-            limit; or no thread reached the instruction.
-        race: The first race.
-        fault: The report of the fault.
-    """
+    """The outcome of a launch without one synchronizing instruction."""
 
     removed: Synchronization
+    # A race was found; none was found; the launch faulted, or was stopped at the time limit; or no
+    # thread reached the instruction.
     outcome: Literal["race", "no race", "fault", "timeout", "not reached"]
-    race: DetectorFinding | None = None
-    fault: str = ""
+    race: DetectorFinding | None = None  # the first race
+    fault: str = ""  # the report of the fault
 
 
 class Prover:

@@ -46,52 +46,33 @@ class ExecutionCount:
 
 @dataclass(slots=True)
 class MemoryTraffic:
-    """The accesses to one space.
+    """The accesses to one space."""
 
-    Attributes:
-        requests: Accesses, counted once per warp.
-        read_bytes: Bytes loaded, summed over threads.
-        written_bytes: Bytes stored.
-        atomic_bytes: Bytes of atomic operations.
-        sectors: Accessed 32-byte sectors of global memory.
-    """
-
-    requests: int = 0
-    read_bytes: int = 0
-    written_bytes: int = 0
-    atomic_bytes: int = 0
-    sectors: int = 0
+    requests: int = 0  # accesses, counted once per warp
+    read_bytes: int = 0  # bytes loaded, summed over threads
+    written_bytes: int = 0  # bytes stored
+    atomic_bytes: int = 0  # bytes of atomic operations
+    sectors: int = 0  # accessed 32-byte sectors of global memory
 
 
 @dataclass(slots=True)
 class BankConflictCount:
-    """Shared memory accesses of warps, and their serialization by bank conflicts.
+    """Shared memory accesses of warps, and their serialization by bank conflicts."""
 
-    Attributes:
-        accesses: Conflict-free wavefronts: one per warp, two for 8 bytes per thread, four for 16.
-        turns: Actual wavefronts.
-    """
-
+    # Conflict-free wavefronts: one per warp, two for 8 bytes per thread, four for 16.
     accesses: int = 0
-    turns: int = 0
+    turns: int = 0  # actual wavefronts
 
 
 @dataclass(slots=True)
 class Statistics:
-    """The statistics of observed launches.
+    """The statistics of observed launches."""
 
-    Attributes:
-        instructions: By kind.
-        branches: Conditional branches executed by warps.
-        divergent: Those at which a warp diverged.
-        traffic: By space.
-        banks: Per instruction that accesses shared memory.
-    """
-
-    instructions: dict[str, ExecutionCount] = field(default_factory=dict)
-    branches: int = 0
-    divergent: int = 0
-    traffic: dict[str, MemoryTraffic] = field(default_factory=dict)
+    instructions: dict[str, ExecutionCount] = field(default_factory=dict)  # by kind
+    branches: int = 0  # conditional branches executed by warps
+    divergent: int = 0  # those at which a warp diverged
+    traffic: dict[str, MemoryTraffic] = field(default_factory=dict)  # by space
+    # Per instruction that accesses shared memory.
     banks: dict[Site, BankConflictCount] = field(default_factory=dict)
 
 

@@ -25,17 +25,11 @@ _NONE, _MIXED = 0, 255
 
 
 class TouchedPart(NamedTuple):
-    """A run of accessed units of an allocation.
+    """A run of accessed units of an allocation."""
 
-    Attributes:
-        offset: Its offset in the allocation.
-        size: Its size in bytes.
-        dtype: The type of all accesses; ``None`` if they have several.
-    """
-
-    offset: int
-    size: int
-    dtype: np.dtype[Any] | None
+    offset: int  # its offset in the allocation
+    size: int  # its size in bytes
+    dtype: np.dtype[Any] | None  # the type of all accesses; ``None`` if they have several
 
 
 class TouchedMemory:

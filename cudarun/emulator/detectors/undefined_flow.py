@@ -20,16 +20,11 @@ from cudarun.emulator.machine.warps import Shuffle
 
 @dataclass(slots=True)
 class Origin:
-    """The source of undefined values.
+    """The source of undefined values."""
 
-    Attributes:
-        kind: The kind of findings.
-        slot: The register; ``None`` for a shuffle.
-        place: The first read of the register, or the first shuffle from a wrong lane.
-    """
-
-    kind: Kind
-    slot: int | None = None
+    kind: Kind  # the kind of findings
+    slot: int | None = None  # the register; ``None`` for a shuffle
+    # The first read of the register, or the first shuffle from a wrong lane.
     place: AccessSite | None = None
 
 

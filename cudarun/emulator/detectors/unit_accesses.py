@@ -20,22 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UnitAccess:
-    """The access of each lane to one unit of memory.
-
-    Attributes:
-        lanes: The lanes of the batch.
-        words: Timestamp and thread of each.
-        place: The index of the unit in the access.
-    """
+    """The access of each lane to one unit of memory."""
 
     access: Access
     site: Site
     part: Footprint
     shadow: Shadow
-    lanes: Lanes
-    words: Array
+    lanes: Lanes  # the lanes of the batch
+    words: Array  # timestamp and thread of each
     units: Array
-    place: int
+    place: int  # the index of the unit in the access
 
     def bytes_at(self, chosen: Indices) -> Array:
         """Return the current bytes of some of the units, a row for each."""

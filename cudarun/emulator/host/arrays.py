@@ -126,19 +126,12 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
 
 @dataclass(frozen=True)
 class ArrayShape:
-    """The extent of an array, as in a ``CUDA_ARRAY3D_DESCRIPTOR``.
+    """The extent of an array, as in a ``CUDA_ARRAY3D_DESCRIPTOR``."""
 
-    Attributes:
-        width: Texels per row.
-        height: Rows; 0 in one dimension.
-        depth: Slices, layers, or faces of cubes; 0 without these.
-        flags: ``CUDA_ARRAY3D`` flags.
-    """
-
-    width: int
-    height: int
-    depth: int
-    flags: int
+    width: int  # texels per row
+    height: int  # rows; 0 in one dimension
+    depth: int  # slices, layers, or faces of cubes; 0 without these
+    flags: int  # ``CUDA_ARRAY3D`` flags
 
     @property
     def layered(self) -> bool:

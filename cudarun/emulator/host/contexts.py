@@ -175,14 +175,10 @@ class Context:
 
 
 class ContextObject:
-    """An object of a context with a handle; it ends with the context.
-
-    Attributes:
-        handle: The handle; 0 before `enter`.
-    """
+    """An object of a context with a handle; it ends with the context."""
 
     context: Context
-    handle: int = 0
+    handle: int = 0  # the handle; 0 before `enter`
 
     def enter(self) -> None:
         """Give it a handle, and let the context own it."""

@@ -213,20 +213,15 @@ def _why_not(option: CUjit_option, value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CompiledModule:
-    """A program and properties of its text.
-
-    Attributes:
-        architecture: The number in ``.target``, ``90`` for ``sm_90a``.
-        system_calls: The device runtime functions that it declares: ``vprintf``, ``malloc``, …
-        kernel_names: The names of its kernels, in the order of the text.
-        kernel: Returns one of them, which is compiled if it is not yet; raises `PtxError`.
-    """
+    """A program and properties of its text."""
 
     program: ModuleCode
-    architecture: int
+    architecture: int  # the number in ``.target``, ``90`` for ``sm_90a``
+    # The device runtime functions that it declares: ``vprintf``, ``malloc``, …
     system_calls: frozenset[str]
-    kernel_names: tuple[str, ...]
+    kernel_names: tuple[str, ...]  # the names of its kernels, in the order of the text
     text: str
+    # Returns one of them, which is compiled if it is not yet; raises `PtxError`.
     kernel: Callable[[str], KernelCode]
 
     @property

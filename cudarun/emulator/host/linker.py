@@ -36,18 +36,13 @@ class LinkError(NotLoadable):
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSymbol:
-    """A function or variable that an input declares.
-
-    Attributes:
-        linkage: ``"local"`` if the text gives none; an entry is always visible.
-        size: Bytes of a variable; the largest ``.common`` definition is kept.
-    """
+    """A function or variable that an input declares."""
 
     name: str
-    linkage: str
+    linkage: str  # ``"local"`` if the text gives none; an entry is always visible
     is_function: bool
     defined: bool
-    size: int = 0
+    size: int = 0  # bytes of a variable; the largest ``.common`` definition is kept
 
     @property
     def is_local(self) -> bool:

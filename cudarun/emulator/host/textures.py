@@ -327,17 +327,11 @@ _BLOCKS = {"UNSIGNED": ("UNORM", "UF16"), "SIGNED": ("SNORM", "SF16")}
 
 @dataclass(frozen=True)
 class View:
-    """The part of an array that a texture shows.
+    """The part of an array that a texture shows."""
 
-    Attributes:
-        texel: The format as which texels are read.
-        shape: The shape of the array in such texels.
-        levels: The levels of a mipmapped array.
-    """
-
-    texel: TexelFormat
-    shape: ArrayShape
-    levels: slice
+    texel: TexelFormat  # the format as which texels are read
+    shape: ArrayShape  # the shape of the array in such texels
+    levels: slice  # the levels of a mipmapped array
     first_layer: int
     layers: int
 

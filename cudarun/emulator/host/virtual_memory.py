@@ -46,25 +46,17 @@ _munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 @dataclass(eq=False)
 class PhysicalMemory:
-    """Memory of a device without an address.
-
-    Attributes:
-        descriptor: The file that contains it.
-        retained: How often its handle must be released.
-        mapped: The number of its mappings.
-        number: Unique among all memory of the process.
-        offset: The first byte in the file.
-    """
+    """Memory of a device without an address."""
 
     device: EmulatedDevice
     size: int
     properties: CUmemAllocationProp
-    descriptor: int = -1
+    descriptor: int = -1  # the file that contains it
     handle: int = 0
-    retained: int = 1
-    mapped: int = 0
-    number: int = field(default_factory=next_number)
-    offset: int = 0
+    retained: int = 1  # how often its handle must be released
+    mapped: int = 0  # the number of its mappings
+    number: int = field(default_factory=next_number)  # unique among all memory of the process
+    offset: int = 0  # the first byte in the file
 
     def __post_init__(self) -> None:
         memory = self.device.memory

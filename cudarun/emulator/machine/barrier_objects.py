@@ -42,21 +42,13 @@ def fields(word: int) -> tuple[int, int, int, int]:
 
 
 class FailedWait(NamedTuple):
-    """The lanes that found the phase of an object incomplete when they tested it last.
+    """The lanes that found the phase of an object incomplete when they tested it last."""
 
-    Attributes:
-        lanes: By index in the batch.
-        objects: The memory with the objects.
-        places: The index of each lane's object in it.
-        phases: The phase that each lane waits for.
-        site: The instruction.
-    """
-
-    lanes: Array
-    objects: Array
-    places: Array
-    phases: Array
-    site: Site | None
+    lanes: Array  # by index in the batch
+    objects: Array  # the memory with the objects
+    places: Array  # the index of each lane's object in it
+    phases: Array  # the phase that each lane waits for
+    site: Site | None  # the instruction
 
     def incomplete(self) -> FailedWait:
         """Return the lanes whose phase is still incomplete."""

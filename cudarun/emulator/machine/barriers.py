@@ -47,26 +47,18 @@ class Result:
 
 @dataclass(frozen=True)
 class Arrival:
-    """Lanes that have arrived at a barrier.
+    """Lanes that have arrived at a barrier."""
 
-    Attributes:
-        barrier: The barrier's number; ``None`` for the barrier of a warp.
-        lanes: The lanes.
-        expected: Per lane, the number of threads that complete it, 0 for all of the block; or the
-            member mask of the warp.
-        path: The path on which they continue; ``None`` for lanes that arrive without waiting.
-        site: The instruction.
-        result: The result of a reduction.
-        known: What the launch's observer knows of lanes that arrive without waiting.
-    """
-
-    barrier: int | None
-    lanes: Lanes
+    barrier: int | None  # the barrier's number; ``None`` for the barrier of a warp
+    lanes: Lanes  # the lanes
+    # Per lane, the number of threads that complete it, 0 for all of the block; or the member mask
+    # of the warp.
     expected: Array
+    # The path on which they continue; ``None`` for lanes that arrive without waiting.
     path: Path | None
-    site: Site
-    result: Result | None = None
-    known: Any = None
+    site: Site  # the instruction
+    result: Result | None = None  # the result of a reduction
+    known: Any = None  # what the launch's observer knows of lanes that arrive without waiting
 
     def subset(self, chosen: Mask) -> Arrival:
         """Return the arrival of some of the lanes."""
@@ -290,19 +282,12 @@ class WarpBarrier(Terminator):
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Lanes that wait for others at one place.
+    """Lanes that wait for others at one place."""
 
-    Attributes:
-        path: The path of the lanes.
-        frame: Their registers, written back.
-        block: The block of the instruction.
-        lanes: The lanes.
-    """
-
-    path: Path
-    frame: Frame
-    block: BlockCode
-    lanes: Indices
+    path: Path  # the path of the lanes
+    frame: Frame  # their registers, written back
+    block: BlockCode  # the block of the instruction
+    lanes: Indices  # the lanes
 
     @property
     def masks(self) -> Array:

@@ -18,23 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box of bytes in memory.
+    """A box of bytes in memory."""
 
-    Attributes:
-        address: The first byte.
-        width: Bytes of a row.
-        height: Rows of a plane.
-        pitch: Bytes from one row to the next.
-        depth: Planes.
-        rows: Rows from one plane to the next.
-    """
-
-    address: int
-    width: int
-    height: int = 1
-    pitch: int = 0
-    depth: int = 1
-    rows: int = 1
+    address: int  # the first byte
+    width: int  # bytes of a row
+    height: int = 1  # rows of a plane
+    pitch: int = 0  # bytes from one row to the next
+    depth: int = 1  # planes
+    rows: int = 1  # rows from one plane to the next
 
     @classmethod
     def of_pitched(

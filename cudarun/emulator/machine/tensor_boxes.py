@@ -25,17 +25,11 @@ SPANS = (0, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """The chunks of one copy, in the order of shared memory before it is swizzled.
+    """The chunks of one copy, in the order of shared memory before it is swizzled."""
 
-    Attributes:
-        addresses: Their global addresses.
-        counts: The number of elements in the tensor, from the first one on; 0 for none.
-        offsets: Their offsets in shared memory.
-    """
-
-    addresses: Array
-    counts: Array
-    offsets: Array
+    addresses: Array  # their global addresses
+    counts: Array  # the number of elements in the tensor, from the first one on; 0 for none
+    offsets: Array  # their offsets in shared memory
 
 
 def chunks(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]) -> Chunks:

@@ -37,39 +37,23 @@ _WORDS = struct.Struct("<32I")
 
 @dataclass(frozen=True, slots=True)
 class TensorMap:
-    """A tensor map, as its fields.
+    """A tensor map, as its fields."""
 
-    Attributes:
-        type: The number of ``CUtensorMapDataType``.
-        address: The address of the first element.
-        dims: The number of elements in each dimension; the first is contiguous.
-        strides: Bytes from one element to the next, of all dimensions but the first.
-        steps: The element stride of each dimension.
-        box: Elements of the box in each dimension; of im2col, the number of channels only.
-        interleave: 0, 1 for slices of 16 bytes, 2 for slices of 32 bytes.
-        swizzle: 0, or 1 to 3 for patterns of 32, 64 and 128 bytes.
-        promotion: The L2 promotion, without effect.
-        fill: True if elements outside the tensor are NaN.
-        im2col: True for the im2col mode.
-        lower: The lower corner of the box of pixels.
-        upper: The upper corner, from the end of each dimension.
-        pixels: The number of pixels.
-    """
-
-    type: int
-    address: int
-    dims: tuple[int, ...]
-    strides: tuple[int, ...]
-    steps: tuple[int, ...]
+    type: int  # the number of ``CUtensorMapDataType``
+    address: int  # the address of the first element
+    dims: tuple[int, ...]  # the number of elements in each dimension; the first is contiguous
+    strides: tuple[int, ...]  # bytes from one element to the next, of all dimensions but the first
+    steps: tuple[int, ...]  # the element stride of each dimension
+    # Elements of the box in each dimension; of im2col, the number of channels only.
     box: tuple[int, ...]
-    interleave: int = 0
-    swizzle: int = 0
-    promotion: int = 0
-    fill: bool = False
-    im2col: bool = False
-    lower: tuple[int, ...] = ()
-    upper: tuple[int, ...] = ()
-    pixels: int = 1
+    interleave: int = 0  # 0, 1 for slices of 16 bytes, 2 for slices of 32 bytes
+    swizzle: int = 0  # 0, or 1 to 3 for patterns of 32, 64 and 128 bytes
+    promotion: int = 0  # the L2 promotion, without effect
+    fill: bool = False  # True if elements outside the tensor are NaN
+    im2col: bool = False  # True for the im2col mode
+    lower: tuple[int, ...] = ()  # the lower corner of the box of pixels
+    upper: tuple[int, ...] = ()  # the upper corner, from the end of each dimension
+    pixels: int = 1  # the number of pixels
 
     @property
     def rank(self) -> int:
@@ -179,21 +163,13 @@ def decode(data: bytes) -> TensorMap | None:
 
 
 class FieldPart(NamedTuple):
-    """Bits of a field in one word of a map.
+    """Bits of a field in one word of a map."""
 
-    Attributes:
-        word: The word.
-        start: Its first bit there.
-        bits: The number of bits.
-        less: What is subtracted from the value.
-        skipped: The lowest bits of the value, which are elsewhere or nowhere.
-    """
-
-    word: int
-    start: int
-    bits: int
-    less: int = 0
-    skipped: int = 0
+    word: int  # the word
+    start: int  # its first bit there
+    bits: int  # the number of bits
+    less: int = 0  # what is subtracted from the value
+    skipped: int = 0  # the lowest bits of the value, which are elsewhere or nowhere
 
     @property
     def most(self) -> int:

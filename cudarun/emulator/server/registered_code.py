@@ -26,17 +26,11 @@ _HEAD = struct.Struct("=4Q")
 
 @dataclass(slots=True)
 class FatBinary:
-    """A registered fat binary.
+    """A registered fat binary."""
 
-    Attributes:
-        address: Where it is.
-        linked: Where the array of those is that are to be linked (``-rdc=true``); 0 without.
-        library: The library, once it is loaded.
-    """
-
-    address: int
-    linked: int
-    library: int = 0
+    address: int  # where it is
+    linked: int  # where the array of those is that are to be linked (``-rdc=true``); 0 without
+    library: int = 0  # the library, once it is loaded
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,22 +36,14 @@ _VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CompileTask:
-    """One compilation.
+    """One compilation."""
 
-    Attributes:
-        source: The source, with its `CompileOptions` in ``compilation``.
-        target: The architecture: a GPU's, or a virtual one for PTX.
-        form: The form of the result.
-        relocatable: Leave ``extern`` declarations to the linker.
-        newest_ptx: The newest ``.version`` to write. A compiler writes that of its toolkit,
-            whatever the instructions need; a driver or emulator refuses versions that it does not
-            know.
-    """
-
-    source: Image
-    target: Architecture
-    form: Form
-    relocatable: bool = False
+    source: Image  # the source, with its `CompileOptions` in ``compilation``
+    target: Architecture  # the architecture: a GPU's, or a virtual one for PTX
+    form: Form  # the form of the result
+    relocatable: bool = False  # leave ``extern`` declarations to the linker
+    # The newest ``.version`` to write. A compiler writes that of its toolkit, whatever the
+    # instructions need; a driver or emulator refuses versions that it does not know.
     newest_ptx: Version | None = None
 
     @property

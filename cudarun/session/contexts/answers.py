@@ -97,22 +97,14 @@ class NotRun(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CallAnswer:
-    """The outcome of a call.
+    """The outcome of a call."""
 
-    Attributes:
-        call: The function's name.
-        result: A ``CUresult`` or ``cudaError_t``.
-        value: The value for later steps and comparisons: an int, a word, words, bytes.
-        text: The value for display.
-        log: The compiler's log.
-    """
-
-    call: str
-    result: IntEnum
+    call: str  # the function's name
+    result: IntEnum  # a ``CUresult`` or ``cudaError_t``
     milliseconds: float
-    value: Any = None
-    text: str | None = None
-    log: str | None = None
+    value: Any = None  # the value for later steps and comparisons: an int, a word, words, bytes
+    text: str | None = None  # the value for display
+    log: str | None = None  # the compiler's log
     check: CheckResult | None = None
 
     @property

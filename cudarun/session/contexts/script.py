@@ -122,19 +122,13 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The expected outcome of a step.
+    """The expected outcome of a step."""
 
-    Attributes:
-        text: As written: ``-> INVALID_CONTEXT``, ``== A``.
-        results: Names of results without their prefix; `ANY` or `FAILURE` may be among them.
-        operator: The comparison of the value with ``operand``; empty if none is expected.
-        operand: A `NameReference`, or a value of the step's kind; ``None`` is no context.
-    """
-
-    text: str
+    text: str  # as written: ``-> INVALID_CONTEXT``, ``== A``
+    # Names of results without their prefix; `ANY` or `FAILURE` may be among them.
     results: tuple[str, ...] = ("SUCCESS",)
-    operator: str = ""
-    operand: Any = None
+    operator: str = ""  # the comparison of the value with ``operand``; empty if none is expected
+    operand: Any = None  # a `NameReference`, or a value of the step's kind; ``None`` is no context
 
     def admits(self, result: str) -> bool:
         """Return whether a result, given without its prefix, is expected."""
@@ -157,37 +151,24 @@ def short_name(result: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a script.
+    """A step of a script."""
 
-    Attributes:
-        number: The position in the script, from 1.
-        line: The line, from 1.
-        verb: The verb, a key of `VERBS`.
-        operands: The operands by the names in `_OPERANDS`.
-        label: The name for its value, ``as NAME``.
-        expected: The expected outcome; ``None`` if none is given.
-    """
-
-    number: int
-    line: int
+    number: int  # the position in the script, from 1
+    line: int  # the line, from 1
     thread: str
-    verb: str
+    verb: str  # the verb, a key of `VERBS`
     text: str
-    operands: Operands
-    label: str | None = None
-    expected: Expectation | None = None
+    operands: Operands  # the operands by the names in `_OPERANDS`
+    label: str | None = None  # the name for its value, ``as NAME``
+    expected: Expectation | None = None  # the expected outcome; ``None`` if none is given
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A parsed script.
-
-    Attributes:
-        origin: The file; ``None`` for a script on the command line.
-    """
+    """A parsed script."""
 
     text: str
-    origin: str | None
+    origin: str | None  # the file; ``None`` for a script on the command line
     steps: tuple[Step, ...]
 
     @property

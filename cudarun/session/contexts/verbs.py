@@ -20,22 +20,15 @@ MEMORY_KINDS = ("device", "host", "managed", "unregistered")
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A row of the table of steps.
-
-    Attributes:
-        usage: The operands; this text determines how they are parsed (`_OPERANDS`, `_OPTIONS`).
-        help: A description that starts with the driver call.
-        makes: The kind of object that the first operand names from then on.
-        gives: The kind of its value: ``context``, ``number``, ``word``, ``words`` or ``data``.
-        words: The possible words of a ``word`` or ``words`` value.
-    """
+    """A row of the table of steps."""
 
     name: str
-    usage: str
-    help: str
-    makes: str | None = None
+    usage: str  # the operands; this text determines how they are parsed (`_OPERANDS`, `_OPTIONS`)
+    help: str  # a description that starts with the driver call
+    makes: str | None = None  # the kind of object that the first operand names from then on
+    # The kind of its value: ``context``, ``number``, ``word``, ``words`` or ``data``.
     gives: str | None = None
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # the possible words of a ``word`` or ``words`` value
 
 
 CHAPTERS: Mapping[str, tuple[Verb, ...]] = {

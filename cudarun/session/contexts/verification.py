@@ -36,19 +36,13 @@ _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact about contexts.
-
-    Attributes:
-        sentence: The documented behavior.
-        script: The text of the script that checks it.
-        note: Differences between drivers or bindings.
-        may_crash: The script uses a destroyed handle, with which a driver may end the process.
-    """
+    """A fact about contexts."""
 
     name: str
-    sentence: str
-    script: str
-    note: str | None = None
+    sentence: str  # the documented behavior
+    script: str  # the text of the script that checks it
+    note: str | None = None  # differences between drivers or bindings
+    # The script uses a destroyed handle, with which a driver may end the process.
     may_crash: bool = False
 
     def parsed(self) -> Script:

@@ -88,13 +88,7 @@ _target = partial(option_field, group=OptionGroup.CONTEXTS, scope=OptionScope.OV
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The devices, the contexts, the number of workers and the time limit in seconds.
-
-    Attributes:
-        capture: Put kernel printf output into the report, not on stdout.
-        escape: Show the control characters in it as escapes: stdout is a terminal.
-        narrow: Make only the chosen GPUs visible to the driver, which then starts faster.
-    """
+    """The devices, the contexts, the number of workers and the time limit in seconds."""
 
     devices: tuple[Selector, ...] = _target(
         "-d",
@@ -142,9 +136,9 @@ class Target:
         scope=OptionScope.RUN,
         help="Log each step with a timestamp to stderr.",
     )
-    capture: bool = False
-    escape: bool = False
-    narrow: bool = True
+    capture: bool = False  # put kernel printf output into the report, not on stdout
+    escape: bool = False  # show the control characters in it as escapes: stdout is a terminal
+    narrow: bool = True  # make only the chosen GPUs visible to the driver, which then starts faster
 
 
 def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cuda.CUcontext:

@@ -45,16 +45,11 @@ ProgressCallback = Callable[[float], object]
 
 @dataclass()
 class _Block:
-    """A block of page-locked memory.
-
-    Attributes:
-        bytes: The memory as an array.
-        copied: The event after the last copy from it or to it.
-    """
+    """A block of page-locked memory."""
 
     address: int
-    bytes: Array
-    copied: cuda.CUevent
+    bytes: Array  # the memory as an array
+    copied: cuda.CUevent  # the event after the last copy from it or to it
     tasks: list[Future[object]] = field(default_factory=list)
 
 

@@ -10,16 +10,10 @@ from cudarun.session.launch.request import Detection, ProgramOptions
 
 @dataclass(frozen=True, slots=True)
 class ExecRequest:
-    """A program, and how its kernels run.
+    """A program, and how its kernels run."""
 
-    Attributes:
-        command: The program and its arguments.
-        profile: The GPU that the device emulates; empty for that of the environment.
-        keeps_stdout: Whether stdout is a document, so that the program's goes to stderr.
-    """
-
-    command: tuple[str, ...]
-    profile: str
+    command: tuple[str, ...]  # the program and its arguments
+    profile: str  # the GPU that the device emulates; empty for that of the environment
     detect: tuple[str, ...] = field_of(Detection, "detect")
     stats: bool = field_of(Detection, "stats")
     engine: str | None = field_of(ProgramOptions, "engine")
@@ -37,7 +31,7 @@ class ExecRequest:
         help="Exit with 1 after findings or ignored errors, 5 after a fault and 6 after the time "
         "limit (report), or always with the code of the program.",
     )
-    keeps_stdout: bool = False
+    keeps_stdout: bool = False  # whether stdout is a document, so that the program's goes to stderr
 
     @property
     def detection(self) -> Detection:

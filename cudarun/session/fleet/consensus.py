@@ -31,17 +31,12 @@ _Place = tuple[int, int]
 
 
 class FleetComparison(NamedTuple):
-    """The result of comparing all GPUs.
+    """The result of comparing all GPUs."""
 
-    Attributes:
-        hosts: The hosts, with objections to GPUs and their slow cases.
-        consensus: The outputs with a disagreement, and those that are not deterministic.
-        compared: The number of outputs that were compared.
-    """
-
-    hosts: tuple[FleetHost, ...]
+    hosts: tuple[FleetHost, ...]  # the hosts, with objections to GPUs and their slow cases
+    # The outputs with a disagreement, and those that are not deterministic.
     consensus: tuple[Consensus, ...]
-    compared: int
+    compared: int  # the number of outputs that were compared
 
 
 def compare(hosts: Sequence[FleetHost]) -> FleetComparison:
@@ -87,19 +82,12 @@ def compare(hosts: Sequence[FleetHost]) -> FleetComparison:
 
 @dataclass(frozen=True, slots=True)
 class _Agreement:
-    """The agreement on one output.
+    """The agreement on one output."""
 
-    Attributes:
-        digest: The digest of the majority; ``None`` without one.
-        count: The GPUs with it; 0 without one.
-        total: All GPUs with the output.
-        is_deterministic: Whether most GPUs agree with themselves.
-    """
-
-    digest: str | None
-    count: int
-    total: int
-    is_deterministic: bool
+    digest: str | None  # the digest of the majority; ``None`` without one
+    count: int  # the GPUs with it; 0 without one
+    total: int  # all GPUs with the output
+    is_deterministic: bool  # whether most GPUs agree with themselves
 
     def is_against(self, digest: str | None) -> bool:
         """Return whether a GPU with this digest is not in the majority."""

@@ -92,21 +92,16 @@ def _start(data: bytes) -> str:
 class Transport:
     """A command prefix, such as ``ssh {host}``.
 
-    Attributes:
-        prefix: The words before the command; ``{host}`` in them is replaced by the host.
-        program: The words that run `NODE` of cudarun on a node.
-        at_once: The number of hosts at the same time.
-        host_timeout: The time limit of a host in seconds.
-
     Raises:
         RequestError: The prefix does not contain the place of the host.
     """
 
     hosts: tuple[str, ...]
+    # The words before the command; ``{host}`` in them is replaced by the host.
     prefix: Sequence[str]
-    program: Sequence[str]
-    at_once: int
-    host_timeout: float
+    program: Sequence[str]  # the words that run `NODE` of cudarun on a node
+    at_once: int  # the number of hosts at the same time
+    host_timeout: float  # the time limit of a host in seconds
 
     def __post_init__(self) -> None:
         if len(self.hosts) > 1 and not any(HOST in word for word in self.prefix):

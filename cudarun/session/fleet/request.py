@@ -11,19 +11,12 @@ CASE_TIMEOUT = 60.0
 
 @dataclass(frozen=True, slots=True)
 class NodeRequest:
-    """The request of one node.
+    """The request of one node."""
 
-    Attributes:
-        version: The version of cudarun that made it; a node of another version refuses it.
-        names: The names of the cases; all by default.
-        limit: The seconds after which the node ends itself.
-        spec: The spec, relative to the folder of the files.
-    """
-
-    version: str
-    names: tuple[str, ...]
-    limit: float
-    spec: str = ""
+    version: str  # the version of cudarun that made it; a node of another version refuses it
+    names: tuple[str, ...]  # the names of the cases; all by default
+    limit: float  # the seconds after which the node ends itself
+    spec: str = ""  # the spec, relative to the folder of the files
     devices: str = option_field(
         "-d",
         "--device LIST",

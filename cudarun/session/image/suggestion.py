@@ -32,21 +32,14 @@ _EXTENT = 32
 
 @dataclass(frozen=True, slots=True)
 class GivenWords:
-    """The parts of a command that the user gave.
+    """The parts of a command that the user gave."""
 
-    Attributes:
-        kernel: The value of ``-k``.
-        options: The options of the image, the device and the geometry, as words.
-        has_geometry: Whether they include a geometry.
-        arguments: The argument for each parameter; ``None`` where it is missing.
-        integers: The values of integers among them.
-    """
-
-    kernel: str | None = None
-    options: tuple[str, ...] = ()
-    has_geometry: bool = False
+    kernel: str | None = None  # the value of ``-k``
+    options: tuple[str, ...] = ()  # the options of the image, the device and the geometry, as words
+    has_geometry: bool = False  # whether they include a geometry
+    # The argument for each parameter; ``None`` where it is missing.
     arguments: tuple[str | None, ...] = ()
-    integers: tuple[int, ...] = ()
+    integers: tuple[int, ...] = ()  # the values of integers among them
 
 
 def image_words(image: Image) -> tuple[str, ...]:

@@ -50,30 +50,22 @@ class TritonDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class TritonKernel:
-    """Triton's launch parameters of a kernel.
-
-    Attributes:
-        shared_bytes: The dynamic shared memory of a block.
-        blocks: The blocks of a program; several form a cluster.
-        cooperative: Whether the grid synchronizes.
-        programmatic: Whether the launch may overlap with the kernel before it.
-        scratch_bytes: The size of each kind of scratch memory per block, in the order of the
-            parameters.
-        descriptors: The arguments that are tensor descriptors of the host, in order.
-        signature: The types of all arguments by name, if the file has them: ``constexpr`` for those
-            that are compiled into the kernel.
-        constants: The values that are compiled into the kernel, as far as the file has them.
-    """
+    """Triton's launch parameters of a kernel."""
 
     name: str
     warps: int
-    shared_bytes: int
-    blocks: int
-    cooperative: bool
+    shared_bytes: int  # the dynamic shared memory of a block
+    blocks: int  # the blocks of a program; several form a cluster
+    cooperative: bool  # whether the grid synchronizes
+    # The size of each kind of scratch memory per block, in the order of the parameters.
     scratch_bytes: tuple[int, ...]
-    programmatic: bool = False
+    programmatic: bool = False  # whether the launch may overlap with the kernel before it
+    # The arguments that are tensor descriptors of the host, in order.
     descriptors: tuple[TritonDescriptor, ...] = ()
+    # The types of all arguments by name, if the file has them: ``constexpr`` for those that are
+    # compiled into the kernel.
     signature: tuple[tuple[str, str], ...] = ()
+    # The values that are compiled into the kernel, as far as the file has them.
     constants: tuple[tuple[str, int | float], ...] = ()
 
     @property

@@ -47,15 +47,10 @@ _NUMBERED = re.compile(r"arg[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class TritonParameter:
-    """An argument of the Python function that the kernel has.
+    """An argument of the Python function that the kernel has."""
 
-    Attributes:
-        index: The index of its first parameter.
-        descriptor: The descriptor, if it is one.
-    """
-
-    index: int
-    descriptor: TritonDescriptor | None = None
+    index: int  # the index of its first parameter
+    descriptor: TritonDescriptor | None = None  # the descriptor, if it is one
 
     @property
     def width(self) -> int:
@@ -65,16 +60,11 @@ class TritonParameter:
 
 @dataclass(frozen=True, slots=True)
 class TritonArguments:
-    """The arguments of a launch.
-
-    Attributes:
-        names: The names of all parameters; nothing if they are unknown.
-        constants: The values that are compiled into the kernel.
-    """
+    """The arguments of a launch."""
 
     arguments: tuple[Argument, ...]
-    names: tuple[str, ...]
-    constants: tuple[CompiledConstant, ...]
+    names: tuple[str, ...]  # the names of all parameters; nothing if they are unknown
+    constants: tuple[CompiledConstant, ...]  # the values that are compiled into the kernel
 
 
 def triton_arguments(

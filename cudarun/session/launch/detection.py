@@ -76,16 +76,12 @@ def check_engine(detection: Detection, engine: str | None, *, scheduled: bool = 
 
 @dataclass(slots=True)
 class DetectorResults:
-    """The results of the detectors after a launch.
-
-    Attributes:
-        limit: The time limit of variants; ``None`` without ``--prove``.
-    """
+    """The results of the detectors after a launch."""
 
     findings: Sequence[drivers.DetectorFinding] = ()
     variants: Sequence[drivers.Variant] | None = None
     statistics: drivers.Statistics | None = None
-    limit: VariantLimit | None = None
+    limit: VariantLimit | None = None  # the time limit of variants; ``None`` without ``--prove``
 
     @property
     def proving_seconds(self) -> float:

@@ -36,15 +36,11 @@ _GOT, _EXPECTED = "got", "expected"
 
 @dataclass(frozen=True, slots=True)
 class ReferenceBuffers:
-    """The buffers of the reference device, in a shared file.
-
-    Attributes:
-        offsets: The offset of each buffer in bytes.
-    """
+    """The buffers of the reference device, in a shared file."""
 
     path: str
     uuid: str
-    offsets: dict[str, int]
+    offsets: dict[str, int]  # the offset of each buffer in bytes
 
 
 def write_copies(path: str, buffers: Buffers) -> tuple[BufferCopy, ...]:

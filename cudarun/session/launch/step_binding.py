@@ -44,23 +44,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelSource:
-    """A kernel, and what its image tells; the calls are only made if necessary.
+    """A kernel, and what its image tells; the calls are only made if necessary."""
 
-    Attributes:
-        loaded: The loaded image, or the file: the owner of the variables.
-        kernel: The kernel, with its mangled and its C++ name.
-        names: Returns the mangled names of all kernels of the image.
-        variables: Returns the variables of the image.
-        facts: Returns the facts of the kernel, if the image has them.
-    """
-
-    loaded: object
+    loaded: object  # the loaded image, or the file: the owner of the variables
     image: Image
-    kernel: Kernel | KernelFacts
+    kernel: Kernel | KernelFacts  # the kernel, with its mangled and its C++ name
     parameters: tuple[Parameter, ...]
     notes: tuple[str, ...]
-    names: Callable[[], Sequence[str]]
-    variables: Callable[[], Sequence[VariableFacts]]
+    names: Callable[[], Sequence[str]]  # returns the mangled names of all kernels of the image
+    variables: Callable[[], Sequence[VariableFacts]]  # returns the variables of the image
+    # Returns the facts of the kernel, if the image has them.
     facts: Callable[[], KernelFacts | None]
 
 

@@ -84,25 +84,16 @@ class GeometryRequest:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The geometry of a launch of a kernel with its arguments.
+    """The geometry of a launch of a kernel with its arguments."""
 
-    Attributes:
-        grid: The blocks of the grid.
-        block: The threads of a block.
-        threads: The requested number of threads, from which the grid was computed, rounding up.
-        shared_bytes: The dynamic shared memory of a block.
-        cooperative: Require all blocks to be resident, so that they can synchronize.
-        cluster: The blocks of a cluster; ``None`` for the kernel's own.
-        notes: Notes on it, each a line.
-    """
-
-    grid: Extent
-    block: Extent
+    grid: Extent  # the blocks of the grid
+    block: Extent  # the threads of a block
+    # The requested number of threads, from which the grid was computed, rounding up.
     threads: Extent | None = None
-    shared_bytes: int = 0
-    cooperative: bool = False
-    cluster: Extent | None = None
-    notes: tuple[str, ...] = ()
+    shared_bytes: int = 0  # the dynamic shared memory of a block
+    cooperative: bool = False  # require all blocks to be resident, so that they can synchronize
+    cluster: Extent | None = None  # the blocks of a cluster; ``None`` for the kernel's own
+    notes: tuple[str, ...] = ()  # notes on it, each a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +152,12 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class BufferExpectation:
-    """``--expect NAME=@FILE`` or ``--expect NAME=FILE.py:FUNCTION``: the expected buffer.
-
-    Attributes:
-        path: The ``.npy`` file, or the file of the function; absolute.
-        function: The function; ``None`` for an array in a file.
-        source: The right side as given.
-    """
+    """``--expect NAME=@FILE`` or ``--expect NAME=FILE.py:FUNCTION``: the expected buffer."""
 
     name: str
-    path: str
-    function: str | None
-    source: str
+    path: str  # the ``.npy`` file, or the file of the function; absolute
+    function: str | None  # the function; ``None`` for an array in a file
+    source: str  # the right side as given
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +173,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class LaunchStep:
-    """A kernel to launch, and what is requested of the buffers after it.
-
-    Attributes:
-        lets: The names of ``--let``; in checks and prints they are replaced already.
-        directory: The base of relative paths in arguments and expressions.
-        parameter_names: The names of the parameters that the image lacks, from Triton.
-        constants: The values that Triton compiled into the kernel.
-    """
+    """A kernel to launch, and what is requested of the buffers after it."""
 
     image: Image
     kernel: str | None = _first(
@@ -245,6 +223,7 @@ class LaunchStep:
         file=FileUse.INPUT,
         help="Compare a buffer with @FILE.npy or with the result of FILE.py:FUNCTION; repeatable.",
     )
+    # The names of ``--let``; in checks and prints they are replaced already.
     lets: tuple[Let, ...] = _check(
         "--let NAME=EXPR",
         form=CaseForm.NAMED_EXPRESSIONS,
@@ -291,9 +270,10 @@ class LaunchStep:
         help="Exchange the names of two buffers after each launch of the step, as a host program"
         " swaps pointers; repeatable.",
     )
-    directory: Path = Path()
+    directory: Path = Path()  # the base of relative paths in arguments and expressions
+    # The names of the parameters that the image lacks, from Triton.
     parameter_names: tuple[str, ...] = ()
-    constants: tuple[CompiledConstant, ...] = ()
+    constants: tuple[CompiledConstant, ...] = ()  # the values that Triton compiled into the kernel
 
     def without_outputs(self) -> LaunchStep:
         """Return a step that only checks."""

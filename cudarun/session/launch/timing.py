@@ -225,18 +225,12 @@ def _rate(count: int | None, milliseconds: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class InputSet:
-    """The inputs of a run.
-
-    Attributes:
-        before: The arrays of ``old(…)``.
-        originals: The copies of all buffers with an initializer.
-        state: The variables of the image.
-    """
+    """The inputs of a run."""
 
     seed: int
-    before: Values
-    originals: dict[str, DeviceBuffer]
-    state: ImageState
+    before: Values  # the arrays of ``old(…)``
+    originals: dict[str, DeviceBuffer]  # the copies of all buffers with an initializer
+    state: ImageState  # the variables of the image
 
 
 class TimedInputs:

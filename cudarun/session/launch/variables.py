@@ -32,16 +32,11 @@ _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*
 
 @dataclass(frozen=True, slots=True)
 class ImageVariable(BufferSpec):
-    """A variable of the image: a buffer whose memory the image has.
-
-    Attributes:
-        space: ``"global"`` or ``"const"``.
-        address: The address in the current context; 0 until it is known.
-    """
+    """A variable of the image: a buffer whose memory the image has."""
 
     symbol: str = ""
-    space: str = "global"
-    address: int = 0
+    space: str = "global"  # ``"global"`` or ``"const"``
+    address: int = 0  # the address in the current context; 0 until it is known
 
     @property
     def is_unwritten_at_first(self) -> bool:

@@ -19,16 +19,12 @@ Linker = Literal["auto", "driver", "nvjitlink"]
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """The request of a link.
-
-    Attributes:
-        target: The device to link on, where the driver links.
-    """
+    """The request of a link."""
 
     inputs: tuple[Image, ...]
     output: OutputFile
     options: JitOptions
-    target: Target
+    target: Target  # the device to link on, where the driver links
     linker: Linker = option_field(
         "--linker",
         default="auto",

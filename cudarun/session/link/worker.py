@@ -37,21 +37,14 @@ _BY_FILE = (ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)  # formats that linkers re
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The result of a linker.
-
-    Attributes:
-        linker: The linker with its version.
-        milliseconds: The time from the linker's first call to its last.
-        info_log: The linker's information log.
-        diagnostics: Warnings, including the compiler's.
-    """
+    """The result of a linker."""
 
     data: bytes
-    linker: str
+    linker: str  # the linker with its version
     target: str
-    milliseconds: float
-    info_log: str
-    diagnostics: tuple[Diagnostic, ...] = ()
+    milliseconds: float  # the time from the linker's first call to its last
+    info_log: str  # the linker's information log
+    diagnostics: tuple[Diagnostic, ...] = ()  # warnings, including the compiler's
 
 
 def link_on_device(request: LinkRequest, session: Session, device: Device) -> Linked:

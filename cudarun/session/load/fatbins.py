@@ -33,19 +33,13 @@ _ELF_TYPE, _RELOCATABLE = (16, 18), b"\x01\x00"
 
 @dataclass(frozen=True, slots=True)
 class UsedFatbin:
-    """A fatbin with code.
+    """A fatbin with code."""
 
-    Attributes:
-        number: Its number in the file, from 1.
-        target: The target of the entry that the device takes; ``None`` without one.
-        kernels: The kernels of that entry, or else of the first entry that can be read.
-        is_relocatable: Whether its code was an input of the linker that built the file.
-    """
-
-    number: int
-    target: str | None
+    number: int  # its number in the file, from 1
+    target: str | None  # the target of the entry that the device takes; ``None`` without one
+    # The kernels of that entry, or else of the first entry that can be read.
     kernels: tuple[str, ...] = ()
-    is_relocatable: bool = False
+    is_relocatable: bool = False  # whether its code was an input of the linker that built the file
 
 
 def fatbin_count(image: Image) -> int | None:

@@ -50,19 +50,12 @@ _Used = tuple[tuple[KernelFacts, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Code:
-    """The code of one target that a driver takes as a whole.
+    """The code of one target that a driver takes as a whole."""
 
-    Attributes:
-        summary: What the file, or the fatbin, has; for explanations.
-        target: The target; ``None`` if there is none for the GPU.
-        kernels: The kernels, with their static shared memory.
-        externs: The undefined symbols that they use.
-    """
-
-    summary: FileSummary
-    target: str | None
-    kernels: tuple[KernelFacts, ...]
-    externs: tuple[str, ...]
+    summary: FileSummary  # what the file, or the fatbin, has; for explanations
+    target: str | None  # the target; ``None`` if there is none for the GPU
+    kernels: tuple[KernelFacts, ...]  # the kernels, with their static shared memory
+    externs: tuple[str, ...]  # the undefined symbols that they use
 
 
 def predict(

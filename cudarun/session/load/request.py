@@ -24,11 +24,7 @@ FALLBACKS = {"prefer-ptx": "PTX", "prefer-binary": "BINARY"}
 
 @dataclass(frozen=True, slots=True)
 class JitOptions:
-    """The JIT compiler's options, ``CUjit_option``. ``None`` is the driver's default.
-
-    Attributes:
-        verbose: Create a verbose log.
-    """
+    """The JIT compiler's options, ``CUjit_option``. ``None`` is the driver's default."""
 
     optimization: int | None = option_field(
         "-O",
@@ -66,57 +62,38 @@ class JitOptions:
     position_independent: bool = option_field(
         "--position-independent", default=False, help="Compile PTX to position-independent code."
     )
-    verbose: bool = False
+    verbose: bool = False  # create a verbose log
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
-    """The properties of a launch that a GPU limits.
+    """The properties of a launch that a GPU limits."""
 
-    Attributes:
-        block: The block; ``None`` for the required one, or for no launch in particular.
-        shared_bytes: Dynamic shared memory of a block.
-        cluster: The cluster; ``None`` for the required one.
-        resident: Blocks that have to be resident: those of a cooperative grid.
-    """
-
+    # The block; ``None`` for the required one, or for no launch in particular.
     block: Extent | None = None
-    shared_bytes: int = 0
-    cluster: Extent | None = None
-    resident: int = 0
+    shared_bytes: int = 0  # dynamic shared memory of a block
+    cluster: Extent | None = None  # the cluster; ``None`` for the required one
+    resident: int = 0  # blocks that have to be resident: those of a cooperative grid
 
 
 @dataclass(frozen=True, slots=True)
 class OfflineScope:
-    """The part of a file to read without a driver.
+    """The part of a file to read without a driver."""
 
-    Attributes:
-        kernel: Only this kernel, in any of its spellings, with its details.
-        target: Only code for this architecture: ``sm_90``, ``compute_90``.
-        details: Read every kernel of a container. Otherwise they are only counted.
-        timeout: The time limit of compiling CUDA source in seconds.
-        gpus: The GPUs to predict for.
-        shape: The launches to predict.
-    """
-
-    kernel: str | None = None
-    target: str | None = None
-    details: bool = True
-    timeout: float | None = None
-    gpus: tuple[Profile, ...] = ()
-    shape: LaunchShape = LaunchShape()
+    kernel: str | None = None  # only this kernel, in any of its spellings, with its details
+    target: str | None = None  # only code for this architecture: ``sm_90``, ``compute_90``
+    details: bool = True  # Read every kernel of a container. Otherwise they are only counted.
+    timeout: float | None = None  # the time limit of compiling CUDA source in seconds
+    gpus: tuple[Profile, ...] = ()  # the GPUs to predict for
+    shape: LaunchShape = LaunchShape()  # the launches to predict
 
 
 @dataclass(frozen=True, slots=True)
 class FatbinSelection:
-    """A fatbin of a file with several.
-
-    Attributes:
-        index: Its position among those that are loaded, from 0.
-    """
+    """A fatbin of a file with several."""
 
     fatbin: UsedFatbin
-    index: int
+    index: int  # its position among those that are loaded, from 0
     count: int
 
 

@@ -24,17 +24,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class VariableView:
-    """``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``: a variable, its type, and a value to write.
+    """``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``: a variable, its type, and a value to write."""
 
-    Attributes:
-        name: The mangled or C++ name.
-        type: The type; ``None`` for that of the value or the image.
-        value: The value that the host writes before the launches.
-    """
-
-    name: str
-    type: Type | None
-    value: Value | None
+    name: str  # the mangled or C++ name
+    type: Type | None  # the type; ``None`` for that of the value or the image
+    value: Value | None  # the value that the host writes before the launches
     text: str
 
 

@@ -65,16 +65,11 @@ class _Control(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class FaultyLaunch:
-    """A launch that faulted, or that does not end.
-
-    Attributes:
-        ordinal: The number of the launch among those of the kernel in its process.
-        status: The driver's error; ``None`` if it does not end.
-    """
+    """A launch that faulted, or that does not end."""
 
     kernel: str
-    ordinal: int
-    status: int | None
+    ordinal: int  # the number of the launch among those of the kernel in its process
+    status: int | None  # the driver's error; ``None`` if it does not end
 
 
 class ControlPage:

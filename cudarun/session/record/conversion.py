@@ -30,15 +30,10 @@ _LONGEST_NAME = 64
 
 @dataclass(frozen=True, slots=True)
 class RecordedCode:
-    """The code of a kernel.
+    """The code of a kernel."""
 
-    Attributes:
-        image: The code that the GPU ran: a cubin, or the PTX that the driver compiled.
-        ptx: The PTX, if the program has it.
-    """
-
-    image: bytes
-    ptx: bytes | None
+    image: bytes  # the code that the GPU ran: a cubin, or the PTX that the driver compiled
+    ptx: bytes | None  # the PTX, if the program has it
 
     @property
     def is_container(self) -> bool:

@@ -16,30 +16,20 @@ from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRa
 
 @dataclass(frozen=True, slots=True)
 class AccessedPart:
-    """A part of a recorded range that the launch accesses.
+    """A part of a recorded range that the launch accesses."""
 
-    Attributes:
-        of: The name of the range.
-        size: Its size in bytes.
-        type: The type of its elements in the argument grammar.
-    """
-
-    of: str
+    of: str  # the name of the range
     offset: int
-    size: int
-    type: str
+    size: int  # its size in bytes
+    type: str  # the type of its elements in the argument grammar
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedReplay:
-    """A replay with all its accesses.
-
-    Attributes:
-        parameters: The kernel's parameters, with known names.
-    """
+    """A replay with all its accesses."""
 
     parts: tuple[AccessedPart, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...]  # the kernel's parameters, with known names
 
 
 def write_parts(

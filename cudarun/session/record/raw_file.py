@@ -34,56 +34,39 @@ _ARRAY, _MIPMAPPED, _LINEAR = 0, 1, 2  # of CUresourcetype
 
 @dataclass(slots=True)
 class RawRange:
-    """A range of memory, or a variable.
-
-    Attributes:
-        before: The contents before the launch.
-        after: The offsets of changed parts with their contents.
-    """
+    """A range of memory, or a variable."""
 
     address: int
-    before: memoryview
+    before: memoryview  # the contents before the launch
     symbol: str | None = None
+    # The offsets of changed parts with their contents.
     after: list[tuple[int, memoryview]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class RawArray:
-    """A CUDA array.
-
-    Attributes:
-        before: The contents before the launch.
-        after: The contents after it; ``None`` if it did not change them.
-    """
+    """A CUDA array."""
 
     shape: RecordedArray
-    before: memoryview
-    after: memoryview | None = None
+    before: memoryview  # the contents before the launch
+    after: memoryview | None = None  # the contents after it; ``None`` if it did not change them
 
 
 @dataclass(slots=True)
 class RawRecording:
-    """The contents of a raw file.
+    """The contents of a raw file."""
 
-    Attributes:
-        texts: The descriptions by key.
-        layout: The offset and the size of each parameter.
-        ranges: The memory, by address, and the variables.
-        arrays: The CUDA arrays by handle.
-        objects: The texture and surface objects whose memory is there.
-        status: The result of the launch; ``None`` if it did not end.
-        has_memory: Whether all memory from before the launch is there.
-    """
-
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)  # the descriptions by key
     parameters: bytes = b""
-    layout: tuple[tuple[int, int], ...] = ()
+    layout: tuple[tuple[int, int], ...] = ()  # the offset and the size of each parameter
+    # The memory, by address, and the variables.
     ranges: list[RawRange] = field(default_factory=list)
     tensor_maps: list[RecordedTensorMap] = field(default_factory=list)
-    arrays: dict[int, RawArray] = field(default_factory=dict)
+    arrays: dict[int, RawArray] = field(default_factory=dict)  # the CUDA arrays by handle
+    # The texture and surface objects whose memory is there.
     objects: list[RecordedObject] = field(default_factory=list)
-    status: int | None = None
-    has_memory: bool = False
+    status: int | None = None  # the result of the launch; ``None`` if it did not end
+    has_memory: bool = False  # whether all memory from before the launch is there
 
     def numbers(self, key: str) -> tuple[int, ...]:
         """Return the numbers of a description."""

@@ -9,15 +9,9 @@ from cudarun.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordRequest:
-    """The launches to record, or to list.
+    """The launches to record, or to list."""
 
-    Attributes:
-        command: The program and its arguments.
-        limit: With ``at_fault``, the seconds after which a launch counts as endless.
-        keeps_stdout: Whether stdout is a document, so that the program's goes to stderr.
-    """
-
-    command: tuple[str, ...]
+    command: tuple[str, ...]  # the program and its arguments
     output: str | None = option_field(
         "-o",
         "--output FILE",
@@ -59,5 +53,6 @@ class RecordRequest:
         default=False,
         help="Run the program twice: to find the launch that faults, and to record it.",
     )
+    # With ``at_fault``, the seconds after which a launch counts as endless.
     limit: float | None = None
-    keeps_stdout: bool = False
+    keeps_stdout: bool = False  # whether stdout is a document, so that the program's goes to stderr

@@ -107,18 +107,12 @@ class RecordingWriter:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recording in a file; its memory is read when it is used.
+    """A recording in a file; its memory is read when it is used."""
 
-    Attributes:
-        path: The file, absolute.
-        image: The code as the program loaded it.
-        ptx: The same as PTX, if the program has it.
-    """
-
-    path: str
+    path: str  # the file, absolute
     manifest: Manifest
-    image: bytes
-    ptx: bytes | None
+    image: bytes  # the code as the program loaded it
+    ptx: bytes | None  # the same as PTX, if the program has it
 
     def contents(self) -> RecordedContents:
         """Open the file to read its memory."""

@@ -54,62 +54,38 @@ _DESCRIPTORS = {True: {(0, 0)}, False: {(TEXTURE_BYTES, 0), (TEXTURE_BYTES, VIEW
 
 @dataclass(frozen=True, slots=True)
 class MemoryPiece:
-    """A run of bytes of a range.
+    """A run of bytes of a range."""
 
-    Attributes:
-        offset: Its offset in the range.
-        digest: The hash of its contents, which names them in the file.
-    """
-
-    offset: Size
+    offset: Size  # its offset in the range
     size: Annotated[int, range(1, PIECE_BYTES + 1)]
-    digest: Annotated[str, is_digest]
+    digest: Annotated[str, is_digest]  # the hash of its contents, which names them in the file
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedArray:
-    """The arguments of ``cuArray3DCreate``.
+    """The arguments of ``cuArray3DCreate``."""
 
-    Attributes:
-        width: The width in elements.
-        height: The height; 0 for one dimension.
-        depth: The depth, or the number of layers; 0 without.
-        format: The number of the ``CUarray_format``.
-        channels: The channels of an element.
-        flags: The flags ``CUDA_ARRAY3D_*``.
-    """
-
-    width: Size
-    height: Size
-    depth: Size
-    format: Size
-    channels: Size
-    flags: Size
+    width: Size  # the width in elements
+    height: Size  # the height; 0 for one dimension
+    depth: Size  # the depth, or the number of layers; 0 without
+    format: Size  # the number of the ``CUarray_format``
+    channels: Size  # the channels of an element
+    flags: Size  # the flags ``CUDA_ARRAY3D_*``
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRange:
-    """A range of device memory, a variable of the image, or a CUDA array.
+    """A range of device memory, a variable of the image, or a CUDA array."""
 
-    Attributes:
-        name: The name in expressions.
-        address: The address in the program.
-        size: The size in bytes.
-        before: The contents before the launch.
-        after: The parts that the launch changed, with the contents after it.
-        symbol: The symbol of a variable; ``None`` for memory.
-        type: The type of its elements in the argument grammar.
-        array: The shape of a CUDA array, which has no address.
-    """
-
-    name: Name
-    address: Address
-    size: Annotated[int, range(1, MAX_RANGE + 1)]
-    before: tuple[MemoryPiece, ...] = ()
+    name: Name  # the name in expressions
+    address: Address  # the address in the program
+    size: Annotated[int, range(1, MAX_RANGE + 1)]  # the size in bytes
+    before: tuple[MemoryPiece, ...] = ()  # the contents before the launch
+    # The parts that the launch changed, with the contents after it.
     after: tuple[MemoryPiece, ...] = ()
-    symbol: Symbol | None = None
-    type: Name = "u8"
-    array: RecordedArray | None = None
+    symbol: Symbol | None = None  # the symbol of a variable; ``None`` for memory
+    type: Name = "u8"  # the type of its elements in the argument grammar
+    array: RecordedArray | None = None  # the shape of a CUDA array, which has no address
 
     @property
     def end(self) -> int:
@@ -122,63 +98,40 @@ class RecordedTensorMap:
     """A tensor map in the parameters, with the arguments that encoded it.
 
     ``cuTensorMapEncodeTiled``, or ``cuTensorMapEncodeIm2col`` if it has no box.
-
-    Attributes:
-        type: The number of the data type.
-        shape: The dimensions, the innermost first.
-        strides: The strides in bytes, of all dimensions but the innermost.
-        interleave: The number of the interleaved layout.
-        promotion: The number of the promotion to L2.
-        fill: The number of the fill of elements out of bounds.
-        lower: The lower corner of the box of pixels of im2col.
-        channels: The channels of a pixel of im2col.
-        pixels: The pixels of a column of im2col.
     """
 
     offset: Count
     address: Address
-    type: Enumerator
-    shape: Annotated[tuple[Size, ...], range(1, 6)]
-    strides: tuple[Size, ...]
+    type: Enumerator  # the number of the data type
+    shape: Annotated[tuple[Size, ...], range(1, 6)]  # the dimensions, the innermost first
+    strides: tuple[Size, ...]  # the strides in bytes, of all dimensions but the innermost
     box: tuple[Size, ...]
     steps: tuple[Size, ...]
-    interleave: Enumerator
+    interleave: Enumerator  # the number of the interleaved layout
     swizzle: Enumerator
-    promotion: Enumerator
-    fill: Enumerator
-    lower: tuple[Corner, ...] = ()
+    promotion: Enumerator  # the number of the promotion to L2
+    fill: Enumerator  # the number of the fill of elements out of bounds
+    lower: tuple[Corner, ...] = ()  # the lower corner of the box of pixels of im2col
     upper: tuple[Corner, ...] = ()
-    channels: Count = 0
-    pixels: Count = 0
+    channels: Count = 0  # the channels of a pixel of im2col
+    pixels: Count = 0  # the pixels of a column of im2col
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedObject:
-    """A texture or a surface object.
-
-    Attributes:
-        array: The name of its array; empty for linear memory.
-        address: The address of its linear memory.
-        width: The bytes of linear memory, or the width of pitched memory in elements.
-        height: The height of pitched memory; 0 for linear memory.
-        pitch: The bytes of a row of pitched memory; 0 for linear memory.
-        format: The number of the ``CUarray_format`` of linear memory.
-        channels: The channels of an element of linear memory.
-        description: The ``CUDA_TEXTURE_DESC``; empty for a surface.
-        view: The ``CUDA_RESOURCE_VIEW_DESC``; empty without one.
-    """
+    """A texture or a surface object."""
 
     handle: Annotated[int, range(1, 1 << 63)]
     surface: bool
-    array: Printable
-    address: Address
-    width: Size
-    height: Count
-    pitch: Count
-    format: Enumerator
-    channels: Channels
-    description: bytes
-    view: bytes
+    array: Printable  # the name of its array; empty for linear memory
+    address: Address  # the address of its linear memory
+    width: Size  # the bytes of linear memory, or the width of pitched memory in elements
+    height: Count  # the height of pitched memory; 0 for linear memory
+    pitch: Count  # the bytes of a row of pitched memory; 0 for linear memory
+    format: Enumerator  # the number of the ``CUarray_format`` of linear memory
+    channels: Channels  # the channels of an element of linear memory
+    description: bytes  # the ``CUDA_TEXTURE_DESC``; empty for a surface
+    view: bytes  # the ``CUDA_RESOURCE_VIEW_DESC``; empty without one
 
     @property
     def memory_bytes(self) -> int:
@@ -188,60 +141,39 @@ class RecordedObject:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOrigin:
-    """The program and the machine that a launch was recorded from.
+    """The program and the machine that a launch was recorded from."""
 
-    Attributes:
-        device: The GPU's name.
-        capability: Its compute capability.
-        driver: The version of the driver API.
-        version: The version of cudarun.
-        ordinal: The number of the launch among those that matched.
-        stack: The stack of the launching thread, innermost frame first.
-    """
-
-    device: Printable = ""
-    capability: tuple[Count, Count] = (0, 0)
-    driver: Count = 0
-    version: Printable = ""
-    ordinal: Address = 0
-    stack: tuple[str, ...] = ()
+    device: Printable = ""  # the GPU's name
+    capability: tuple[Count, Count] = (0, 0)  # its compute capability
+    driver: Count = 0  # the version of the driver API
+    version: Printable = ""  # the version of cudarun
+    ordinal: Address = 0  # the number of the launch among those that matched
+    stack: tuple[str, ...] = ()  # the stack of the launching thread, innermost frame first
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The description of a recorded launch.
-
-    Attributes:
-        grid: The blocks of the grid.
-        block: The threads of a block.
-        shared_bytes: The dynamic shared memory of a block.
-        cluster: The blocks of a cluster; ``None`` for the kernel's own.
-        cooperative: Whether the launch was cooperative.
-        programmatic: Whether it could overlap with the kernel before it.
-        layout: The offset and the size of each parameter, which differ between PTX and machine
-            code; empty if they are not known.
-        ranges: The memory, by address, then the variables of the image and CUDA arrays.
-        objects: The texture and surface objects.
-        origin: The program and the machine.
-        status: The result of the launch as a ``CUresult``; ``None`` if it did not end.
-        shrunk: Whether memory that the launch does not access was left out.
-    """
+    """The description of a recorded launch."""
 
     kernel: Symbol
-    grid: Extent
-    block: Extent
-    shared_bytes: Count = 0
-    cluster: Extent | None = None
-    cooperative: bool = False
-    programmatic: bool = False
+    grid: Extent  # the blocks of the grid
+    block: Extent  # the threads of a block
+    shared_bytes: Count = 0  # the dynamic shared memory of a block
+    cluster: Extent | None = None  # the blocks of a cluster; ``None`` for the kernel's own
+    cooperative: bool = False  # whether the launch was cooperative
+    programmatic: bool = False  # whether it could overlap with the kernel before it
     parameters: Annotated[bytes, range((1 << 16) + 1)] = b""
+    # The offset and the size of each parameter, which differ between PTX and machine code; empty if
+    # they are not known.
     layout: tuple[tuple[Count, Count], ...] = ()
+    # The memory, by address, then the variables of the image and CUDA arrays.
     ranges: tuple[RecordedRange, ...] = ()
     tensor_maps: tuple[RecordedTensorMap, ...] = ()
-    objects: tuple[RecordedObject, ...] = ()
-    origin: RecordedOrigin = RecordedOrigin()
+    objects: tuple[RecordedObject, ...] = ()  # the texture and surface objects
+    origin: RecordedOrigin = RecordedOrigin()  # the program and the machine
+    # The result of the launch as a ``CUresult``; ``None`` if it did not end.
     status: Count | None = 0
-    shrunk: bool = False
+    shrunk: bool = False  # whether memory that the launch does not access was left out
 
     @property
     def memory(self) -> tuple[RecordedRange, ...]:

@@ -119,47 +119,32 @@ def parse_expected(text: str) -> Expected:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One ``[[launch]]`` of a spec.
+    """One ``[[launch]]`` of a spec."""
 
-    Attributes:
-        name: The name, unique in the spec.
-        request: The launch; ``None`` without an image, and then ``skip`` or ``refused`` is
-            set.
-        timeout: The time limit in seconds; ``None``: unlimited.
-        requires: The requirements on a device.
-        expected: The expected error; ``None`` if the case is expected to pass.
-        refused: The error of reading the image.
-        image: The image, as in the spec.
-        base: The name without the values of the matrix.
-        kernel: The kernel; ``None`` where only the loaded image has its name.
-        arguments: The arguments, as in the spec.
-        matrix: The values of the matrix, by name.
-        rerun: The command that runs the case again, without its device and name; ``None`` if the
-            spec can be read only once.
-        drawn_seed: The seed, if it was drawn for this run.
-        candidate: The image that replaces that of the spec, if there is one.
-    """
-
-    name: str
+    name: str  # the name, unique in the spec
     line: int
+    # The launch; ``None`` without an image, and then ``skip`` or ``refused`` is set.
     request: Program | None
     devices: Devices
     context: ContextOptions
-    timeout: float | None = None
-    requires: tuple[Requirement, ...] = ()
-    expected: Expected | None = None
+    timeout: float | None = None  # the time limit in seconds; ``None``: unlimited
+    requires: tuple[Requirement, ...] = ()  # the requirements on a device
+    expected: Expected | None = None  # the expected error; ``None`` if the case is expected to pass
     skip: str | None = None
-    refused: CudarunError | None = None
+    refused: CudarunError | None = None  # the error of reading the image
     inputs: tuple[str, ...] = ()
     outputs: tuple[OutputFile, ...] = ()
-    image: str = ""
-    base: str = ""
-    kernel: str | None = None
-    arguments: tuple[str, ...] = ()
+    image: str = ""  # the image, as in the spec
+    base: str = ""  # the name without the values of the matrix
+    kernel: str | None = None  # the kernel; ``None`` where only the loaded image has its name
+    arguments: tuple[str, ...] = ()  # the arguments, as in the spec
+    # The values of the matrix, by name.
     matrix: Mapping[str, MatrixValue] = field(default_factory=dict)
+    # The command that runs the case again, without its device and name; ``None`` if the spec can be
+    # read only once.
     rerun: tuple[str, ...] | None = None
-    drawn_seed: int | None = None
-    candidate: str | None = None
+    drawn_seed: int | None = None  # the seed, if it was drawn for this run
+    candidate: str | None = None  # the image that replaces that of the spec, if there is one
 
     @property
     def label(self) -> str:

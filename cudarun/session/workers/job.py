@@ -29,16 +29,11 @@ Devices = tuple["Selector", ...]
 
 @dataclass(frozen=True, slots=True)
 class SessionStart:
-    """The start of a worker whose state is a session.
+    """The start of a worker whose state is a session."""
 
-    Attributes:
-        devices: The devices to work on, all of one driver.
-        target: The contexts to work in, and how.
-        prefetch: Imports what the work needs, while the driver initializes.
-    """
-
-    devices: Devices
-    target: Target
+    devices: Devices  # the devices to work on, all of one driver
+    target: Target  # the contexts to work in, and how
+    # Imports what the work needs, while the driver initializes.
     prefetch: Callable[[], object] | None = None
 
     def __call__(self, progress: Progress) -> Session:

@@ -33,21 +33,13 @@ _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN)
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """The end of a program.
+    """The end of a program."""
 
-    Attributes:
-        status: Its status; ``None`` if it was killed or did not start.
-        stdout: Its output; empty if it is too large.
-        stderr: The end of its error output.
-        seconds: The time from its start to its end.
-        killed: Why it was killed, or did not start; ``None`` if neither.
-    """
-
-    status: int | None
-    stdout: bytes
-    stderr: str
-    seconds: float
-    killed: str | None = None
+    status: int | None  # its status; ``None`` if it was killed or did not start
+    stdout: bytes  # its output; empty if it is too large
+    stderr: str  # the end of its error output
+    seconds: float  # the time from its start to its end
+    killed: str | None = None  # why it was killed, or did not start; ``None`` if neither
 
 
 def run_programs(

@@ -39,15 +39,10 @@ _SHARED = ("", "shared")  # those in which another block of the cluster can have
 
 
 class CheckedLanes(NamedTuple):
-    """The lanes that make the accesses of an instruction.
+    """The lanes that make the accesses of an instruction."""
 
-    Attributes:
-        lanes: Of each access, the lanes that make it.
-        others: A mask that is not 0 if the caller has to execute the instruction.
-    """
-
-    lanes: list[LaneVector]
-    others: str
+    lanes: list[LaneVector]  # of each access, the lanes that make it
+    others: str  # a mask that is not 0 if the caller has to execute the instruction
 
 
 class GeneralAccess(NamedTuple):

@@ -57,17 +57,12 @@ _MOST_DEPTH = 64  # of inlined calls
 
 @dataclass(frozen=True, slots=True)
 class BlockOrigin:
-    """The origin of a block.
+    """The origin of a block."""
 
-    Attributes:
-        callers: The numbers of the calling blocks in the program, the kernel's first.
-        block: Its index there.
-        is_outlined: Whether the first one of all is an outlined function, whose callers vary.
-    """
-
-    callers: tuple[int, ...]
+    callers: tuple[int, ...]  # the numbers of the calling blocks in the program, the kernel's first
     function: FunctionCode
-    block: int
+    block: int  # its index there
+    # Whether the first one of all is an outlined function, whose callers vary.
     is_outlined: bool = False
 
     @property

@@ -31,24 +31,18 @@ class LaneSchedule:
     The code has labels that others define: ``enter.N`` of the block ``N``, ``leave`` where no lane
     can run, ``idle`` where none can in the frame of a call, ``save`` where lanes have yielded,
     ``fault``.
-
-    Attributes:
-        state: The layout of the warp's state.
-        loops: The cost of a jump back to each loop that may wait for other threads, by its block.
-        frames: The layout of the frames of calls; ``None`` if there are none.
-        snapshot: The registers of lanes that yield, or wait for others.
-        yields: Whether lanes yield in a loop. In the frame of a call they cannot: its registers are
-            not saved.
-        inline: Whether functions are in line where blocks end: not in large kernels.
     """
 
     code: CodeBuilder
-    state: WarpState
+    state: WarpState  # the layout of the warp's state
+    # The cost of a jump back to each loop that may wait for other threads, by its block.
     loops: dict[int, int]
-    frames: FrameLayout | None
-    snapshot: Snapshot
+    frames: FrameLayout | None  # the layout of the frames of calls; ``None`` if there are none
+    snapshot: Snapshot  # the registers of lanes that yield, or wait for others
+    # Whether lanes yield in a loop. In the frame of a call they cannot: its registers are not
+    # saved.
     yields: bool
-    inline: bool
+    inline: bool  # whether functions are in line where blocks end: not in large kernels
 
     # --- the start -------------------------------------------------------------------------------
 

@@ -17,19 +17,14 @@ from cudarun.emulator.compiled.state.registers import WarpRegisters
 
 @dataclass(slots=True)
 class Snapshot:
-    """The code that saves these registers in the warp's state, and restores them.
-
-    Attributes:
-        blocks: The basic blocks.
-        needed: Of each block, the slots whose values other lanes may need while it runs.
-        offsets: Where registers are saved in the state, by slot.
-    """
+    """The code that saves these registers in the warp's state, and restores them."""
 
     code: CodeBuilder
     registers: WarpRegisters
-    blocks: Sequence[BlockCode]
+    blocks: Sequence[BlockCode]  # the basic blocks
+    # Of each block, the slots whose values other lanes may need while it runs.
     needed: Sequence[int]
-    offsets: Mapping[int, int]
+    offsets: Mapping[int, int]  # where registers are saved in the state, by slot
 
     def drop(self, origin: int, targets: Iterable[int]) -> None:
         """Clear the registers that no lane needs, so that loops need not keep them to be saved.

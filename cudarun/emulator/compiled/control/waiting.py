@@ -16,18 +16,13 @@ STRONG_COST, WEAK_COST = 512, 1
 
 
 class _Loop(NamedTuple):
-    """A loop, and the spaces by which it may wait for other threads.
+    """A loop, and the spaces by which it may wait for other threads."""
 
-    Attributes:
-        body: Its blocks, and those of the outlined functions that they call.
-        strong: The spaces of strong loads, tests of ``mbarrier`` objects, and atomic operations
-            whose result is used.
-        weak: The spaces of weak loads from one address that can end it.
-    """
-
-    body: set[int]
+    body: set[int]  # its blocks, and those of the outlined functions that they call
+    # The spaces of strong loads, tests of ``mbarrier`` objects, and atomic operations whose result
+    # is used.
     strong: set[str]
-    weak: set[str]
+    weak: set[str]  # the spaces of weak loads from one address that can end it
 
 
 class WaitingLoops:

@@ -25,21 +25,13 @@ Rule = Callable[[BlockCode, str], None]
 
 @dataclass(frozen=True, slots=True)
 class WaitPoints:
-    """The blocks of a function where lanes wait, in the order of their masks.
+    """The blocks of a function where lanes wait, in the order of their masks."""
 
-    Attributes:
-        barriers: Those that end with a barrier.
-        warp_barriers: Those that end with a barrier of warps.
-        cluster_barriers: Those that end with a wait for the cluster.
-        synchronizing: Those that begin with a warp-synchronous operation.
-        meetings: Those of them at which lanes can wait for each other.
-    """
-
-    barriers: list[BlockCode]
-    warp_barriers: list[BlockCode]
-    cluster_barriers: list[BlockCode]
-    synchronizing: list[BlockCode]
-    meetings: list[list[BlockCode]]
+    barriers: list[BlockCode]  # those that end with a barrier
+    warp_barriers: list[BlockCode]  # those that end with a barrier of warps
+    cluster_barriers: list[BlockCode]  # those that end with a wait for the cluster
+    synchronizing: list[BlockCode]  # those that begin with a warp-synchronous operation
+    meetings: list[list[BlockCode]]  # those of them at which lanes can wait for each other
 
     @classmethod
     def of(cls, blocks: Sequence[BlockCode]) -> WaitPoints:

@@ -136,16 +136,11 @@ class ModuleText:
 
 
 class NumberParameter(NamedTuple):
-    """A number that is a parameter of a function.
+    """A number that is a parameter of a function."""
 
-    Attributes:
-        kind: Its LLVM type.
-        role: What it is for an access: its ``"entry"``, its ``"site"``, its ``"offset"``.
-    """
-
-    kind: str
+    kind: str  # its LLVM type
     value: int
-    role: str
+    role: str  # what it is for an access: its ``"entry"``, its ``"site"``, its ``"offset"``
 
 
 class CodeBuilder:

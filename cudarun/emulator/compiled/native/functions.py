@@ -48,31 +48,19 @@ def two_words(code: CodeBuilder, value: str) -> tuple[str, str]:
 
 
 class KernelConstants(NamedTuple):
-    """The constants of a kernel's module that the functions use.
+    """The constants of a kernel's module that the functions use."""
 
-    Attributes:
-        state: The layout of a warp's state.
-        barriers: Where lanes continue after each barrier in the code.
-        reduces: Whether each of these barriers has a reduction.
-        warp_barriers: Where lanes continue after each barrier of warps.
-        cluster_barriers: Where they continue after each wait for the cluster.
-        groups: The blocks at which warpgroups wait.
-        meetings: Of each block the number of those at which lanes can meet, from 1 on, or 0.
-        shadow_unit: Bytes of the smallest access if they are recorded for detectors; else 0.
-        finds_sync_errors: Whether lanes are checked for synchronization errors.
-        finds_unwritten: Whether reads of unwritten bytes are findings.
-    """
-
-    state: WarpState
-    barriers: Sequence[int] = ()
-    reduces: Sequence[bool] = ()
-    warp_barriers: Sequence[int] = ()
-    cluster_barriers: Sequence[int] = ()
-    groups: Sequence[int] = ()
+    state: WarpState  # the layout of a warp's state
+    barriers: Sequence[int] = ()  # where lanes continue after each barrier in the code
+    reduces: Sequence[bool] = ()  # whether each of these barriers has a reduction
+    warp_barriers: Sequence[int] = ()  # where lanes continue after each barrier of warps
+    cluster_barriers: Sequence[int] = ()  # where they continue after each wait for the cluster
+    groups: Sequence[int] = ()  # the blocks at which warpgroups wait
+    # Of each block the number of those at which lanes can meet, from 1 on, or 0.
     meetings: Sequence[int] = ()
-    shadow_unit: int = 0
-    finds_sync_errors: bool = False
-    finds_unwritten: bool = False
+    shadow_unit: int = 0  # bytes of the smallest access if they are recorded for detectors; else 0
+    finds_sync_errors: bool = False  # whether lanes are checked for synchronization errors
+    finds_unwritten: bool = False  # whether reads of unwritten bytes are findings
 
     def numbers(self) -> dict[str, int]:
         """Return the fields of ``struct kernel``: of lists of blocks, the length."""

@@ -44,22 +44,14 @@ class WordPlaces:
     """The registers of ``mma`` and ``wmma.mma`` with the words of matrices.
 
     A register is numbered by 32 times its place among those of its matrix, plus the lane.
-
-    Attributes:
-        shape: The product. If its matrices are transposed, A and B are exchanged.
-        left: The registers with the words of A, by number of the word and row.
-        right: Those of B, by column and number.
-        sums: Those of C, by column, or two columns together, and row.
-        results: The places in D, by register and lane, in the order of ``sums``.
-        exchanged: True if the left matrix is B.
     """
 
-    shape: MatrixShape
-    left: Array
-    right: Array
-    sums: Array
-    results: Array
-    exchanged: bool
+    shape: MatrixShape  # The product. If its matrices are transposed, A and B are exchanged.
+    left: Array  # the registers with the words of A, by number of the word and row
+    right: Array  # those of B, by column and number
+    sums: Array  # those of C, by column, or two columns together, and row
+    results: Array  # the places in D, by register and lane, in the order of ``sums``
+    exchanged: bool  # True if the left matrix is B
 
 
 class MatrixCode(AccessRules):

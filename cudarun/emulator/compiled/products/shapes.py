@@ -19,33 +19,19 @@ from cudarun.emulator.numerics.types import Type, TypeKind
 
 @dataclass(frozen=True, slots=True)
 class MatrixShape:
-    """The shape and the types of a product, as compiled code computes it.
+    """The shape and the types of a product, as compiled code computes it."""
 
-    Attributes:
-        rows: Rows of A and D.
-        columns: Columns of B and D.
-        depth: Elements of A along k, without the zeros of a sparse matrix.
-        run: The number of products that are added at once.
-        types: The types of ``d``, ``a``, ``b``, ``c``.
-        satfinite: Clamp integers.
-        op: The operation on single bits.
-        mode: The rounding of f64.
-        sparsity: The places of the elements of a sparse A.
-        by_warpgroup: The product is part of ``wgmma``.
-        negated: The products are subtracted.
-    """
-
-    rows: int
-    columns: int
-    depth: int
-    run: int
-    types: dict[str, Type]
-    satfinite: bool = False
-    op: str = ""
-    mode: str = NEAREST
-    sparsity: Sparsity | None = None
-    by_warpgroup: bool = False
-    negated: bool = False
+    rows: int  # rows of A and D
+    columns: int  # columns of B and D
+    depth: int  # elements of A along k, without the zeros of a sparse matrix
+    run: int  # the number of products that are added at once
+    types: dict[str, Type]  # the types of ``d``, ``a``, ``b``, ``c``
+    satfinite: bool = False  # clamp integers
+    op: str = ""  # the operation on single bits
+    mode: str = NEAREST  # the rounding of f64
+    sparsity: Sparsity | None = None  # the places of the elements of a sparse A
+    by_warpgroup: bool = False  # the product is part of ``wgmma``
+    negated: bool = False  # the products are subtracted
 
     @property
     def name(self) -> str:

@@ -221,19 +221,12 @@ def _aligned(offset: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FrameLayout:
-    """The layout of the frames of calls, which follow one another; the first one is of no call.
+    """The layout of the frames of calls, which follow one another; the first one is of no call."""
 
-    Attributes:
-        first: The first basic block of the functions that are called.
-        blocks: The number of basic blocks.
-        stack_bytes: The least bytes of the stack that a call takes.
-        saved_bytes: The most bytes of the registers that a call saves.
-    """
-
-    first: int
-    blocks: int
-    stack_bytes: int
-    saved_bytes: int
+    first: int  # the first basic block of the functions that are called
+    blocks: int  # the number of basic blocks
+    stack_bytes: int  # the least bytes of the stack that a call takes
+    saved_bytes: int  # the most bytes of the registers that a call saves
 
     TOP = 0  # in the first frame: the address of the current one
     CALL = 8  # the basic block of the call

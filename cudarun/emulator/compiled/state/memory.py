@@ -9,16 +9,11 @@ from cudarun.emulator.compiled.state import layout
 
 
 class CheckedPlace(NamedTuple):
-    """The checked accesses of a warp.
+    """The checked accesses of a warp."""
 
-    Attributes:
-        host: The host address that offsets are relative to.
-        entry: The cache entry.
-    """
-
-    host: str
+    host: str  # the host address that offsets are relative to
     offsets: LaneVector
-    entry: str
+    entry: str  # the cache entry
 
 
 def field(code: CodeBuilder, pointer: str, offset: int, kind: str) -> str:

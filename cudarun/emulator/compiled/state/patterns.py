@@ -16,15 +16,10 @@ HALF = WIDTH // 2
 
 
 class HalfPlaces(NamedTuple):
-    """The checked accesses of both halves of a warp.
+    """The checked accesses of both halves of a warp."""
 
-    Attributes:
-        host: The host address that the offsets are relative to.
-        first: The offsets of the first lanes.
-    """
-
-    host: str
-    first: tuple[str, str]
+    host: str  # the host address that the offsets are relative to
+    first: tuple[str, str]  # the offsets of the first lanes
 
 
 def is_zero(code: CodeBuilder, values: LaneVector) -> str:

@@ -15,27 +15,19 @@ from cudarun.emulator.compiled.state.memory import field, pointer_to, store_fiel
 
 @dataclass(frozen=True, slots=True)
 class CallbackSite:
-    """An instruction that can call back.
+    """An instruction that can call back."""
 
-    Attributes:
-        work: The operation or the terminator.
-        block: The index of its basic block.
-        sources: The types of its sources, in the first columns of the scratch.
-        destinations: The types of its destinations, in the next columns.
-        entries: The numbers of its cache entries, in the order of its accesses: the address of each
-            is the source with the same place.
-        has_lanes: Whether the columns after the sources have the lanes that make each access, and
-            then any if the caller has to execute the instruction; otherwise all make all.
-        tensor: The number of its tensor entry, if it has one.
-    """
-
-    work: Action | Terminator
-    block: int
-    sources: tuple[LaneType, ...]
-    destinations: tuple[LaneType, ...]
+    work: Action | Terminator  # the operation or the terminator
+    block: int  # the index of its basic block
+    sources: tuple[LaneType, ...]  # the types of its sources, in the first columns of the scratch
+    destinations: tuple[LaneType, ...]  # the types of its destinations, in the next columns
+    # The numbers of its cache entries, in the order of its accesses: the address of each is the
+    # source with the same place.
     entries: tuple[int, ...] = ()
+    # Whether the columns after the sources have the lanes that make each access, and then any if
+    # the caller has to execute the instruction; otherwise all make all.
     has_lanes: bool = False
-    tensor: int | None = None
+    tensor: int | None = None  # the number of its tensor entry, if it has one
 
 
 class CallbackSites:

@@ -39,17 +39,11 @@ _MOST_DIVIDED = 2  # N = 2 ** 2 and more have 4 times the steps of one sample, i
 
 @dataclass(frozen=True, eq=False)
 class AnisotropicFootprint:
-    """The samples of each lane.
+    """The samples of each lane."""
 
-    Attributes:
-        steps: The level of detail, as steps.
-        number: The logarithm of the number of samples, as steps.
-        direction: From a sample to the next one, in 64ths of a texel, for each axis.
-    """
-
-    steps: Array
-    number: Array
-    direction: list[Array]
+    steps: Array  # the level of detail, as steps
+    number: Array  # the logarithm of the number of samples, as steps
+    direction: list[Array]  # from a sample to the next one, in 64ths of a texel, for each axis
 
     def samples(
         self, share: Array, fraction: Array, *, second: bool

@@ -23,24 +23,16 @@ _ONE = {np.uint8: 0xFF, np.uint16: 0xFFFF, np.int16: 0x7FFF, np.float16: 1}
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """The layout of an element that holds several texels, or several channels in one number.
+    """The layout of an element that holds several texels, or several channels in one number."""
 
-    Attributes:
-        channels: ``NumChannels`` of an array.
-        bytes: Size of an element.
-        dtype: Type of a decoded channel.
-        parts: The decoders of an element or of its halves, and the channels that they return; the
-            first half replaces channels of the second one.
-        side: Texels per row and per column of an element.
-        digits: Bits of each channel, if those of its type repeat them.
-    """
-
-    channels: int
-    bytes: int
-    dtype: type[np.generic]
+    channels: int  # ``NumChannels`` of an array
+    bytes: int  # size of an element
+    dtype: type[np.generic]  # type of a decoded channel
+    # The decoders of an element or of its halves, and the channels that they return; the first half
+    # replaces channels of the second one.
     parts: tuple[tuple[Callable[[Array], Array], int | slice], ...]
-    side: int = 4
-    digits: tuple[int, ...] = ()
+    side: int = 4  # texels per row and per column of an element
+    digits: tuple[int, ...] = ()  # bits of each channel, if those of its type repeat them
 
     def decoded(self, elements: Array, *, opaque: bool) -> Array:
         """Return the texels of elements, given as rows of bytes.
@@ -60,15 +52,10 @@ class Packing:
 
 @dataclass(frozen=True, eq=False)
 class PackedTexels(Texels):
-    """Texels in elements, which are in rows of a given pitch.
+    """Texels in elements, which are in rows of a given pitch."""
 
-    Attributes:
-        packing: The layout of the elements.
-        opaque: A missing alpha is 1, as an H200 has it in an array; in a view it is 0.
-    """
-
-    packing: Packing | None = None
-    opaque: bool = True
+    packing: Packing | None = None  # the layout of the elements
+    opaque: bool = True  # a missing alpha is 1, as an H200 has it in an array; in a view it is 0
 
     def at(self, columns: Array, rows: Array, slices: Array) -> Array:
         """Return texels, a row of channels for each; none is beyond the memory of an array."""

@@ -28,21 +28,13 @@ class BeyondMemory(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Texels:
-    """Texels in memory, in rows that may overlap.
+    """Texels in memory, in rows that may overlap."""
 
-    Attributes:
-        bytes: The memory from the first texel on, which may be smaller than the texture.
-        dtype: The type of one channel.
-        channels: Channels per texel.
-        pitch: Bytes from the start of a row to that of the next.
-        slice_pitch: Bytes from the start of a slice, layer or face to that of the next.
-    """
-
-    bytes: Array
-    dtype: np.dtype[Any]
-    channels: int
-    pitch: int
-    slice_pitch: int = 0
+    bytes: Array  # the memory from the first texel on, which may be smaller than the texture
+    dtype: np.dtype[Any]  # the type of one channel
+    channels: int  # channels per texel
+    pitch: int  # bytes from the start of a row to that of the next
+    slice_pitch: int = 0  # bytes from the start of a slice, layer or face to that of the next
 
     def at(self, columns: Array, rows: Array, slices: Array) -> Array:
         """Return texels, a row of channels for each.
@@ -68,25 +60,15 @@ class Texels:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The properties of a surface object.
+    """The properties of a surface object."""
 
-    Attributes:
-        geometry: That of the array, as PTX names it.
-        address: The device address of the first texel.
-        extent: Slices or layers, rows, and texels per row.
-        pitch: Bytes from a row to the next one.
-        dtype: The type of a channel.
-        channels: Channels per texel.
-        normalized: Integers are fractions of the largest.
-    """
-
-    geometry: str
-    address: int
-    extent: tuple[int, int, int]
-    pitch: int
-    dtype: np.dtype[Any]
-    channels: int
-    normalized: bool = False
+    geometry: str  # that of the array, as PTX names it
+    address: int  # the device address of the first texel
+    extent: tuple[int, int, int]  # slices or layers, rows, and texels per row
+    pitch: int  # bytes from a row to the next one
+    dtype: np.dtype[Any]  # the type of a channel
+    channels: int  # channels per texel
+    normalized: bool = False  # integers are fractions of the largest
 
     @property
     def texel(self) -> int:

@@ -66,53 +66,33 @@ AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 2, "acube": 2}
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """The way in which a texture is read.
+    """The way in which a texture is read."""
 
-    Attributes:
-        modes: The address mode of each dimension.
-        linear: Filter fetches with floating-point coordinates.
-        between: Filter between two levels.
-        normalized: Coordinates are from 0 to 1.
-        seamless: Filters continue on the neighboring faces of a cube.
-        bias: Steps that are added to the level of detail.
-        least: The least level of detail, in steps.
-        most: The greatest one.
-        anisotropy: The most samples that gradients of different lengths average; 1 for none.
-        optimized: Most levels of detail between two levels are nearer to one of them.
-        border: The texel beyond the border: its channels as 32-bit words.
-    """
-
-    modes: tuple[AddressMode, AddressMode, AddressMode]
-    linear: bool = False
-    between: bool = False
-    normalized: bool = False
-    seamless: bool = False
-    bias: int = 0
-    least: int = 0
-    most: int = 0
-    anisotropy: int = 1
-    optimized: bool = False
+    modes: tuple[AddressMode, AddressMode, AddressMode]  # the address mode of each dimension
+    linear: bool = False  # filter fetches with floating-point coordinates
+    between: bool = False  # filter between two levels
+    normalized: bool = False  # coordinates are from 0 to 1
+    seamless: bool = False  # filters continue on the neighboring faces of a cube
+    bias: int = 0  # steps that are added to the level of detail
+    least: int = 0  # the least level of detail, in steps
+    most: int = 0  # the greatest one
+    anisotropy: int = 1  # the most samples that gradients of different lengths average; 1 for none
+    optimized: bool = False  # most levels of detail between two levels are nearer to one of them
+    # The texel beyond the border: its channels as 32-bit words.
     border: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """The places at which lanes fetch.
+    """The places at which lanes fetch."""
 
-    Attributes:
-        coordinates: The coordinates without that of a layer.
-        layers: The layer per lane, if the geometry has layers.
-        offsets: What is added to each coordinate in texels, as steps.
-        steps: The level of detail in steps, or the number of a level if ``whole``.
-        whole: Coordinates are integers.
-        footprint: The samples around each place that are averaged, if several.
-    """
-
-    coordinates: list[Array]
-    layers: Array | None = None
-    offsets: list[Array] | None = None
+    coordinates: list[Array]  # the coordinates without that of a layer
+    layers: Array | None = None  # the layer per lane, if the geometry has layers
+    offsets: list[Array] | None = None  # what is added to each coordinate in texels, as steps
+    # The level of detail in steps, or the number of a level if ``whole``.
     steps: Array | None = None
-    whole: bool = False
+    whole: bool = False  # coordinates are integers
+    # The samples around each place that are averaged, if several.
     footprint: AnisotropicFootprint | None = None
 
     def samples(
@@ -129,28 +109,18 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Texture:
-    """The properties of a texture object.
+    """The properties of a texture object."""
 
-    Attributes:
-        texels: Returns the texels of each level; ``None`` if their memory has been freed.
-        sizes: Texels per row, rows, and slices, of each level.
-        geometry: As PTX names it.
-        sampler: The way in which it is read.
-        layers: The number of layers, or of cubes.
-        first_layer: The layer of a view that is layer 0 of the texture.
-        promoted: Integers are read as fractions of the largest: 255 as 1.0.
-        srgb: Bytes are sRGB colors; the fourth channel is not.
-        linear: The texture is linear memory; at floating-point coordinates hardware reads zeros.
-    """
-
+    # Returns the texels of each level; ``None`` if their memory has been freed.
     texels: Callable[[], tuple[Texels, ...] | None]
-    sizes: tuple[Size, ...]
-    geometry: str
-    sampler: Sampler
-    layers: int = 1
-    first_layer: int = 0
-    promoted: bool = False
-    srgb: bool = False
+    sizes: tuple[Size, ...]  # texels per row, rows, and slices, of each level
+    geometry: str  # as PTX names it
+    sampler: Sampler  # the way in which it is read
+    layers: int = 1  # the number of layers, or of cubes
+    first_layer: int = 0  # the layer of a view that is layer 0 of the texture
+    promoted: bool = False  # integers are read as fractions of the largest: 255 as 1.0
+    srgb: bool = False  # bytes are sRGB colors; the fourth channel is not
+    # The texture is linear memory; at floating-point coordinates hardware reads zeros.
     linear: bool = False
 
     @property

@@ -14,8 +14,7 @@ from cudarun.arguments.files import unreadable
 from cudarun.arguments.types import ScalarType
 from cudarun.base.errors import RequestError
 
-_CHUNK = 1 << 16
-"""Items generated at a time: a few float64 arrays of this size fit in the cache."""
+_CHUNK = 1 << 16  # items generated at a time: a few float64 arrays of this size fit in the cache
 
 _WRAP = (1 << 64) - 1
 

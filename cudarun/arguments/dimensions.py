@@ -14,8 +14,7 @@ from cudarun.arguments.scanner import Scanner, did_you_mean
 from cudarun.base.errors import RequestError, errors_of
 
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
-UINT_MAX = (1 << 32) - 1
-"""CUDA driver API: grids, blocks and shared memory are ``unsigned int``."""
+UINT_MAX = (1 << 32) - 1  # CUDA driver API: grids, blocks and shared memory are ``unsigned int``
 
 _UNIT = re.compile(r"(?<![\w.])([0-9][0-9_]*)\s*(?:([KkMG])i?B?|B)\b")
 _BY_X = re.compile(r"\s*[1-9][0-9]*(?:\s*[x×]\s*[0-9]+)+\s*")

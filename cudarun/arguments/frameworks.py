@@ -28,11 +28,9 @@ from cudarun.arguments.values import Argument, Buffer, Descriptor, FileBuffer, N
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 
-FRAMEWORKS = ("numba", "warp", "bounds")
-"""The words of this module."""
+FRAMEWORKS = ("numba", "warp", "bounds")  # the words of this module
 
-MAX_DIMENSIONS = 4
-"""Of an array and of a launch in Warp."""
+MAX_DIMENSIONS = 4  # of an array and of a launch in Warp
 
 MAX_BY_VALUE = 1 << 26
 """The bytes of an array by value; those of a kernel's parameters are far fewer."""

@@ -34,8 +34,7 @@ from cudarun.arguments.value_parts import walk
 from cudarun.arguments.value_rules import EXPRESSION_AHEAD, NUMBER_AHEAD, ORDERS
 from cudarun.base.errors import RequestError
 
-MAX_ARRAY = 1 << 20
-"""The longest array member: its values are written individually."""
+MAX_ARRAY = 1 << 20  # the longest array member: its values are written individually
 
 _ARGUMENT_NAME = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
 ARGUMENT_OR_SYMBOL = re.compile(rf"{IDENTIFIER.pattern}{MEMBER}+|{SYMBOL.pattern}")

@@ -12,12 +12,9 @@ from cudarun.base.records import dataclass
 class FileOrder(Enum):
     """The order in which the elements of a ``.npy`` file are read."""
 
-    PLAIN = ""
-    """C order; an array in Fortran order is refused."""
-    C = "corder"
-    """C order; an array in Fortran order is reordered."""
-    STORED = "asis"
-    """The bytes as stored, whatever their order and type."""
+    PLAIN = ""  # c order; an array in Fortran order is refused
+    C = "corder"  # c order; an array in Fortran order is reordered
+    STORED = "asis"  # the bytes as stored, whatever their order and type
 
     def apply(self, text: str) -> str:
         """Return the text of a file with this order."""

@@ -31,8 +31,7 @@ from cudarun.arguments.values import (
     Value,
 )
 
-OBJECTS = ("texture", "surface")
-"""The words that start a texture or surface object."""
+OBJECTS = ("texture", "surface")  # the words that start a texture or surface object
 
 _NAME = re.compile(rf"(?P<name>{DOTTED})\s*(?=[,)])")
 _MOST_LEVELS = 32

@@ -113,12 +113,9 @@ def is_tensor_map(parameter: Parameter) -> bool:
 class Agreement(Enum):
     """The agreement of a buffer's elements with the kernel's C++ pointee type."""
 
-    FULL = "full"
-    """The types agree, or the pointee type is unknown."""
-    SIGNEDNESS = "signedness"
-    """The types differ in signedness only, or are a bool and a byte."""
-    NONE = "none"
-    """The types differ in size or kind."""
+    FULL = "full"  # the types agree, or the pointee type is unknown
+    SIGNEDNESS = "signedness"  # the types differ in signedness only, or are a bool and a byte
+    NONE = "none"  # the types differ in size or kind
 
 
 def agreement(element: types.Type, parameter: Parameter) -> Agreement:

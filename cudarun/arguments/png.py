@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 _GRAY_BITS = {"1": 1, "L;2": 2, "L;4": 4, "L": 8, "I;16B": 16}
 """The bits of a gray pixel, by Pillow's name of its form in the file."""
-_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-"""The samples of a pixel, by its color type."""
+_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # the samples of a pixel, by its color type
 _PASSES = (
     (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
     (0, 1, 1, 2),

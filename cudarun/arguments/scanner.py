@@ -11,8 +11,7 @@ from cudarun.base.errors import ArgumentSyntaxError
 
 T = TypeVar("T")
 
-MAX_NESTING = 50
-"""The levels of brackets in an expression."""
+MAX_NESTING = 50  # the levels of brackets in an expression
 MAX_TEXT = 100_000
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

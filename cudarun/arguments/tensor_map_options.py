@@ -13,8 +13,7 @@ from cudarun.arguments.expressions.syntax import Expression, Number
 from cudarun.arguments.types import ScalarType
 from cudarun.base.records import dataclass
 
-Sizes: TypeAlias = tuple[Expression, ...]
-"""A size of each dimension."""
+Sizes: TypeAlias = tuple[Expression, ...]  # a size of each dimension
 
 _ATOMS = ("128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B")
 SWIZZLES = {"none": "NONE", **{name: name for name in ("32B", "64B", "128B", *_ATOMS)}}

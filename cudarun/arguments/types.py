@@ -16,8 +16,7 @@ from cudarun.base.records import dataclass
 
 POINTER_SIZE = 8
 
-MAX_DEPTH = 16
-"""The levels of structs and arrays in a type, and the axes of a buffer."""
+MAX_DEPTH = 16  # the levels of structs and arrays in a type, and the axes of a buffer
 
 
 class Kind(Enum):
@@ -308,11 +307,9 @@ def _scalar_types() -> dict[str, ScalarType]:
     return {scalar.name: scalar for scalar in integers + others}
 
 
-SCALARS = _scalar_types()
-"""The scalar types by their own names."""
+SCALARS = _scalar_types()  # the scalar types by their own names
 
-NAMELESS = ("bf16", "f8e4m3", "f8e5m2")
-"""The scalar types for which numpy has no name."""
+NAMELESS = ("bf16", "f8e4m3", "f8e5m2")  # the scalar types for which numpy has no name
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "i8": ("char", "signed char", "int8_t", "int8", "s8"),
@@ -361,19 +358,16 @@ def _vector_types() -> dict[str, VectorType]:
     return {vector.name: vector for vector in vectors}
 
 
-VECTORS = _vector_types()
-"""The vector types by their CUDA names."""
+VECTORS = _vector_types()  # the vector types by their CUDA names
 
 VECTOR_ALIASES: dict[str, tuple[str, ...]] = {
     "half2": ("__half2",),
     "bfloat162": ("__nv_bfloat162", "nv_bfloat162"),
 }
 
-ADDRESS = PointerType("")
-"""The type ``ptr``."""
+ADDRESS = PointerType("")  # the type ``ptr``
 
-TENSOR_MAP = OpaqueType("CUtensorMap", 128, 64)
-"""A tensor map: driver API, section 6.30."""
+TENSOR_MAP = OpaqueType("CUtensorMap", 128, 64)  # a tensor map: driver API, section 6.30
 
 NAMED: dict[str, ScalarType | VectorType] = {
     **SCALARS,

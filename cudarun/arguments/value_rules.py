@@ -18,8 +18,7 @@ from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
 from cudarun.arguments.types import Kind, ScalarType, Type, scalars_of
 from cudarun.arguments.values import Element, Leaf, Member, Pointer, SequenceValue, StructValue
 
-NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")
-"""The start of a number."""
+NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")  # the start of a number
 
 EXPRESSION_AHEAD = re.compile(r"[-+~]?\s*\(|[-+~]\s*[A-Za-z_]|~")
 """The start of an expression that begins neither with a number nor with a name."""
@@ -27,8 +26,7 @@ EXPRESSION_AHEAD = re.compile(r"[-+~]?\s*\(|[-+~]\s*[A-Za-z_]|~")
 _OPERATOR_AHEAD = re.compile(r"[-+*/%&|^<>]")
 _LITERAL_AHEAD = re.compile(rf"{NUMBER_AHEAD.pattern}|\{{")
 
-ORDERS = ("corder", "asis")
-"""The words that start a file in an explicit order."""
+ORDERS = ("corder", "asis")  # the words that start a file in an explicit order
 
 _QUOTED = re.compile(r'"(?P<path>(?:[^"\\]|\\["\\])*)"')
 _PATH_WITHIN = {closing: re.compile(rf"[^,\{closing}]*") for closing in "]})"}

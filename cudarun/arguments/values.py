@@ -164,8 +164,7 @@ class Descriptor(ABC):
         def type(self) -> types.Type:
             """The type in the parameter list."""
 
-    type_name: ClassVar[str | None] = None
-    """The type's name in the framework, if it has one."""
+    type_name: ClassVar[str | None] = None  # the type's name in the framework, if it has one
 
     def mapped(self, change: Callable[[Any], Any]) -> Descriptor:
         """Return the value with the buffer in it changed."""
@@ -243,8 +242,7 @@ class TensorExtent:
         )
 
 
-Element: TypeAlias = Scalar | SequenceValue | StructValue
-"""The parsed value of an element."""
+Element: TypeAlias = Scalar | SequenceValue | StructValue  # the parsed value of an element
 
 Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null | ObjectValue
 """The value of an address or a handle."""
@@ -261,8 +259,7 @@ Value: TypeAlias = (
     | TensorExtent
 )
 
-Leaf: TypeAlias = Element | Pointer
-"""The value of an element in a list."""
+Leaf: TypeAlias = Element | Pointer  # the value of an element in a list
 
 BYTE = types.ScalarType("u8", types.Kind.UNSIGNED, 1)
 

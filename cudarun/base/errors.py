@@ -88,8 +88,7 @@ class Subject(NamedTuple):
 spelling: Callable[[str], str] = str
 """Spells messages and hints: for the command line unchanged, for the Python API in its words."""
 
-LONGEST_LINE = 500
-"""Characters of a line of a message, of which arguments and names are parts."""
+LONGEST_LINE = 500  # characters of a line of a message, of which arguments and names are parts
 LONGEST_EXCERPT = 160
 
 

@@ -28,14 +28,10 @@ _NO_NAMELESS_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT
 class FileUse(Enum):
     """The use of a file that an option names. `Option` declares it."""
 
-    INPUT = auto()
-    """It is read, or it is a folder that is searched."""
-    OUTPUT = auto()
-    """It is written; an existing file is replaced only with ``--force``."""
-    JUNIT = auto()
-    """Likewise, but a JUnit report is replaced by the next one."""
-    APPENDED = auto()
-    """It is extended; an existing file is not replaced."""
+    INPUT = auto()  # it is read, or it is a folder that is searched
+    OUTPUT = auto()  # it is written; an existing file is replaced only with ``--force``
+    JUNIT = auto()  # likewise, but a JUnit report is replaced by the next one
+    APPENDED = auto()  # it is extended; an existing file is not replaced
 
     @property
     def is_output(self) -> bool:

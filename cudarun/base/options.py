@@ -32,36 +32,21 @@ class OptionScope(Enum):
 class CaseForm(Enum):
     """The TOML form of an option in a case of a spec."""
 
-    FLAG = auto()
-    """A boolean."""
-    VALUE = auto()
-    """A number or a string."""
-    EXTENT = auto()
-    """A number or an expression as a text, or a list of up to three."""
-    COUNT = auto()
-    """A number, or an expression as a text."""
-    WORDS = auto()
-    """Comma-separated words, or a list of words."""
-    TEXTS = auto()
-    """A string, or a list of strings for a repeatable option."""
-    PAIRS = auto()
-    """A list of two names, or of strings of the form ``A,B`` for several pairs."""
-    EXPRESSIONS = auto()
-    """Texts that can contain paths, in ``load(…)``."""
-    NAMED_EXPRESSIONS = auto()
-    """Strings of the form ``NAME=EXPR``, likewise."""
-    PATHS = auto()
-    """Strings that are paths."""
-    NAMED_PATHS = auto()
-    """Strings of the form ``NAME=PATH``."""
-    KERNEL = auto()
-    """A string of the form ``IMAGE:KERNEL``, ``IMAGE`` or ``:KERNEL``."""
-    EXPECTATIONS = auto()
-    """Strings of the form ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``."""
-    SETTINGS = auto()
-    """Strings of the form ``NAME=VALUE``, whose values can contain paths."""
-    NAMED_SIZES = auto()
-    """Strings of the form ``NAME=SIZE``."""
+    FLAG = auto()  # a boolean
+    VALUE = auto()  # a number or a string
+    EXTENT = auto()  # a number or an expression as a text, or a list of up to three
+    COUNT = auto()  # a number, or an expression as a text
+    WORDS = auto()  # comma-separated words, or a list of words
+    TEXTS = auto()  # a string, or a list of strings for a repeatable option
+    PAIRS = auto()  # a list of two names, or of strings of the form ``A,B`` for several pairs
+    EXPRESSIONS = auto()  # texts that can contain paths, in ``load(…)``
+    NAMED_EXPRESSIONS = auto()  # strings of the form ``NAME=EXPR``, likewise
+    PATHS = auto()  # strings that are paths
+    NAMED_PATHS = auto()  # strings of the form ``NAME=PATH``
+    KERNEL = auto()  # a string of the form ``IMAGE:KERNEL``, ``IMAGE`` or ``:KERNEL``
+    EXPECTATIONS = auto()  # strings of the form ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``
+    SETTINGS = auto()  # strings of the form ``NAME=VALUE``, whose values can contain paths
+    NAMED_SIZES = auto()  # strings of the form ``NAME=SIZE``
 
 
 JOINED = frozenset({CaseForm.EXTENT, CaseForm.WORDS})
@@ -75,12 +60,9 @@ class EarlyEffect(Enum):
     """The effect of an option on workers that start before the command line is parsed."""
 
     NONE = "none"
-    DEVICES = "devices"
-    """The option names the devices."""
-    TOGETHER = "together"
-    """All devices share one worker."""
-    NO_WORKER = "no worker"
-    """No worker is needed, or another kind of worker."""
+    DEVICES = "devices"  # the option names the devices
+    TOGETHER = "together"  # all devices share one worker
+    NO_WORKER = "no worker"  # no worker is needed, or another kind of worker
 
 
 class OptionGroup(Enum):

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
 
-Number: TypeAlias = float
-"""A number that can be NaN or infinite, which are texts in JSON documents."""
+Number: TypeAlias = float  # a number that can be NaN or infinite, which are texts in JSON documents
 
 LEFT_OUT: Mapping[str, object] = {"document": None}
 """The metadata of a field that is not in JSON documents."""

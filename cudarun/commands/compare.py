@@ -16,8 +16,7 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 
 THRESHOLD = 0.05
-MAX_DOCUMENT = 256 << 20
-"""The largest document: of a fleet of thousands of GPUs."""
+MAX_DOCUMENT = 256 << 20  # the largest document: of a fleet of thousands of GPUs
 
 
 def _part(text: str | float) -> float:

@@ -47,8 +47,7 @@ class Option(click.Option):
     """Its scope; ``None`` for options that ``launch`` does not have."""
     form: CaseForm | None = None
     """Its TOML in a case of a spec, if that is neither a boolean of a flag nor one value."""
-    early: EarlyEffect = EarlyEffect.NONE
-    """Its effect on early workers."""
+    early: EarlyEffect = EarlyEffect.NONE  # its effect on early workers
     group: OptionGroup | None = None
     """Its group in the help; ``None`` for options that ``launch`` does not have."""
     of_device: bool = False
@@ -56,10 +55,8 @@ class Option(click.Option):
     file: FileUse | None = None
     """The use of the file that it names. The rule for outputs applies to every option that declares
     one."""
-    of_spec: bool = False
-    """It concerns the run of a spec, so that it is refused without ``--spec``."""
-    of_result: bool = False
-    """It can change the result of a case of a spec, though it is no key."""
+    of_spec: bool = False  # it concerns the run of a spec, so that it is refused without ``--spec``
+    of_result: bool = False  # it can change the result of a case of a spec, though it is no key
     of_step: bool = False
     """Each step of a program has its own; other options are of the whole program."""
     is_keyword: bool | None = None

@@ -19,14 +19,10 @@ from cudarun.session.driver.selection import ALL, Selector, parse_devices
 from cudarun.session.launch.request import ProgramOptions
 from cudarun.session.launch.step_request import SHOW_KINDS, GeometryRequest, LaunchStep
 
-Seed: TypeAlias = int | Literal["random"]
-"""The value of ``--seed``."""
-DETECTORS = ("race", "uninit", "sync")
-"""The detectors of ``--detect``."""
-STRICT_RACES = "race=strict"
-"""The detector of races that also reports writes of equal values."""
-ALL_DETECTORS = "all"
-"""All of them."""
+Seed: TypeAlias = int | Literal["random"]  # the value of ``--seed``
+DETECTORS = ("race", "uninit", "sync")  # the detectors of ``--detect``
+STRICT_RACES = "race=strict"  # the detector of races that also reports writes of equal values
+ALL_DETECTORS = "all"  # all of them
 
 
 def _one_device(text: str) -> Selector:

@@ -21,8 +21,7 @@ _TIME = re.compile(rf"([0-9]+(?:\.[0-9]+)?)\s*({'|'.join(_SECONDS)})")
 # read before the workers start.
 
 _BY_X = re.compile(r"[1-9][0-9]*(?:x[0-9]+)+")
-UINT_MAX = (1 << 32) - 1
-"""CUDA driver API: grids, blocks and shared memory are ``unsigned int``."""
+UINT_MAX = (1 << 32) - 1  # CUDA driver API: grids, blocks and shared memory are ``unsigned int``
 
 
 def whole(

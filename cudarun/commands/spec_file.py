@@ -61,8 +61,7 @@ from cudarun.session.launch.request import Program
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 from cudarun.session.spec.filter import named
 
-MAX_CASES = 10_000
-"""The most cases of a spec, with all instances of their matrices."""
+MAX_CASES = 10_000  # the most cases of a spec, with all instances of their matrices
 
 _TEXTS = frozenset({"name", "image", "candidate"})
 """Keys whose values remain texts if a number of the matrix replaces them."""

@@ -19,8 +19,7 @@ OWN_KEYS = ("name", "image", "candidate", "args", "expect_error", "requires", "s
 """The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
 _CODE = ("image", "candidate")
 """Those of them that name the code; a step without one has that of the step before it."""
-_OF_STEP = (*_CODE, "args")
-"""Those of them that a step can have."""
+_OF_STEP = (*_CODE, "args")  # those of them that a step can have
 _AFTER_LAST = ("check", "expect", "print", "show", "save", "let")
 """Keys of a case that are those of its last step."""
 

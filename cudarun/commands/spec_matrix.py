@@ -17,10 +17,8 @@ from cudarun.base.errors import RequestError
 from cudarun.base.toml_text import REFERENCE
 from cudarun.model.spec import MatrixValue
 
-MATRIX = "matrix"
-"""The key of the matrix in a case."""
-Instance: TypeAlias = dict[str, MatrixValue]
-"""The values of one instance, by name."""
+MATRIX = "matrix"  # the key of the matrix in a case
+Instance: TypeAlias = dict[str, MatrixValue]  # the values of one instance, by name
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

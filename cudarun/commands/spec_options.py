@@ -99,8 +99,7 @@ class Confinement:
             )
 
 
-_ADDED = ("devices", "seed")
-"""Options that the command line of a case has anyway."""
+_ADDED = ("devices", "seed")  # options that the command line of a case has anyway
 
 
 @dataclass(frozen=True, slots=True)

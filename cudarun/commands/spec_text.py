@@ -15,16 +15,12 @@ from typing import Any, NamedTuple
 from cudarun.base.errors import RequestError
 from cudarun.commands.inputs import DASH
 
-CASES = "launch"
-"""The key of the array of cases."""
-STEPS = "step"
-"""The key of the steps of a case."""
-DEFAULTS = "defaults"
-"""The key of the table of defaults."""
+CASES = "launch"  # the key of the array of cases
+STEPS = "step"  # the key of the steps of a case
+DEFAULTS = "defaults"  # the key of the table of defaults
 MAX_KEY_PARTS = 16
 MAX_NESTING = 16
-MAX_NUMBER = 100
-"""The most characters of a number: 64 bits have 20."""
+MAX_NUMBER = 100  # the most characters of a number: 64 bits have 20
 
 _FORM = "a spec consists of [[launch]] tables and a [defaults] table"
 _TOKEN = re.compile(r'"""|\'\'\'|"|\'|#[^\n]*|[A-Za-z0-9_-]+|[\[\]{}=.,\n]')

@@ -12,8 +12,7 @@ from cudarun.commands.declaration import Option, Values
 from cudarun.commands.help import GroupedCommand
 
 THEN = "--then"
-STEPS = "steps"
-"""The key of the contexts of later steps among the values of the command."""
+STEPS = "steps"  # the key of the contexts of later steps among the values of the command
 
 
 class LaunchCommand(GroupedCommand):

@@ -18,8 +18,7 @@ import numpy as np
 
 from cudarun.base.records import dataclass
 
-CONFIDENCE = 0.95
-"""The confidence of intervals."""
+CONFIDENCE = 0.95  # the confidence of intervals
 
 _EXACT_PAIRS = 400  # up to which the distribution is computed exactly
 _LEAST = 1e-6  # ms: a time of zero is shorter than the clock's resolution

@@ -12,8 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
-Request = Mapping[str, Any]
-"""A request: its number, its command and its arguments."""
+Request = Mapping[str, Any]  # a request: its number, its command and its arguments
 
 _LENGTH = b"content-length:"
 _END: Request = {"seq": 0, "command": "disconnect"}

@@ -16,8 +16,7 @@ from cudarun.session.workers.snapshots import Copies, Copy
 
 _MOST_SNAPSHOTS = 16
 
-Reached = tuple[Stop, object]
-"""A stop, and the result of the launch if it has ended."""
+Reached = tuple[Stop, object]  # a stop, and the result of the launch if it has ended
 
 
 class History:

@@ -20,8 +20,7 @@ from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.debug_variables import DebugMember, DebugType
 
-SHOWN = 32
-"""The number of elements of an array that its text has."""
+SHOWN = 32  # the number of elements of an array that its text has
 
 _DEEPEST = 8  # structs within structs in a text
 

@@ -57,15 +57,12 @@ def open_mapped(path: str) -> MappedFile:
         return MappedFile.of(file)
 
 
-Data = bytes | MappedFile
-"""The contents of a file: read, or mapped."""
+Data = bytes | MappedFile  # the contents of a file: read, or mapped
 
-Buffer = bytes | MappedFile | memoryview
-"""The bytes of an image, possibly inside another one."""
+Buffer = bytes | MappedFile | memoryview  # the bytes of an image, possibly inside another one
 
 
-Extent = tuple[int, int]
-"""Start and end of consecutive bytes."""
+Extent = tuple[int, int]  # start and end of consecutive bytes
 
 
 class CodeBytes(ABC):

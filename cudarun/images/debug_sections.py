@@ -55,8 +55,7 @@ def ptx_sections(
     return {name: b"".join(_assembled(items, integer)) for name, items in found.items()}
 
 
-_Item = tuple[bytes, bytes, bytes]
-"""The bits and the values of data, or a label."""
+_Item = tuple[bytes, bytes, bytes]  # the bits and the values of data, or a label
 
 
 def _labels(items: list[_Item]) -> Iterator[tuple[bytes, int]]:

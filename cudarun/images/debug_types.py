@@ -34,8 +34,7 @@ _QUALIFIERS = {
 }
 STRUCTS = ("DW_TAG_structure_type", "DW_TAG_class_type")
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1-4])(?:_\d\da)?")
-BASE_CLASS = "__b_"
-"""The prefix of the member that nvcc writes for a base class."""
+BASE_CLASS = "__b_"  # the prefix of the member that nvcc writes for a base class
 
 _SUBOBJECT = re.compile(r"^__SO__\d+")  # before the name of a base class with padding
 _INTEGERS = {1: "char", 2: "short", 4: "int", 8: "long"}

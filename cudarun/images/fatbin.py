@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
 _CONTAINER = struct.Struct("<4sHHQ")
 _ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")
-CONTAINER_BYTES = _CONTAINER.size
-"""The size of the header of a container."""
+CONTAINER_BYTES = _CONTAINER.size  # the size of the header of a container
 _WRAPPER_BYTES = 24
 _TRUNCATED = "the file is truncated in a header"
 

@@ -14,12 +14,10 @@ from cudarun.base.errors import ImageRefused
 if TYPE_CHECKING:
     from cudarun.images.contents import Buffer
 
-EM_CUDA = 190
-"""The machine number of NVIDIA's GPUs in an ELF header."""
+EM_CUDA = 190  # the machine number of NVIDIA's GPUs in an ELF header
 
 ELF_MAGIC = b"\x7fELF"
-FATBIN_MAGIC = b"\x50\xed\x55\xba"
-"""``0xBA55ED50``, little-endian: a fatbin container."""
+FATBIN_MAGIC = b"\x50\xed\x55\xba"  # ``0xBA55ED50``, little-endian: a fatbin container
 FATBIN_WRAPPER_MAGIC = b"\xb1\x43\x62\x46"
 """``0x466243b1``: the ``__fatBinC_Wrapper_t`` through which host code finds a container."""
 ARCHIVE_MAGIC = b"!<arch>\n"
@@ -42,8 +40,7 @@ class ImageKind(Enum):
     UNKNOWN = "unknown"
 
 
-CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
-"""What holds other images."""
+CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)  # what holds other images
 
 
 _MAGIC = {

@@ -25,8 +25,7 @@ from cudarun.ptx.parser import lazy_module
 if TYPE_CHECKING:
     from cudarun.images.contents import Data
 
-Place = tuple[int, int]
-"""A value in the parameters: the parameter's index, and the offset in it."""
+Place = tuple[int, int]  # a value in the parameters: the parameter's index, and the offset in it
 
 _FOLLOWED = frozenset({"cvta", "mov", "add", "sub", "mad", "selp", "and", "or", "min", "max"})
 _ATOMIC = frozenset({"atom", "red"})

@@ -9,8 +9,7 @@ from cudarun.base.errors import ExitCode
 from cudarun.base.records import LEFT_OUT, dataclass
 from cudarun.model.detectors import DetectorReport
 
-SIGNALED = range(129, 193)
-"""The exit statuses of a shell for signals."""
+SIGNALED = range(129, 193)  # the exit statuses of a shell for signals
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,8 @@ class Figure:
     series: Counts | Columns | Pixels
 
 
-USUAL_SCHEDULE = "as in the usual schedule"
-"""The claim of ``--schedules`` about a buffer."""
-AFTER_OTHERS = "as before other launches"
-"""The claim of ``--stateless`` about a buffer."""
+USUAL_SCHEDULE = "as in the usual schedule"  # the claim of ``--schedules`` about a buffer
+AFTER_OTHERS = "as before other launches"  # the claim of ``--stateless`` about a buffer
 
 
 @dataclass(frozen=True, slots=True)

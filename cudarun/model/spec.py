@@ -11,8 +11,7 @@ from cudarun.base.records import dataclass
 from cudarun.model.launch import LaunchResult
 
 Verdict = Literal["passed", "failed", "skipped"]
-MatrixValue: TypeAlias = bool | int | float | str
-"""A value in the matrix of a case."""
+MatrixValue: TypeAlias = bool | int | float | str  # a value in the matrix of a case
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,7 @@ class CandidateReport:
     compared: int  # the number of these cases
 
 
-Statistic: TypeAlias = Literal["min", "median"]
-"""The time by which cases are compared."""
+Statistic: TypeAlias = Literal["min", "median"]  # the time by which cases are compared
 
 
 @dataclass(frozen=True, slots=True)

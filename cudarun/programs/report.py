@@ -12,8 +12,7 @@ from cudarun.base.records import dataclass
 CLIENT = "libcudarun_client.so"
 """The library by which the program calls its server, in the folder of reports."""
 
-USED = "used"
-"""The file that exists once a process of the program has called CUDA."""
+USED = "used"  # the file that exists once a process of the program has called CUDA
 
 
 @dataclass(slots=True)

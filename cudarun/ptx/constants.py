@@ -17,8 +17,7 @@ from cudarun.ptx.errors import Severity
 from cudarun.ptx.lexer import Cursor, TokenKind
 from cudarun.ptx.tree import Float, Integer
 
-WARP_SIZE = 32
-"""The value of the predefined constant ``WARP_SZ``."""
+WARP_SIZE = 32  # the value of the predefined constant ``WARP_SZ``
 
 _N = TypeVar("_N", int, float)
 _BITS = 64

@@ -110,12 +110,9 @@ def _replaced(part: Any, replace: Callable[[str], str]) -> Any:
 Part: TypeAlias = str | Text | tuple[str, str]
 """A part of a line: a text, which can be beside its style."""
 
-PASSED: Part = ("PASS ", "green")
-"""The word that begins the line of something that passed."""
-FAILED: Part = ("FAIL ", "red bold")
-"""The word that begins the line of something that failed."""
-NOTE: Part = ("note ", "yellow")
-"""The word that begins a note."""
+PASSED: Part = ("PASS ", "green")  # the word that begins the line of something that passed
+FAILED: Part = ("FAIL ", "red bold")  # the word that begins the line of something that failed
+NOTE: Part = ("note ", "yellow")  # the word that begins a note
 
 
 def print_line(out: Console, *parts: Part) -> None:

@@ -27,8 +27,7 @@ _STYLES: dict[GpuVerdict, str] = {
 _WIDTH = max(map(len, _STYLES))
 _UUID = len("GPU-01234567")
 _PLAIN = re.compile(r"[\w./ -]*")
-_MOST_NAMES = 8
-"""The GPUs that are named in a line."""
+_MOST_NAMES = 8  # the GPUs that are named in a line
 
 
 class FleetTable:

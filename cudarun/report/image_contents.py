@@ -22,8 +22,7 @@ from cudarun.report.terminal import fold_command
 _LABEL_COLUMNS = 12  # as wide as compute_100a
 
 
-_Fact: TypeAlias = tuple[str, str]
-"""A line below a kernel's name: its label and its text."""
+_Fact: TypeAlias = tuple[str, str]  # a line below a kernel's name: its label and its text
 
 
 def show_file(file: FileReport, out: Console) -> None:

@@ -49,8 +49,7 @@ from cudarun.arguments.types import ScalarType, least_exact
 from cudarun.base.records import dataclass
 from cudarun.model.checks import CheckResult, Mismatch
 
-SHOWN = 5
-"""The number of mismatches that a result lists."""
+SHOWN = 5  # the number of mismatches that a result lists
 
 _DEFAULT = Tolerance()
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}

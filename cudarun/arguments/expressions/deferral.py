@@ -24,8 +24,7 @@ and none of its operands is as large."""
 
 _CHUNK = 1 << 16
 
-Data: TypeAlias = "int | np.generic | Array | Deferred"
-"""An intermediate value of an expression."""
+Data: TypeAlias = "int | np.generic | Array | Deferred"  # an intermediate value of an expression
 
 
 class Deferred:

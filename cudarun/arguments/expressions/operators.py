@@ -19,8 +19,7 @@ from cudarun.arguments.dtypes import Array, DType, is_float
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.base.errors import RequestError
 
-Operand: TypeAlias = "int | np.generic | Array"
-"""An operand; arrays are chunks."""
+Operand: TypeAlias = "int | np.generic | Array"  # an operand; arrays are chunks
 
 _Function: TypeAlias = Callable[[Any, Any], Any]
 

@@ -23,12 +23,10 @@ class Signature(NamedTuple):
 _REDUCTION = Signature(1, 1, frozenset({"axis", "keepdims"}))
 _SPREAD = Signature(1, 1, frozenset({"axis", "keepdims", "ddof"}))
 _CLOSE = Signature(2, 2, frozenset({"rtol", "atol", "equal_nan"}))
-ELEMENTWISE = Signature(1, 1)
-"""The signature of functions of one value, including casts."""
+ELEMENTWISE = Signature(1, 1)  # the signature of functions of one value, including casts
 
 _AXIS = Signature(1, 1, frozenset({"axis"}))
-MANY = 32
-"""The maximum number of arguments of a variadic function."""
+MANY = 32  # the maximum number of arguments of a variadic function
 
 OF_FLOAT = (
     *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),

@@ -33,8 +33,7 @@ Decorator = Callable[[Callable[..., object]], Callable[..., Answer]]
 Conversions = Sequence[tuple[int, str, Callable[[Any], object]]]
 """The place and the name of each argument to convert, and its conversion."""
 
-CALLS: dict[str, Callable[..., Answer]] = {}
-"""Every driver call there is, by name."""
+CALLS: dict[str, Callable[..., Answer]] = {}  # every driver call there is, by name
 
 
 def query(*, before_init: bool = False) -> Decorator:

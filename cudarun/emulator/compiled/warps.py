@@ -25,8 +25,7 @@ from cudarun.emulator.compiled.state.sites import pass_values, take_results
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
 
-LANES = constant(np.arange(WIDTH, dtype=np.uint32))
-"""The lanes of a warp."""
+LANES = constant(np.arange(WIDTH, dtype=np.uint32))  # the lanes of a warp
 
 _ALL = splat("i32", 0xFFFFFFFF)
 

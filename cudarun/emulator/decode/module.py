@@ -29,8 +29,7 @@ _DYNAMIC_ALIGNMENT = 16  # of dynamic shared memory, at least: an H200 has it fo
 _SHAREABLE = frozenset({"extern", "weak", "common"})  # may be defined elsewhere
 
 
-ReadBody = Callable[[tree.Function], tree.Function]
-"""Returns a function with its body."""
+ReadBody = Callable[[tree.Function], tree.Function]  # returns a function with its body
 
 
 def _whole(function: tree.Function) -> tree.Function:

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
 
 
-FIRST_AGENT = 1 << 31
-"""The first number of an agent; those of threads are below it."""
+FIRST_AGENT = 1 << 31  # the first number of an agent; those of threads are below it
 
 COPIES, BULK_READS, BULK_WRITES, NUMBERED = (FIRST_AGENT | kind << 29 for kind in range(4))
 """The first numbers of the agents of threads, and of the others."""

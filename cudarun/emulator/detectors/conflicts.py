@@ -30,8 +30,7 @@ class Conflict(Enum):
     RACE = auto()
 
 
-NARROW = ("cta", "cluster")
-"""The scopes that do not contain all threads of a grid."""
+NARROW = ("cta", "cluster")  # the scopes that do not contain all threads of a grid
 
 
 class Conflicts:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.regions import Footprint
 
 
-UNIT = 32
-"""The bytes of a unit, of which only whole ones are told apart: a sector of a GPU's cache."""
+UNIT = 32  # the bytes of a unit, of which only whole ones are told apart: a sector of a GPU's cache
 
 _NONE, _MIXED = 0, 255
 

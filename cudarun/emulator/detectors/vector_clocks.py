@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 THREAD, WARP, BLOCK = 0, 1 << 40, 1 << 41
 VISIBLE = {"shared": 1 << 42, "global": 1 << 43, "tensormap": 1 << 45, "mbarrier": 1 << 46}
 
-AFTER_GRIDS = 1 << 44
-"""The key that a clock has after a wait for the grids before."""
+AFTER_GRIDS = 1 << 44  # the key that a clock has after a wait for the grids before
 
 
 _KEY_BITS = 47

@@ -28,8 +28,7 @@ GRANULARITY = 2 << 20
 
 _RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
 _FIXED, _FIXED_IF_FREE = 0x10, 0x100000  # MAP_FIXED, MAP_FIXED_NOREPLACE
-next_number = itertools.count(1).__next__
-"""Returns the number of the next memory that is allocated."""
+next_number = itertools.count(1).__next__  # returns the number of the next memory that is allocated
 
 _FIRST = 0x6000_0000_0000  # another process, whose memory kernels see, maps nothing there
 _NO_ACCESS = 0

@@ -131,8 +131,7 @@ def _power(a: Array) -> Array:
     return np.where(tiny, result * result, result)
 
 
-power = _flushing_or(unit.power, _power)
-"""``ex2.approx``."""
+power = _flushing_or(unit.power, _power)  # ``ex2.approx``
 
 
 def angular(operation: Bits) -> Callable[[Words], Function]:

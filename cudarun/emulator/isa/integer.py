@@ -293,8 +293,7 @@ def _dp2a(words: Words) -> Function:
 
 # --- extended precision --------------------------------------------------------------------------
 
-_Sum = tuple[Array, Array]
-"""The low bits of a sum, and the carry."""
+_Sum = tuple[Array, Array]  # the low bits of a sum, and the carry
 
 
 def _sum(a: Array, b: Array, carry: Array | None) -> _Sum:

@@ -13,8 +13,7 @@ from cudarun.emulator.isa import table
 from cudarun.emulator.isa.modifiers import misplaced
 from cudarun.emulator.isa.requirements import is_newer
 
-VERSION = (9, 0)
-"""The version of the manual."""
+VERSION = (9, 0)  # the version of the manual
 
 
 def _words(text: str) -> list[str]:

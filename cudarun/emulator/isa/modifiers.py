@@ -17,8 +17,7 @@ from functools import cache
 
 from cudarun.emulator.numerics.types import TYPES
 
-NAME = "name"
-"""The kind of the words that belong to the name of an instruction."""
+NAME = "name"  # the kind of the words that belong to the name of an instruction
 
 _NAME_WORDS: dict[str, str] = {
     "bar": "cta warp sync arrive red",

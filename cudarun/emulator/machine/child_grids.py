@@ -92,8 +92,7 @@ class ChildGrid:
         return prod(self.block)
 
 
-Work = ChildGrid | Callable[[], None]
-"""A child grid, or a copy of memory."""
+Work = ChildGrid | Callable[[], None]  # a child grid, or a copy of memory
 
 
 @dataclass(slots=True)

@@ -106,5 +106,4 @@ class Observer:
         """Handle the allocation of ``size`` bytes of local memory per lane, from ``start`` on."""
 
 
-NO_OBSERVER = Observer()
-"""The observer of a launch that is not observed."""
+NO_OBSERVER = Observer()  # the observer of a launch that is not observed

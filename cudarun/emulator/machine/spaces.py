@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 WINDOW_BYTES = 1 << 32
 PARAMETER_WINDOW = 0x10_0000_0000
-PARAMETER_BASE = 0x210
-"""Where a kernel's parameters begin, as in code for compute capability 9.0."""
+PARAMETER_BASE = 0x210  # where a kernel's parameters begin, as in code for compute capability 9.0
 LOCAL_WINDOW = 0x20_0000_0000
 SHARED_WINDOW = 0x30_0000_0000
 CODE_WINDOW = 0x40_0000_0000
@@ -44,14 +43,12 @@ RESERVED_SHARED = 1024
 A whole number of the lines by which copies and ``wgmma`` swizzle addresses.
 """
 
-RANK_SHIFT = 24
-"""Above this bit a ``shared::cluster`` address has the rank of a block, plus one."""
+RANK_SHIFT = 24  # above this bit a ``shared::cluster`` address has the rank of a block, plus one
 
 NO_PARAMETER = 1 << 62
 """An address in ``.param`` that no parameter has: what is past the ends of a function's."""
 
-NULL_BYTES = 1 << 20
-"""Addresses below this are called offsets of a null pointer."""
+NULL_BYTES = 1 << 20  # addresses below this are called offsets of a null pointer
 
 
 def section_window(address: int) -> str | None:

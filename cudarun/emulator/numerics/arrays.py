@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
-"""An array of any type."""
+Array = npt.NDArray[Any]  # an array of any type
 
-Arrays = tuple[Array, ...]
-"""The registers of several operands, for example."""
+Arrays = tuple[Array, ...]  # the registers of several operands, for example
 
-Mask = npt.NDArray[np.bool_]
-"""An array of truth values."""
+Mask = npt.NDArray[np.bool_]  # an array of truth values

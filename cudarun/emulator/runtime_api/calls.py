@@ -22,8 +22,7 @@ from cudarun.emulator.host.process import process
 
 P = ParamSpec("P")
 
-RUNTIME_CALLS: dict[str, Callable[..., Answer]] = {}
-"""Every runtime call there is, by name."""
+RUNTIME_CALLS: dict[str, Callable[..., Answer]] = {}  # every runtime call there is, by name
 
 _UNKNOWN = 999  # cudaErrorUnknown: for the few results of the driver that the runtime does not have
 _KNOWN = frozenset(map(int, cudart.cudaError_t))

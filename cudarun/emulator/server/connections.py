@@ -22,8 +22,7 @@ _TEXT = 60_000  # of a message with text, or with a value that a call writes
 _HEAD = struct.Struct("=iI")
 _PART = struct.Struct("=QQ")
 
-Outputs = Sequence[tuple[int, bytes]]
-"""What a call writes: addresses of the program, and bytes."""
+Outputs = Sequence[tuple[int, bytes]]  # what a call writes: addresses of the program, and bytes
 
 
 class ProgramConnection:

@@ -44,8 +44,7 @@ from cudarun.emulator.server.driver_calls import CLUSTER_CALLS, kernel_node, lau
 from cudarun.emulator.server.registered_code import RegisteredCode
 from cudarun.programs.prototypes import read_table
 
-PROGRAM_CALLS: dict[str, Callable[..., Answer]] = {}
-"""The calls of this module by name."""
+PROGRAM_CALLS: dict[str, Callable[..., Answer]] = {}  # the calls of this module by name
 
 _RUNTIMES = ("cudart12", "cudart13")
 _INVALID_VALUE, _INVALID_CONFIGURATION = 1, 9

@@ -23,8 +23,7 @@ from cudarun.session.image.image import CompileOptions, Image
 
 Form = Literal["PTX", "CUBIN", "LTOIR"]
 
-NAME_EXPRESSIONS = "__nv_name_map"
-"""NVRTC's name for the text in which it looks up names."""
+NAME_EXPRESSIONS = "__nv_name_map"  # NVRTC's name for the text in which it looks up names
 VERSIONS = b"""
 __cudarun_versions __CUDACC_VER_MAJOR__ __CUDACC_VER_MINOR__ __CUDACC_VER_BUILD__ __VERSION__
 """

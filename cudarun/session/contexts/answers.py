@@ -131,8 +131,7 @@ _HANDLES = {
 }
 """The driver's type of the handle or address of each kind of object."""
 
-Asked: TypeAlias = tuple[CallAnswer, Any]
-"""An answer, and the first value that the call returned."""
+Asked: TypeAlias = tuple[CallAnswer, Any]  # an answer, and the first value that the call returned
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,7 @@ from cudarun.session.load.jit import Logs
 
 _SEED = 0  # of random initializers, as the default of --seed
 
-Known = Mapping[str, BufferSpec]
-"""The types and shapes of memory by name."""
+Known = Mapping[str, BufferSpec]  # the types and shapes of memory by name
 _NOTHING: Known = {}
 
 

@@ -20,14 +20,11 @@ from cudarun.base.records import dataclass
 from cudarun.session.contexts.verbs import BUILTIN
 
 _OPENING, _CLOSING = "([{", ")]}"
-Operands: TypeAlias = Mapping[str, Any]
-"""The operands of a step by name."""
+Operands: TypeAlias = Mapping[str, Any]  # the operands of a step by name
 
-MAIN = "main"
-"""The thread of steps without a thread."""
+MAIN = "main"  # the thread of steps without a thread
 
-ANY, FAILURE = "any", "failure"
-"""The placeholders for a result: any result, and any but success."""
+ANY, FAILURE = "any", "failure"  # the placeholders for a result: any result, and any but success
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from cudarun.base.records import dataclass
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS
 
-BUILTIN = "builtin"
-"""The name of the IMAGE that is included in cudarun (`image`)."""
+BUILTIN = "builtin"  # the name of the IMAGE that is included in cudarun (`image`)
 
 STATES = ("active", "inactive")
 MEMORY_KINDS = ("device", "host", "managed", "unregistered")

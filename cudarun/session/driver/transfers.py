@@ -27,8 +27,7 @@ if TYPE_CHECKING:  # only large copies use threads, and the import takes 10 ms
 
     from cuda.bindings import driver as cuda
 
-LARGE = 64 << 20
-"""The size in bytes from which on a buffer is copied through page-locked memory."""
+LARGE = 64 << 20  # the size in bytes from which on a buffer is copied through page-locked memory
 
 _BLOCK = 8 << 20
 _BLOCKS = 8

@@ -12,11 +12,9 @@ from cudarun.programs import prototypes
 from cudarun.programs.report import CLIENT
 from cudarun.session.workers.c_library import build_libraries
 
-ASSEMBLER = "ptxas"
-"""What takes the place of ptxas, beside the libraries."""
+ASSEMBLER = "ptxas"  # what takes the place of ptxas, beside the libraries
 
-AUDIT = "libcudarun_audit.so"
-"""The library that has the loader find the others."""
+AUDIT = "libcudarun_audit.so"  # the library that has the loader find the others
 
 _SOURCES = Path(__file__).parent / "native"
 _EXPORTED = re.compile(r"\b(cu(?:da)?[A-Z]\w+)[(,]")

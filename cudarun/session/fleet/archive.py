@@ -28,8 +28,7 @@ _MAX_REQUEST = 1 << 20  # bytes
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, ValueError,
             FileExistsError, NotADirectoryError)  # fmt: skip
 """What reading a damaged archive raises, and writing a file where a folder is."""
-MAX_ARCHIVE = 4 << 30
-"""The most bytes of the unpacked files of a fleet."""
+MAX_ARCHIVE = 4 << 30  # the most bytes of the unpacked files of a fleet
 
 
 def pack(spec: str, paths: Iterable[str], request: NodeRequest) -> bytes:

@@ -16,18 +16,15 @@ from cudarun.base.errors import ExitCode
 from cudarun.base.records import dataclass
 from cudarun.model.fleet import Consensus, FleetGpu, FleetHost
 
-_LEAST = 3
-"""The least GPUs of a kind of which a minority can be named."""
+_LEAST = 3  # the least GPUs of a kind of which a minority can be named
 _MOST_DEVIATIONS = 5.0
 """The deviations from the median, in standard deviations of a normal distribution with the same
 MAD, from which on a time is an outlier."""
-_NORMAL = 1.4826
-"""The standard deviation of a normal distribution by its MAD."""
+_NORMAL = 1.4826  # the standard deviation of a normal distribution by its MAD
 _LEAST_RATIO = 1.05
 """The ratio to the median below which a time is no outlier, however narrow the distribution."""
 
-_Place = tuple[int, int]
-"""A host and a GPU of it, by their numbers."""
+_Place = tuple[int, int]  # a host and a GPU of it, by their numbers
 
 
 class FleetComparison(NamedTuple):

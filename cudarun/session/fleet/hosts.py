@@ -8,8 +8,7 @@ from itertools import product
 
 from cudarun.base.errors import RequestError
 
-MAX_HOSTS = 100_000
-"""The most hosts of a fleet."""
+MAX_HOSTS = 100_000  # the most hosts of a fleet
 
 _HOST = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.:@%-]*")
 _ITEM = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\])+")

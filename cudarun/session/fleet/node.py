@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from cudarun.session.fleet.request import NodeRequest
     from cudarun.session.spec.case import Case
 
-_MOST_TIMES = 1000
-"""The runs of a case whose times are kept."""
+_MOST_TIMES = 1000  # the runs of a case whose times are kept
 
 
 def run_node(cases: Sequence[Case], where: Target, request: NodeRequest, output: int) -> NodeReport:

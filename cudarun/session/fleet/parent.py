@@ -20,16 +20,12 @@ from cudarun.model.fleet import VERDICTS, FleetGpu, FleetHost, FleetReport, Node
 from cudarun.session.fleet.consensus import compare
 from cudarun.session.workers.programs import ProgramResult, run_programs
 
-MAX_DOCUMENT = 64 << 20
-"""The most bytes of a node's document."""
-MAX_GPUS = 1024
-"""The most GPUs of a node."""
+MAX_DOCUMENT = 64 << 20  # the most bytes of a node's document
+MAX_GPUS = 1024  # the most GPUs of a node
 
 _SCHEMA = "cudarun/fleet-node/1"
-HOST = "{host}"
-"""The place of the host in the words of a prefix."""
-NODE = ("fleet", "--node", "--json")
-"""The words after the program on a node."""
+HOST = "{host}"  # the place of the host in the words of a prefix
+NODE = ("fleet", "--node", "--json")  # the words after the program on a node
 
 
 def read_node_document(data: bytes) -> tuple[NodeGpu, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from cudarun.base.options import option_field
 from cudarun.base.records import dataclass
 
-CASE_TIMEOUT = 60.0
-"""The default of ``--timeout`` in seconds, as of ``launch --spec``."""
+CASE_TIMEOUT = 60.0  # the default of ``--timeout`` in seconds, as of ``launch --spec``
 
 
 @dataclass(frozen=True, slots=True)

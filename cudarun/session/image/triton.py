@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 SCRATCH = ("global_scratch", "profile_scratch")
 """The parameters for scratch memory, after all others."""
 
-NAME_SUFFIXES = (".ttir", ".source")
-"""The files that have the names of parameters."""
+NAME_SUFFIXES = (".ttir", ".source")  # the files that have the names of parameters
 
 # Triton numbers the data types of a map as a kernel does, not as CUtensorMapDataType.
 _TYPES = ("u8", "u16", "u32", "i32", "u64", "i64", "f16", "f32", "f32_ftz", "f64", "bf16")

@@ -29,8 +29,7 @@ from cudarun.session.workers.program import temporary_folder
 from cudarun.session.workers.shared_file import SharedFile
 
 _PROGRAMS = Path(__file__).parent / "programs"
-_BESIDE = ("task.py", "utils.py")
-"""The modules of a problem that a submission can import."""
+_BESIDE = ("task.py", "utils.py")  # the modules of a problem that a submission can import
 _MOST_ANSWER = 1 << 20
 _MOST_OUTPUT = 2000
 _TEMPORARY = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR")

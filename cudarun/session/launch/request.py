@@ -23,10 +23,8 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
     from cudarun.arguments.expressions.syntax import Expression
     from cudarun.session.image.image import Image
 
-WARMUP = 10
-"""Warm-up runs before the timed ones."""
-MAX_SEEDS = 10_000
-"""The most runs of ``--seeds``: the results of all of them are in the report."""
+WARMUP = 10  # warm-up runs before the timed ones
+MAX_SEEDS = 10_000  # the most runs of ``--seeds``: the results of all of them are in the report
 MAX_INPUT_SETS = 1000
 """The most sets of ``--input-sets``: each is a copy of all inputs on the device."""
 CheckStrength: TypeAlias = Literal["off", "warn", "fail"]

@@ -30,8 +30,7 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
     from cudarun.session.image.image import Image
 
 ShowKind: TypeAlias = Literal["hist", "image", "plot"]
-SHOW_KINDS: tuple[ShowKind, ...] = ("hist", "image", "plot")
-"""The forms of ``--show``."""
+SHOW_KINDS: tuple[ShowKind, ...] = ("hist", "image", "plot")  # the forms of ``--show``
 
 _first = partial(option_field, group=OptionGroup.FIRST, scope=OptionScope.CASE)
 _attribute = partial(option_field, group=OptionGroup.ATTRIBUTES, scope=OptionScope.OVERRIDE)

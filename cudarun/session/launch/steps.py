@@ -24,8 +24,7 @@ from cudarun.session.load.library import Kernel, Library, load_image
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
 
-Libraries: TypeAlias = Sequence[Library]
-"""The library of each step; steps of one image share it."""
+Libraries: TypeAlias = Sequence[Library]  # the library of each step; steps of one image share it
 
 
 def load_libraries(

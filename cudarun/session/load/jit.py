@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DriverOptions: TypeAlias = "dict[cuda.CUjit_option, Any]"
-"""The options of a call by their key."""
+DriverOptions: TypeAlias = "dict[cuda.CUjit_option, Any]"  # the options of a call by their key
 
 _FIRST_SIZE = 1 << 20  # costs nothing until it is written
 _LARGEST_SIZE = 1 << 26

@@ -30,8 +30,7 @@ class RecordMode(IntEnum):
 
     LIST = 1
     RECORD = 2
-    WATCH = 3
-    """Wait for each launch, so that a fault names its launch."""
+    WATCH = 3  # wait for each launch, so that a fault names its launch
 
 
 class _Slot(ctypes.Structure):

@@ -11,8 +11,7 @@ from typing import TypeAlias
 
 from cudarun.session.recording.manifest import Manifest, RecordedRange, is_of_object
 
-PAGE = 4096
-"""Bytes of a page."""
+PAGE = 4096  # bytes of a page
 
 Block: TypeAlias = tuple[int, int]
 """The number of the first page, and of the page after the last one."""

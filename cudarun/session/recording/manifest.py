@@ -22,8 +22,7 @@ from cudarun.base.toml_text import toml_lines
 
 TEXTURE_BYTES, VIEW_BYTES = 104, 112
 """The sizes of ``CUDA_TEXTURE_DESC`` and of ``CUDA_RESOURCE_VIEW_DESC``."""
-PIECE_BYTES = 256 << 10
-"""The size of the largest piece."""
+PIECE_BYTES = 256 << 10  # the size of the largest piece
 DIGEST_CHARACTERS = 32
 MAX_RANGE = 1 << 40
 

@@ -47,11 +47,9 @@ T = TypeVar("T")
 _SPARES = 3
 """The number of spare workers on a device after a loss, once a case takes long: faults come in
 clusters, and drivers initialize one after the other, which takes 0.3 s."""
-_LONG = 0.3
-"""The seconds after which a case takes long, so that starting spares does not delay it."""
+_LONG = 0.3  # the seconds after which a case takes long, so that starting spares does not delay it
 
-_Place = WorkerSpec["Session"]
-"""A device and a context: the specification of a worker."""
+_Place = WorkerSpec["Session"]  # a device and a context: the specification of a worker
 
 
 class DeviceRuns:

@@ -105,8 +105,7 @@ class Page:
                 os.killpg(group, signal.SIGKILL)
 
 
-own_page: Page | None = None
-"""The page of this process, if it is a worker."""
+own_page: Page | None = None  # the page of this process, if it is a worker
 
 
 class Connection:

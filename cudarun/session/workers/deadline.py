@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from cudarun.session.driver.calls import Driver
     from cudarun.session.workers.progress import Progress
 
-OVERDUE = signal.SIGALRM
-"""The signal to a worker whose time limit has passed."""
+OVERDUE = signal.SIGALRM  # the signal to a worker whose time limit has passed
 
 _LONG = 10.0  # seconds after which thread states are reported
 _LOOKING = 0.25  # seconds of processor time between looks at the clock

@@ -23,8 +23,7 @@ if TYPE_CHECKING:  # only a worker needs these
 
 T = TypeVar("T")
 
-Devices = tuple["Selector", ...]
-"""The devices of one worker."""
+Devices = tuple["Selector", ...]  # the devices of one worker
 
 
 @dataclass(frozen=True, slots=True)

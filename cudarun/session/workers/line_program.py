@@ -12,10 +12,8 @@ from typing import Any
 from cudarun.session.workers.program import SupervisedProgram
 
 _CHUNK = 1 << 16
-_END = 5.0
-"""Seconds from the end of a program's answers to its own."""
-_LOOK = 0.05
-"""Seconds between two calls of ``watch``."""
+_END = 5.0  # seconds from the end of a program's answers to its own
+_LOOK = 0.05  # seconds between two calls of ``watch``
 
 
 class LineProgram(SupervisedProgram):

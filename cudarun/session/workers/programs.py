@@ -16,17 +16,12 @@ from typing import IO
 from cudarun.base.records import dataclass
 from cudarun.session.workers.program import SupervisedProgram
 
-_INTERVAL = 0.01
-"""Seconds between two looks at the running programs."""
-_MOST_ERRORS = 2000
-"""The bytes at the end of a program's stderr that are kept."""
+_INTERVAL = 0.01  # seconds between two looks at the running programs
+_MOST_ERRORS = 2000  # the bytes at the end of a program's stderr that are kept
 _CHUNK = 1 << 16
-_PATIENCE = 3.0
-"""Seconds from SIGTERM to SIGKILL."""
-_DESCRIPTORS = 2
-"""Descriptors of a running program: its output and its stderr."""
-_RESERVED = 32
-"""Descriptors that are left to the rest of this process."""
+_PATIENCE = 3.0  # seconds from SIGTERM to SIGKILL
+_DESCRIPTORS = 2  # descriptors of a running program: its output and its stderr
+_RESERVED = 32  # descriptors that are left to the rest of this process
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN)
 """The errors of the operating system that pass when other programs end."""
 

@@ -26,8 +26,7 @@ from cudarun.emulator.compiled.state.memory import CheckedPlace, field, pointer_
 from cudarun.emulator.compiled.state.patterns import HALF, HalfPlaces
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
 
-EVERY_LANE = "-1"
-"""The mask of the lanes of a row."""
+EVERY_LANE = "-1"  # the mask of the lanes of a row
 
 
 class MemoryFunctions:

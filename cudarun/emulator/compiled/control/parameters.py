@@ -24,11 +24,9 @@ from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
 
-Part = tuple[int, int]
-"""Offset and size in bytes."""
+Part = tuple[int, int]  # offset and size in bytes
 
-WHOLE = -1
-"""The offset of a use of a whole variable, in the copy of one to another."""
+WHOLE = -1  # the offset of a use of a whole variable, in the copy of one to another
 
 
 class ParameterParts:

@@ -20,8 +20,7 @@ from cudarun.emulator.compiled.state.memory import field, pointer_to, store_fiel
 
 _BUDGET = 4096  # of the costs of jumps back in loops that may wait: then other lanes run
 
-_Lanes = dict[int, str]
-"""Masks of lanes, by the block that they run next."""
+_Lanes = dict[int, str]  # masks of lanes, by the block that they run next
 
 
 @dataclass(slots=True)

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from cudarun.base.records import dataclass
 
-WIDTH = 32
-"""Lanes of a warp."""
+WIDTH = 32  # lanes of a warp
 
 _ELEMENTS = {
     np.dtype(np.bool_): "i1",

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, NumberParameter
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 
-PARAMETERS = "ptr %ctx, i32 %warp, ptr %state, i32 %mask"
-"""The parameters that all of them have."""
+PARAMETERS = "ptr %ctx, i32 %warp, ptr %state, i32 %mask"  # the parameters that all of them have
 
 
 class SharedFunctions:

@@ -13,8 +13,7 @@ from cudarun.emulator.numerics.arrays import Array
 TENSOR_COLUMNS = 512
 TENSOR_BYTES = 128 * TENSOR_COLUMNS * 4
 """The bytes of the tensor memory of a block: 128 lanes of cells of 32 bits."""
-UNIT = 32
-"""Columns that are allocated together."""
+UNIT = 32  # columns that are allocated together
 _NEVER, ALLOCATED, _FREED = range(3)
 STATES = {_NEVER: "is not allocated", _FREED: "has been deallocated"}
 """Descriptions of the states of columns that must not be accessed."""

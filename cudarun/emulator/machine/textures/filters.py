@@ -25,14 +25,11 @@ import numpy as np
 
 from cudarun.emulator.numerics.arrays import Array
 
-STEPS = 256
-"""Steps from the middle of a texel to that of the next: a weight has 8 bits of fraction."""
+STEPS = 256  # steps from the middle of a texel to that of the next: a weight has 8 bits of fraction
 
-WHOLE = 4 * STEPS
-"""The sum of all weights: those of many samples have 10 bits of fraction."""
+WHOLE = 4 * STEPS  # the sum of all weights: those of many samples have 10 bits of fraction
 
-_GUARD = 4
-"""Bits of floats that are kept below the last bit of the largest texel."""
+_GUARD = 4  # bits of floats that are kept below the last bit of the largest texel
 NOTHING = -0.0  # the neutral element of a sum
 _FLOAT = 4  # bytes
 _SMALLEST = float(np.finfo(np.float32).tiny)

@@ -36,10 +36,8 @@ del sys.path[0]
 _POISON = 0xFF  # NaN in every format of floats
 _SHOWN = 3
 _TOLERANCES = {"float64": 1e-7, "float32": 1e-4, "float16": 1e-2, "bfloat16": 2e-2}
-_OPERATIONS = 1 << 14
-"""Of a multiprocessor in a clock, at most: products of matrices of 8 bits."""
-_L2_BYTES = 256 << 20
-"""More than the L2 cache of any GPU."""
+_OPERATIONS = 1 << 14  # of a multiprocessor in a clock, at most: products of matrices of 8 bits
+_L2_BYTES = 256 << 20  # more than the L2 cache of any GPU
 
 
 def main() -> None:

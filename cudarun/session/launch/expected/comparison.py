@@ -31,10 +31,8 @@ from cudarun.session.workers.session import Session
 from cudarun.session.workers.shared_file import SharedFile
 
 _FOREVER = 1e9  # seconds
-_MARGIN = 60.0
-"""Seconds beyond the limit of a function in which its end is noticed."""
-_MOST = 4
-"""The processes of a worker: each keeps what its file imports in memory."""
+_MARGIN = 60.0  # seconds beyond the limit of a function in which its end is noticed
+_MOST = 4  # the processes of a worker: each keeps what its file imports in memory
 
 _running: dict[tuple[str, str], FunctionProcess] = {}
 """The processes of this worker by interpreter and file, that of the last call at the end."""

@@ -15,8 +15,7 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.workers.free_addresses import release
 from cudarun.session.workers.session import Session
 
-Ranges: TypeAlias = Sequence[tuple[int, int]]
-"""Addresses and sizes."""
+Ranges: TypeAlias = Sequence[tuple[int, int]]  # addresses and sizes
 
 _RESERVED = 32 << 20
 _MAPPED = 2 << 20

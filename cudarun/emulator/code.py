@@ -150,14 +150,7 @@ Operation = Lanewise | Action
 
 
 class Terminator(ABC):
-    """The end of a basic block.
-
-    Attributes:
-        successors: The blocks of the same function that lanes can continue in.
-        reads: The operands it reads.
-        condition: The predicate by which lanes diverge, bound with the block's operations.
-        site: The instruction; ``None`` if the block falls through to the next.
-    """
+    """The end of a basic block."""
 
     def __init__(
         self,
@@ -167,10 +160,11 @@ class Terminator(ABC):
         condition: RegisterUse | None = None,
         site: Site | None = None,
     ) -> None:
-        self.successors = successors
-        self.reads = reads if condition is None else (condition, *reads)
+        self.successors = successors  # the blocks of the same function that lanes can continue in
+        self.reads = reads if condition is None else (condition, *reads)  # the operands it reads
+        # The predicate by which lanes diverge, bound with the block's operations.
         self.condition = condition
-        self.site = site
+        self.site = site  # the instruction; ``None`` if the block falls through to the next
 
     @abstractmethod
     def finish(self, batch: Any, active: Any) -> None:

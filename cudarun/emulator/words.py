@@ -11,25 +11,19 @@ class Words(dict[str, str]):
     """The words of one instruction: modifiers by class name, and constant parts of its operands.
 
     The word of a missing optional modifier is ``""``.
-
-    Attributes:
-        constants: The values of constant operands (``n:int``) by name, and of predicates that are
-            given as constants.
-        offsets: The byte offset in each address operand.
-        counts: The number of elements of each vector operand.
-        given: The names of the operands present; optional ones may be missing.
-        selectors: The selectors given, by the names of their operands.
-        negative: The names of the operands with a minus.
     """
 
     def __init__(self, words: dict[str, str]) -> None:
         super().__init__(words)
+        # The values of constant operands (``n:int``) by name, and of predicates that are given as
+        # constants.
         self.constants: dict[str, int] = {}
-        self.offsets: list[int] = []
-        self.counts: list[int] = []
+        self.offsets: list[int] = []  # the byte offset in each address operand
+        self.counts: list[int] = []  # the number of elements of each vector operand
+        # The names of the operands present; optional ones may be missing.
         self.given: set[str] = set()
-        self.selectors: dict[str, str] = {}
-        self.negative: set[str] = set()
+        self.selectors: dict[str, str] = {}  # the selectors given, by the names of their operands
+        self.negative: set[str] = set()  # the names of the operands with a minus
 
     @property
     def count(self) -> int:

@@ -42,20 +42,13 @@ _INTEGERS = {1: "char", 2: "short", 4: "int", 8: "long"}
 
 @dataclass(frozen=True, slots=True)
 class DebugParameter:
-    """A parameter in debug information.
-
-    Attributes:
-        type: Its C++ type.
-        size: Bytes; ``None`` if they are unknown.
-        members: The members of a struct.
-        is_enumeration: Whether it is an enumeration; its type names the underlying one.
-    """
+    """A parameter in debug information."""
 
     name: str | None
-    type: str
-    size: int | None
-    members: tuple[ParameterMember, ...] = ()
-    is_enumeration: bool = False
+    type: str  # its C++ type
+    size: int | None  # bytes; ``None`` if they are unknown
+    members: tuple[ParameterMember, ...] = ()  # the members of a struct
+    is_enumeration: bool = False  # whether it is an enumeration; its type names the underlying one
 
 
 def debug_parameters(dwarf: Dwarf, kernel: str) -> tuple[DebugParameter, ...] | None:

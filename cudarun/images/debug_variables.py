@@ -133,19 +133,13 @@ class DebugType:
 
 @dataclass(frozen=True, slots=True)
 class DebugMember:
-    """A member of a struct, or a base class under the name of its type.
-
-    Attributes:
-        offset: The first byte of its type in the struct.
-        bits: The width of a bit field; ``None`` for another member.
-        first_bit: The least significant bit of a bit field in its type.
-    """
+    """A member of a struct, or a base class under the name of its type."""
 
     name: str
-    offset: int
+    offset: int  # the first byte of its type in the struct
     type: DebugType
-    bits: int | None = None
-    first_bit: int = 0
+    bits: int | None = None  # the width of a bit field; ``None`` for another member
+    first_bit: int = 0  # the least significant bit of a bit field in its type
 
 
 def _bit_field(die: DIE, member: DebugMember) -> DebugMember:
@@ -161,38 +155,24 @@ def _bit_field(die: DIE, member: DebugMember) -> DebugMember:
 
 @dataclass(frozen=True, slots=True)
 class DebugLocation:
-    """A place of a variable.
+    """A place of a variable."""
 
-    Attributes:
-        first: The first line of the PTX on which the variable is there.
-        end: The line after the last one.
-        register: The register that contains it, or its address.
-        symbol: The PTX variable that it is in.
-        offset: Its first byte in that.
-        constant: Its value, if it has no place.
-        is_address: Whether the register contains its address.
-    """
-
-    first: int = 0
-    end: int = _NAMES
-    register: str | None = None
-    symbol: str | None = None
-    offset: int = 0
-    constant: int | None = None
-    is_address: bool = False
+    first: int = 0  # the first line of the PTX on which the variable is there
+    end: int = _NAMES  # the line after the last one
+    register: str | None = None  # the register that contains it, or its address
+    symbol: str | None = None  # the PTX variable that it is in
+    offset: int = 0  # its first byte in that
+    constant: int | None = None  # its value, if it has no place
+    is_address: bool = False  # whether the register contains its address
 
 
 @dataclass(frozen=True, slots=True)
 class DebugVariable:
-    """A C++ variable.
-
-    Attributes:
-        locations: Its places; none of a variable that was optimized out.
-    """
+    """A C++ variable."""
 
     name: str
     type: DebugType
-    locations: tuple[DebugLocation, ...]
+    locations: tuple[DebugLocation, ...]  # its places; none of a variable that was optimized out
 
     def location(self, line: int) -> DebugLocation | None:
         """Return its place on a line of the PTX; ``None`` without one."""

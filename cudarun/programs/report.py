@@ -17,66 +17,44 @@ USED = "used"  # the file that exists once a process of the program has called C
 
 @dataclass(slots=True)
 class KernelTimes:
-    """The launches of a kernel.
+    """The launches of a kernel."""
 
-    Attributes:
-        launches: Their number.
-        seconds: The time of all, on the emulated device.
-    """
-
-    launches: int = 0
-    seconds: float = 0.0
+    launches: int = 0  # their number
+    seconds: float = 0.0  # the time of all, on the emulated device
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A call that failed, of which the program did not look at the error.
+    """A call that failed, of which the program did not look at the error."""
 
-    Attributes:
-        call: Its name.
-        error: The name of the error.
-        file: The executable or library with the caller.
-        offset: The address after the call, from the start of the file's image.
-    """
-
-    call: str
-    error: str
-    file: str
-    offset: int
+    call: str  # its name
+    error: str  # the name of the error
+    file: str  # the executable or library with the caller
+    offset: int  # the address after the call, from the start of the file's image
 
 
 @dataclass(slots=True)
 class ProcessReport:
-    """The report of a process.
-
-    Attributes:
-        kernels: The launches by kernel.
-        unchecked: The failed calls whose errors were not looked at, with their numbers.
-        unsupported: The calls that the emulated device does not have, with their numbers.
-        refused: Kernels that could not be loaded, and why.
-        foreign: Libraries that use private tables of the driver, and their functions.
-        defects: Errors of the emulated device itself, each in a line.
-        fault: The report of the fault that ended a kernel.
-        running: The states of the threads of a kernel that was still running.
-        findings: Those of the detectors.
-        statistics: Those of the launches.
-        engine_notes: The engine of each kernel, and why.
-        calls: The number of calls.
-    """
+    """The report of a process."""
 
     pid: int
-    kernels: dict[str, KernelTimes] = field(default_factory=dict)
+    kernels: dict[str, KernelTimes] = field(default_factory=dict)  # the launches by kernel
+    # The failed calls whose errors were not looked at, with their numbers.
     unchecked: dict[FailedCall, int] = field(default_factory=dict)
+    # The calls that the emulated device does not have, with their numbers.
     unsupported: dict[str, int] = field(default_factory=dict)
+    # Kernels that could not be loaded, and why.
     refused: dict[str, str] = field(default_factory=dict)
+    # Libraries that use private tables of the driver, and their functions.
     foreign: dict[str, str] = field(default_factory=dict)
+    # Errors of the emulated device itself, each in a line.
     defects: list[str] = field(default_factory=list)
-    fault: str | None = None
-    running: str | None = None
-    findings: list[Any] = field(default_factory=list)
-    statistics: Any = None
-    engine_notes: list[str] = field(default_factory=list)
-    calls: int = 0
+    fault: str | None = None  # the report of the fault that ended a kernel
+    running: str | None = None  # the states of the threads of a kernel that was still running
+    findings: list[Any] = field(default_factory=list)  # those of the detectors
+    statistics: Any = None  # those of the launches
+    engine_notes: list[str] = field(default_factory=list)  # the engine of each kernel, and why
+    calls: int = 0  # the number of calls
 
 
 # What the unpickler raises for bytes that are no pickle, besides its own error.

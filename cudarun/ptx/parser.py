@@ -51,9 +51,6 @@ def parse(text: str) -> tree.Module:
 class LazyModule:
     """A PTX text of which at first only the declarations are parsed.
 
-    Attributes:
-        module: The syntax tree, with unread bodies.
-
     Raises:
         PtxError: There is a syntax error outside of bodies. The diagnostic is at the first error in
             the text, as that of `parse`.
@@ -62,7 +59,7 @@ class LazyModule:
     def __init__(self, text: str) -> None:
         try:
             self._parser = _ModuleParser(text.rstrip("\0"), reads_bodies=False)
-            self.module = self._parser.module()
+            self.module = self._parser.module()  # the syntax tree, with unread bodies
         except PtxError:
             parse(text)
             raise

@@ -159,16 +159,12 @@ class _ClaimEvaluator(Evaluator):
     Args:
         evaluated: The arguments of `Evaluator`.
         unwritten_of: Returns which elements of a buffer were never written.
-
-    Attributes:
-        used_tolerance: The ``(rtol, atol)`` of a claim.
-        is_true_of_unwritten: Comparisons of such elements are true instead.
     """
 
     def __init__(self, *evaluated: Any, tolerance: Tolerance, unwritten_of: Unwritten) -> None:
         super().__init__(*evaluated)
-        self.used_tolerance = (0.0, 0.0)
-        self.is_true_of_unwritten = False
+        self.used_tolerance = (0.0, 0.0)  # the ``(rtol, atol)`` of a claim
+        self.is_true_of_unwritten = False  # comparisons of such elements are true instead
         self.tolerance = tolerance
         self._unwritten_of = unwritten_of
 

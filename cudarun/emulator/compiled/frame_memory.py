@@ -18,9 +18,6 @@ class FrameMemory:
 
     Args:
         stack_bytes: The stack of each lane.
-
-    Attributes:
-        address: The first frame.
     """
 
     def __init__(self, kernel: CompiledKernel, stack_bytes: int) -> None:
@@ -29,7 +26,7 @@ class FrameMemory:
         self._calls = outlined_calls(kernel.code.function)
         size = self._layout.size * self._layout.count(stack_bytes) if self._layout else 0
         self._memory = np.zeros(size // 4, dtype=np.uint32)
-        self.address = self._memory.ctypes.data
+        self.address = self._memory.ctypes.data  # the first frame
 
     def path(self, block: int) -> Path:
         """Return the path of lanes that run a block: the calling blocks, and the block."""

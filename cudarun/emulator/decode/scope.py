@@ -200,24 +200,16 @@ _STORED = {
 
 
 class Declarations:
-    """Records the declarations of one function and numbers its slots.
-
-    Attributes:
-        local: The layout of its local variables.
-        shared: The shared variables of the module.
-        labels: The number of its labels.
-        unused: The number of registers that are declared in families and not used.
-        has_vectors: Whether there are vector registers.
-    """
+    """Records the declarations of one function and numbers its slots."""
 
     def __init__(self, function: tree.Function, shared: dict[str, SharedVariable]) -> None:
         self.function = function
         self.slots: list[RegisterSlot] = []
-        self.local = VariableLayout()
-        self.shared = shared
-        self.labels = 0
-        self.unused = 0
-        self.has_vectors = False
+        self.local = VariableLayout()  # the layout of its local variables
+        self.shared = shared  # the shared variables of the module
+        self.labels = 0  # the number of its labels
+        self.unused = 0  # the number of registers that are declared in families and not used
+        self.has_vectors = False  # whether there are vector registers
         self._special: dict[str, int] = {}
 
     def slot(self, name: str, declared: str, role: Role, size: int = 0) -> int:

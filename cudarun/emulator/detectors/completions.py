@@ -29,10 +29,6 @@ class Completions:
     Args:
         lanes: The number of lanes.
         threads: The threads of a block.
-
-    Attributes:
-        is_used: True after the first wait.
-        news: Per lane, whether others in its block may not know what it knows.
     """
 
     def __init__(self, lanes: int, threads: int) -> None:
@@ -40,8 +36,9 @@ class Completions:
         self._own = np.zeros((_KINDS, lanes), dtype=np.int64)  # known to the thread itself
         self._of_block = np.zeros_like(self._own)  # known to the threads of its block
         self._first = 0
+        # Per lane, whether others in its block may not know what it knows.
         self.news = np.zeros(lanes, dtype=np.bool_)
-        self.is_used = False
+        self.is_used = False  # True after the first wait
 
     def begin(self, first_thread: int) -> None:
         """Forget everything, for new blocks."""

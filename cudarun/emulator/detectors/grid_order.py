@@ -60,16 +60,11 @@ class HostGrid:
 
 
 class GridOrder:
-    """The order of grids, by the numbers in which they begin.
-
-    Attributes:
-        current: The number of the grid that runs.
-        host: The last grid that the host has launched.
-    """
+    """The order of grids, by the numbers in which they begin."""
 
     def __init__(self) -> None:
-        self.current = 0
-        self.host = HostGrid()
+        self.current = 0  # the number of the grid that runs
+        self.host = HostGrid()  # the last grid that the host has launched
         self._parents = array("q", [-1])
         self._streams = array("q", [0])  # of the parent, by number; 0 for fire-and-forget
         self._times = array("q", [0])  # of the launches

@@ -21,11 +21,7 @@ from cudarun.emulator.memory import Memory
 
 @dataclass(eq=False)
 class DriverAllocation:
-    """One allocation or registration; ``flags`` are those it was made with.
-
-    Attributes:
-        pool: The memory pool that it was allocated from.
-    """
+    """One allocation or registration; ``flags`` are those it was made with."""
 
     address: int
     size: int
@@ -33,7 +29,7 @@ class DriverAllocation:
     context: Context
     memory: Memory
     flags: int = 0
-    pool: Pool | None = None
+    pool: Pool | None = None  # the memory pool that it was allocated from
     number: int = field(default_factory=next_number)
 
     @property

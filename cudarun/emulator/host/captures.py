@@ -73,16 +73,12 @@ class Capture:
 
 @dataclass(eq=False)
 class CaptureBranch:
-    """One stream's part of a capture.
-
-    Attributes:
-        dependencies: The nodes that the next one in the stream depends on.
-        is_blocking: Whether the stream synchronizes with the legacy default stream.
-    """
+    """One stream's part of a capture."""
 
     capture: Capture
     context: Context
-    is_blocking: bool
+    is_blocking: bool  # whether the stream synchronizes with the legacy default stream
+    # The nodes that the next one in the stream depends on.
     dependencies: list[Node] = field(default_factory=list)
 
     def add(self, operation: Operation) -> None:

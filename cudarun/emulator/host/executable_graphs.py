@@ -29,21 +29,15 @@ _IN_CONDITIONS = ("KERNEL", "EMPTY", "GRAPH", "MEMSET", "MEMCPY", "CONDITIONAL")
 
 @dataclass(eq=False)
 class ExecutableGraph:
-    """An executable graph: a copy of a graph, whose operations can be replaced.
+    """An executable graph: a copy of a graph, whose operations can be replaced."""
 
-    Attributes:
-        graph: The copy.
-        source: The graph that it was created from.
-        nodes: The nodes of the copy in their order, by the handles of the originals.
-        disabled: Nodes of the copy that are not executed.
-    """
-
-    graph: Graph
-    source: Graph
+    graph: Graph  # the copy
+    source: Graph  # the graph that it was created from
     flags: int
+    # The nodes of the copy in their order, by the handles of the originals.
     nodes: dict[int, Node] = field(default_factory=dict)
     handle: int = 0
-    disabled: set[Node] = field(default_factory=set)
+    disabled: set[Node] = field(default_factory=set)  # nodes of the copy that are not executed
 
     def operations(self) -> list[Operation]:
         """Return everything to execute, in its order."""

@@ -18,14 +18,10 @@ from cudarun.emulator.host.refusal import Refusal
 
 @dataclass(eq=False)
 class Operation:
-    """Work that can be submitted to a stream, or be a node of a graph.
-
-    Attributes:
-        work: Executes it. The driver is locked, unless it is a kernel.
-    """
+    """Work that can be submitted to a stream, or be a node of a graph."""
 
     kind: CUgraphNodeType
-    work: Callable[[], None]
+    work: Callable[[], None]  # Executes it. The driver is locked, unless it is a kernel.
 
     @property
     def device(self) -> EmulatedDevice | None:
@@ -65,14 +61,10 @@ class StructuredOperation(Operation):
 
 @dataclass(eq=False)
 class UserObject:
-    """An object of the program, destroyed with the last reference to it.
-
-    Attributes:
-        references: Those of the program and of graphs.
-    """
+    """An object of the program, destroyed with the last reference to it."""
 
     destroy: Callable[[], object]
-    references: int
+    references: int  # those of the program and of graphs
     handle: int = 0
 
     def release(self, count: int, handles: HandleTable) -> None:
@@ -129,18 +121,13 @@ class GraphOperation(Operation):
 
 @dataclass(eq=False)
 class Condition:
-    """A value by which a conditional node chooses the graphs that it executes; kernels set it.
+    """A value by which a conditional node chooses the graphs that it executes; kernels set it."""
 
-    Attributes:
-        graph: The node belongs to it, or to a graph in it.
-        default: The value at the beginning of each launch; ``None`` if it stays what it was.
-        has_node: Whether a node uses it.
-    """
-
-    graph: Graph
+    graph: Graph  # the node belongs to it, or to a graph in it
+    # The value at the beginning of each launch; ``None`` if it stays what it was.
     default: int | None
     value: int = 0
-    has_node: bool = False
+    has_node: bool = False  # whether a node uses it
 
 
 @dataclass(eq=False)
@@ -198,18 +185,14 @@ class Graph:
     Args:
         handles: It gets the handles of the graph and its nodes.
         parent: See below.
-
-    Attributes:
-        parent: The graph whose node executes this one; ``None`` of a graph of the program.
-        conditions: The conditions that were created for it.
-        is_instantiated: Whether an executable graph of it exists.
     """
 
     def __init__(self, handles: HandleTable, parent: Graph | None = None) -> None:
         self._handles = handles
+        # The graph whose node executes this one; ``None`` of a graph of the program.
         self.parent = parent
-        self.conditions: list[Condition] = []
-        self.is_instantiated = False
+        self.conditions: list[Condition] = []  # the conditions that were created for it
+        self.is_instantiated = False  # whether an executable graph of it exists
         self.nodes: list[Node] = []
         self.objects: Counter[UserObject] = Counter()  # with the references of this graph
         self.handle = handles.add(self)

@@ -98,17 +98,12 @@ def geometry_of(config: cuda.CUlaunchConfig) -> LaunchGeometry:
 
 @dataclass(eq=False)
 class KernelOperation(Operation):
-    """The launch of a kernel.
-
-    Attributes:
-        geometry: Grid, block and so on.
-        is_packed: Whether the parameters were passed as a packed buffer.
-    """
+    """The launch of a kernel."""
 
     function: LoadedFunction
-    geometry: LaunchGeometry
+    geometry: LaunchGeometry  # grid, block and so on
     parameters: bytes
-    is_packed: bool = False
+    is_packed: bool = False  # whether the parameters were passed as a packed buffer
 
     @property
     def device(self) -> EmulatedDevice:

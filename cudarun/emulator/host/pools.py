@@ -31,16 +31,12 @@ _HIGH = (Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, Attribute.CU_MEMPOOL_ATTR_
 
 @dataclass(eq=False)
 class Pool:
-    """One pool of a device; ``used`` bytes are allocated now, ``highest`` is the high-water mark.
-
-    Attributes:
-        kind: The kind of its memory: of the device, managed or page-locked.
-        most: The maximum size in bytes, 0 for the device's memory.
-    """
+    """A pool of a device; ``used`` bytes are allocated now, ``highest`` is the high-water mark."""
 
     device: EmulatedDevice
+    # The kind of its memory: of the device, managed or page-locked.
     kind: AllocationKind = AllocationKind.DEVICE
-    most: int = 0
+    most: int = 0  # the maximum size in bytes, 0 for the device's memory
     used: int = 0
     highest: int = 0
     handle: int = 0

@@ -29,17 +29,13 @@ _TICK = 0.0005  # seconds between looks at the event of another process
 
 @dataclass(eq=False)
 class Stream(ContextObject):
-    """An order of work in a context; a default stream has the handle 0.
-
-    Attributes:
-        is_legacy: Whether it is the legacy default stream.
-    """
+    """An order of work in a context; a default stream has the handle 0."""
 
     context: Context
     flags: int = 0
     priority: int = 0
     handle: int = 0
-    is_legacy: bool = False
+    is_legacy: bool = False  # whether it is the legacy default stream
     _branch: CaptureBranch | None = None
 
     @property
@@ -114,19 +110,13 @@ def create_stream(context: Context, flags: int, priority: int) -> Stream:
 
 @dataclass(eq=False)
 class Task:
-    """Work that was submitted to a stream at once.
-
-    Attributes:
-        before: The work of other streams that it waits for.
-        done: Whether it was executed, or dropped after a fault.
-        refusal: Why it cannot be executed.
-    """
+    """Work that was submitted to a stream at once."""
 
     stream: Stream
     operations: Sequence[Operation]
-    before: Sequence[Task] = ()
-    done: bool = False
-    refusal: Refusal | None = None
+    before: Sequence[Task] = ()  # the work of other streams that it waits for
+    done: bool = False  # whether it was executed, or dropped after a fault
+    refusal: Refusal | None = None  # why it cannot be executed
 
     def end(self) -> None:
         """Note that it is done; an event that refers to it must not keep what was before it."""
@@ -135,21 +125,16 @@ class Task:
 
 @dataclass(eq=False)
 class Event(ContextObject):
-    """A point in a stream; ``recorded`` is its time in nanoseconds.
-
-    Attributes:
-        captured: The capture in which it was last recorded, and the nodes before it.
-        task: The work that last recorded it, where streams run on their own.
-        counts: The records of all processes that share it.
-    """
+    """A point in a stream; ``recorded`` is its time in nanoseconds."""
 
     context: Context
     flags: int = 0
     handle: int = 0
     recorded: int | None = None
+    # The capture in which it was last recorded, and the nodes before it.
     captured: tuple[Capture, list[Node]] | None = None
-    task: Task | None = None
-    counts: SharedCounts | None = None
+    task: Task | None = None  # the work that last recorded it, where streams run on their own
+    counts: SharedCounts | None = None  # the records of all processes that share it
 
     @property
     def timed(self) -> bool:

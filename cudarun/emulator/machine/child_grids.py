@@ -68,23 +68,14 @@ class DeviceServices(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ChildGrid:
-    """A grid whose parameter buffer has been requested, and that may have been launched.
+    """A grid whose parameter buffer has been requested, and that may have been launched."""
 
-    Attributes:
-        kernel: Its kernel.
-        grid: Its blocks.
-        block: Threads per block.
-        dynamic_shared: Bytes.
-        buffer: The address of the parameter buffer.
-        parameters: The contents of the buffer when it was launched.
-    """
-
-    kernel: KernelCode
-    grid: Extent
-    block: Extent
-    dynamic_shared: int
-    buffer: int
-    parameters: bytes = b""
+    kernel: KernelCode  # its kernel
+    grid: Extent  # its blocks
+    block: Extent  # threads per block
+    dynamic_shared: int  # bytes
+    buffer: int  # the address of the parameter buffer
+    parameters: bytes = b""  # the contents of the buffer when it was launched
 
     @property
     def threads(self) -> int:
@@ -97,16 +88,11 @@ Work = ChildGrid | Callable[[], None]  # a child grid, or a copy of memory
 
 @dataclass(slots=True)
 class GridFamily:
-    """The shared state of a launch from the host and of all grids that descend from it.
+    """The shared state of a launch from the host and of all grids that descend from it."""
 
-    Attributes:
-        streams: Handles of the streams that they have created.
-        events: Handles of the events.
-        texts: The addresses of strings that they have been given.
-    """
-
-    streams: set[int] = field(default_factory=set)
-    events: set[int] = field(default_factory=set)
+    streams: set[int] = field(default_factory=set)  # handles of the streams that they have created
+    events: set[int] = field(default_factory=set)  # handles of the events
+    # The addresses of strings that they have been given.
     texts: dict[bytes, int] = field(default_factory=dict)
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
@@ -143,23 +129,17 @@ class GridFamily:
 
 @dataclass(slots=True)
 class ChildQueue:
-    """The launches of one grid that have not run yet, and the errors of its threads.
+    """The launches of one grid that have not run yet, and the errors of its threads."""
 
-    Attributes:
-        family: Shared with the other grids.
-        buffers: The children whose parameters are being written, by the address of the buffer.
-        children: Work in all streams but that of tail launches, in order.
-        tails: The tail launches, in order.
-        errors: The last error of each thread that has one, by its index in the grid.
-        complete: Runs the children of a running grid to their ends.
-    """
-
-    family: GridFamily
+    family: GridFamily  # shared with the other grids
+    # The children whose parameters are being written, by the address of the buffer.
     buffers: dict[int, ChildGrid] = field(default_factory=dict)
+    # Work in all streams but that of tail launches, in order.
     children: deque[Work] = field(default_factory=deque)
-    tails: deque[Work] = field(default_factory=deque)
+    tails: deque[Work] = field(default_factory=deque)  # the tail launches, in order
+    # The last error of each thread that has one, by its index in the grid.
     errors: dict[int, int] = field(default_factory=dict)
-    complete: Callable[[], None] = lambda: None
+    complete: Callable[[], None] = lambda: None  # runs the children of a running grid to their ends
 
     def prepare(self, memory: Memory, child: ChildGrid) -> int:
         """Return the address of a new parameter buffer."""

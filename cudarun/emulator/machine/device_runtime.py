@@ -259,16 +259,11 @@ def _set_condition(thread: CallingThread, handle: int, value: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFunction:
-    """One function.
+    """One function."""
 
-    Attributes:
-        action: Its action.
-        result: The type of its result; empty without one.
-        parameters: The types of its parameters; a structure is a tuple of types.
-    """
-
-    action: ActionFunction
-    result: str
+    action: ActionFunction  # its action
+    result: str  # the type of its result; empty without one
+    # The types of its parameters; a structure is a tuple of types.
     parameters: tuple[str | tuple[str, ...], ...]
 
 

@@ -191,12 +191,9 @@ class MatrixTransfer(MatrixAction, MemoryAction):
     """``ldmatrix``, ``stmatrix``: 8 by 8 matrices of 16 bits, a row at the address of each lane.
 
     Lanes 0 to 7 have the row addresses of the first matrix, 8 to 15 those of the second, and so on.
-
-    Attributes:
-        kind: The effect on memory.
     """
 
-    kind: ClassVar[AccessKind]
+    kind: ClassVar[AccessKind]  # the effect on memory
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)

@@ -13,32 +13,21 @@ from cudarun.emulator.numerics.arrays import Array
 
 
 class Piece(NamedTuple):
-    """The part of an access in one array.
+    """The part of an access in one array."""
 
-    Attributes:
-        view: Memory as an array of elements.
-        places: Per lane, the index of its first element in the view.
-        positions: The positions of the lanes among the active ones; ``None`` for all of them.
-        region: The region, or the memory with the allocations that lanes access.
-    """
-
-    view: Array
-    places: Indices
+    view: Array  # memory as an array of elements
+    places: Indices  # per lane, the index of its first element in the view
+    # The positions of the lanes among the active ones; ``None`` for all of them.
     positions: Indices | None
-    region: Region | Memory
+    region: Region | Memory  # the region, or the memory with the allocations that lanes access
 
 
 class Footprint(NamedTuple):
-    """Part of an access: the memory of some lanes in one allocation or section.
+    """Part of an access: the memory of some lanes in one allocation or section."""
 
-    Attributes:
-        region: The allocation or section.
-        offsets: Per lane, the first byte, from the start of ``region.bytes``.
-        positions: The positions of the lanes among the active ones; ``None`` for all of them.
-    """
-
-    region: Allocation | Section
-    offsets: Array
+    region: Allocation | Section  # the allocation or section
+    offsets: Array  # per lane, the first byte, from the start of ``region.bytes``
+    # The positions of the lanes among the active ones; ``None`` for all of them.
     positions: Indices | None
 
     @property

@@ -79,15 +79,11 @@ class ReadMoment:
     """A read of a register that changes while a kernel runs.
 
     The emulated device's clock ticks once per nanosecond.
-
-    Attributes:
-        is_global: Whether it reads the time of day.
-        is_high: Whether it reads the upper 32 of 64 bits.
     """
 
     def __init__(self, name: str) -> None:
-        self.is_global = "globaltimer" in name
-        self.is_high = name.endswith("_hi")
+        self.is_global = "globaltimer" in name  # whether it reads the time of day
+        self.is_high = name.endswith("_hi")  # whether it reads the upper 32 of 64 bits
 
     def __call__(self, active: object, sources: Arrays, destinations: Arrays) -> None:
         """Write the time to the register, the same for all lanes."""

@@ -131,17 +131,13 @@ def releases_dependents(function: FunctionCode) -> bool:
 
 
 class Fence(NoEffect):
-    """``membar``, ``fence``: memory is always up to date, so they only matter to observers.
-
-    Attributes:
-        scope: The scope.
-        is_of_objects: Whether it is for initialized ``mbarrier`` objects.
-    """
+    """``membar``, ``fence``: memory is always up to date, so they only matter to observers."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
+        # Whether it is for initialized ``mbarrier`` objects.
         self.is_of_objects = words.get("op_restrict") == "mbarrier_init"
-        self.scope = words.get("scope") or words["level"]
+        self.scope = words.get("scope") or words["level"]  # the scope
 
 
 class ProxyFence(NoEffect):

@@ -32,15 +32,10 @@ _KEPT_OF_GROUPS = 35
 
 
 class Factors(NamedTuple):
-    """Scale factors: by line and block along k.
+    """Scale factors: by line and block along k."""
 
-    Attributes:
-        a: Those of the rows of A.
-        b: Those of the columns of B.
-    """
-
-    a: Array
-    b: Array
+    a: Array  # those of the rows of A
+    b: Array  # those of the columns of B
 
 
 def narrow_float(codes: Array, name: str) -> Array:

@@ -51,9 +51,6 @@ _OF_ARCHITECTURE = "gpu architecture"
 class NvccCompiler:
     """nvcc, for one source.
 
-    Attributes:
-        version: The version of nvcc, once it has run.
-
     Raises:
         RequestError: nvcc is not installed.
     """
@@ -66,7 +63,7 @@ class NvccCompiler:
                 hint=f"{NVCC_INSTALLATION}; NVRTC compiles files without host code",
                 option="--compiler",
             )
-        self.version: Version | None = None
+        self.version: Version | None = None  # the version of nvcc, once it has run
         self._program = program
         self._task = task
         self._cache = ResultCache(cache_folder("nvcc"))

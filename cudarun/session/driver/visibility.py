@@ -20,16 +20,11 @@ _NODES = "/dev"
 
 
 class VisibleDevices:
-    """The GPUs that are visible to the driver.
-
-    Attributes:
-        indices: The user's index of each GPU, by the driver's index.
-        all: The user's value of the variable.
-    """
+    """The GPUs that are visible to the driver."""
 
     def __init__(self, indices: tuple[int, ...], variable: str | None) -> None:
-        self.indices = indices
-        self.all = variable
+        self.indices = indices  # the user's index of each GPU, by the driver's index
+        self.all = variable  # the user's value of the variable
 
     def widen(self) -> None:
         """Make all of the user's GPUs visible again.

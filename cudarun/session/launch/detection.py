@@ -242,16 +242,13 @@ class VariantLimit:
         progress: The worker's progress, whose phase each variant starts anew.
         seconds: The limit of ``--timeout``; by default, ten times as long as the unmodified launch
             with its buffers takes, at least 10 s.
-
-    Attributes:
-        spent: The seconds that variants have taken.
     """
 
     def __init__(self, progress: Progress, seconds: float | None) -> None:
         self._progress = progress
         self._seconds = seconds
         self._created = time.monotonic()
-        self.spent = 0.0
+        self.spent = 0.0  # the seconds that variants have taken
 
     def __call__(self, run: Callable[[], None]) -> bool:
         """Run a variant; return whether it ended within the limit."""

@@ -38,15 +38,12 @@ class ImageState:
     Args:
         session: The session, with the device's context current.
 
-    Attributes:
-        unknown: The variables whose address the driver does not return.
-
     Raises:
         DeviceFailed: There is no memory for the copies.
     """
 
     def __init__(self, session: Session, libraries: Libraries) -> None:
-        self.unknown: list[str] = []
+        self.unknown: list[str] = []  # the variables whose address the driver does not return
         distinct = {id(library): library for library in libraries}.values()
         purpose = "a copy of the variables of the image, to restore them"
         with errors_of(DeviceFailed, operation=purpose):

@@ -69,9 +69,6 @@ class Launcher:
         step: The preferences and the way to pass parameters.
         packed: The whole parameter buffer.
 
-    Attributes:
-        name: The kernel's name, in C++ spelling.
-
     Raises:
         DeviceFailed: The device refuses an attribute; the hint has the limits.
     """
@@ -90,7 +87,7 @@ class Launcher:
         self._device = device
         self._kernel = kernel
         self._geometry = geometry
-        self.name = kernel.demangled
+        self.name = kernel.demangled  # the kernel's name, in C++ spelling
         self._stream = stream
         self._parameters = _Parameters(packed, kernel)
         self._passed = (

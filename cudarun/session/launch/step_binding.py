@@ -90,13 +90,10 @@ class StepBinder:
 
     Args:
         device: The device that suggested commands name.
-
-    Attributes:
-        notes: The notes on the current step so far.
     """
 
     def __init__(self, device: str) -> None:
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()  # the notes on the current step so far
         self._device = device
         self._scope = Scope()
         self._taken: dict[str, None] = {}

@@ -41,16 +41,13 @@ class Launches:
     """Launches of loaded images on one device, and the variables of these images.
 
     Each has its own buffers and its own time limit; all are in the current context.
-
-    Attributes:
-        state: The values of the variables after loading.
     """
 
     def __init__(self, session: Session, libraries: Libraries, device: Device) -> None:
         self._session = session
         self._libraries = libraries
         self._device = device
-        self.state = ImageState(session, libraries)
+        self.state = ImageState(session, libraries)  # the values of the variables after loading
 
     def run(self, program: Program, reference: ReferenceBuffers | None = None) -> LaunchResult:
         """Launch with the variables as after loading."""

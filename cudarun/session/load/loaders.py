@@ -60,15 +60,11 @@ class Loader(DriverImage, ABC):
         image: The image in a form that the driver accepts.
         facts: The facts read from the file; ``None`` if it cannot be read.
         options: The JIT compiler's options.
-
-    Attributes:
-        handle: The library or the module, once it is loaded.
-        refusals: The kernels that the driver refuses.
     """
 
     via: ClassVar[Via]
     loads_once: ClassVar[bool]
-    handle: Handle
+    handle: Handle  # the library or the module, once it is loaded
 
     def __init__(
         self, driver: Driver, image: Image, facts: ImageFacts | None, options: JitOptions
@@ -78,7 +74,7 @@ class Loader(DriverImage, ABC):
         self.facts = facts
         self.options = options
         self.logs = Logs()
-        self.refusals: list[KernelRefusal] = []
+        self.refusals: list[KernelRefusal] = []  # the kernels that the driver refuses
 
     def load(self) -> None:
         """Load the image.

@@ -255,15 +255,11 @@ def read_kernel(image: Image, wanted: str | None) -> ImageFacts:
 
 
 class _KernelReader:
-    """A reader of the kernels of a file.
-
-    Attributes:
-        notes: The notes on debug information, each once.
-    """
+    """A reader of the kernels of a file."""
 
     def __init__(self, image: Image) -> None:
         self._debug = DebugReader(image)
-        self.notes: dict[str, None] = {}
+        self.notes: dict[str, None] = {}  # the notes on debug information, each once
 
     def report(self, kernel: KernelFacts) -> KernelReport:
         """Return the report of a kernel with the file's facts."""

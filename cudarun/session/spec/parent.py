@@ -181,15 +181,12 @@ class DeviceRun:
     Args:
         pool: The pool of the workers; the first one initializes immediately.
         target: The context of cases without their own.
-
-    Attributes:
-        label: The device's name in messages.
-        progress: The running case and its worker's progress; ``None`` between cases.
     """
 
     def __init__(self, pool: WorkerPool, devices: Devices, target: Target) -> None:
         self.pool = pool
-        self.label = label_of(devices)
+        self.label = label_of(devices)  # the device's name in messages
+        # The running case and its worker's progress; ``None`` between cases.
         self.progress: tuple[str, ReportedProgress] | None = None
         self._devices = devices
         self._target = target

@@ -30,14 +30,10 @@ EVERY_LANE = "-1"  # the mask of the lanes of a row
 
 
 class MemoryFunctions:
-    """The code that loads and stores: functions in C (``native/access.c``), by width.
-
-    Attributes:
-        is_joint: Whether other lanes of the warp can be those that make the accesses.
-    """
+    """The code that loads and stores: functions in C (``native/access.c``), by width."""
 
     def __init__(self) -> None:
-        self.is_joint = False
+        self.is_joint = False  # whether other lanes of the warp can be those that make the accesses
 
     def load(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int

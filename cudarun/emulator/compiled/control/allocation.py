@@ -36,16 +36,11 @@ def needed_slots(
 
 
 class RegisterPlaces:
-    """The places of registers.
-
-    Attributes:
-        of: The place of each register, by slot.
-        sizes: The bytes of each place.
-    """
+    """The places of registers."""
 
     def __init__(self, registers: WarpRegisters) -> None:
-        self.of: dict[int, int] = {}
-        self.sizes: dict[int, int] = {}
+        self.of: dict[int, int] = {}  # the place of each register, by slot
+        self.sizes: dict[int, int] = {}  # the bytes of each place
         self._registers = registers
         self._free: defaultdict[int, list[int]] = defaultdict(list)  # by size
 

@@ -9,32 +9,19 @@ from cudarun.emulator.machine.control import FunctionCall
 
 
 class OutlinedFunction:
-    """A function with one copy of its blocks.
-
-    Attributes:
-        start: Its first block; lanes wait there to be called.
-        arguments: The slots by which callers pass arguments.
-        results: Those by which it passes its results.
-        slots: Those of its registers, and of functions that are inlined in it.
-    """
+    """A function with one copy of its blocks."""
 
     def __init__(self, function: FunctionCode) -> None:
         self.function = function
-        self.start = 0
-        self.arguments: tuple[int, ...] = ()
-        self.results: tuple[int, ...] = ()
+        self.start = 0  # its first block; lanes wait there to be called
+        self.arguments: tuple[int, ...] = ()  # the slots by which callers pass arguments
+        self.results: tuple[int, ...] = ()  # those by which it passes its results
+        # Those of its registers, and of functions that are inlined in it.
         self.slots: set[int] = set()
 
 
 class OutlinedCall(Terminator):
-    """A call of an outlined function.
-
-    Attributes:
-        caller: The outlined function that contains the call, or the kernel.
-        after: The block where lanes continue.
-        stack_bytes: Bytes of the stack from the caller's frame to that of the function.
-        saved: The slots that the function may change, and which are needed afterwards.
-    """
+    """A call of an outlined function."""
 
     def __init__(
         self,
@@ -45,10 +32,12 @@ class OutlinedCall(Terminator):
         site: Site | None,
     ) -> None:
         super().__init__((after,), site=site)
-        self.caller = caller
+        self.caller = caller  # the outlined function that contains the call, or the kernel
         self.callee = callee
-        self.after = after
+        self.after = after  # the block where lanes continue
+        # Bytes of the stack from the caller's frame to that of the function.
         self.stack_bytes = stack_bytes
+        # The slots that the function may change, and which are needed afterwards.
         self.saved: tuple[int, ...] = ()
 
     def finish(self, batch: Any, active: Any) -> None:
@@ -66,11 +55,7 @@ class OutlinedReturn(Terminator):
 
 
 class PointerCall(Terminator):
-    """A call through a pointer: lanes continue with the function that theirs points to.
-
-    Attributes:
-        targets: The functions' addresses and the blocks where they begin.
-    """
+    """A call through a pointer: lanes continue with the function that theirs points to."""
 
     def __init__(
         self, call: FunctionCall, pointer: Use, targets: tuple[tuple[SymbolUse, int], ...]
@@ -78,7 +63,7 @@ class PointerCall(Terminator):
         super().__init__(tuple(block for _, block in targets), (pointer,), site=call.site)
         self.pointer = pointer
         self.call = call
-        self.targets = targets
+        self.targets = targets  # the functions' addresses and the blocks where they begin
 
     def finish(self, batch: Any, active: Any) -> None:
         """Raise the fault of a lane whose pointer points to none of these."""
@@ -86,17 +71,13 @@ class PointerCall(Terminator):
 
 
 class StackCheck(Terminator):
-    """The check whether the stack of a lane has room for the frame of a function.
-
-    Attributes:
-        target: The first block of the function.
-        needed: Bytes of the stack up to the end of the frame, from the frame of the outlined
-            function, or of the kernel, on.
-    """
+    """The check whether the stack of a lane has room for the frame of a function."""
 
     def __init__(self, target: int, needed: int, callee: FunctionCode, site: Site | None) -> None:
         super().__init__((target,), site=site)
-        self.target = target
+        self.target = target  # the first block of the function
+        # Bytes of the stack up to the end of the frame, from the frame of the outlined function, or
+        # of the kernel, on.
         self.needed = needed
         self._callee = callee
 

@@ -74,10 +74,6 @@ class BlockOrigin:
 class InlinedCode:
     """A kernel with the functions that it calls.
 
-    Attributes:
-        code: One function.
-        origins: The origin of each block.
-
     Raises:
         Untraceable: Its calls cannot be compiled.
     """
@@ -86,8 +82,8 @@ class InlinedCode:
         self._program = program
         self._kernel = kernel
         self._plan = CallPlan(kernel, program)
-        self.code = FunctionCode(kernel.name, [], kernel.base)
-        self.origins: list[BlockOrigin] = []
+        self.code = FunctionCode(kernel.name, [], kernel.base)  # one function
+        self.origins: list[BlockOrigin] = []  # the origin of each block
         self._outlined: dict[str, OutlinedFunction] = {}
         self._current = OutlinedFunction(kernel)  # what is being built
         self._operations = 0

@@ -68,17 +68,6 @@ class WarpCode:
         depths: Of each block, how many functions have called its function.
         observed: The functions that load and store, if detectors observe them.
         finds_sync_errors: Whether a detector of synchronization errors does.
-
-    Attributes:
-        fixed: The values that a launch has for all lanes.
-        sites: The places that call back.
-        state: The layout of a warp's state.
-        points: Where lanes wait.
-        frames: The layout of the frames of calls; ``None`` if all functions are inlined.
-        counted: The barriers, if they are counted by their numbers.
-        groups: The waits of warpgroups.
-        maps_addresses: Whether accesses may be in the shared memory of other blocks.
-        waits_for_blocks: Whether loops may wait for other blocks.
     """
 
     def __init__(
@@ -92,12 +81,13 @@ class WarpCode:
     ) -> None:
         self._code = CodeBuilder(module)
         self.function = function
-        self.fixed = FixedValues()
-        self.sites = CallbackSites()
+        self.fixed = FixedValues()  # the values that a launch has for all lanes
+        self.sites = CallbackSites()  # the places that call back
         self._registers = WarpRegisters(self._code, function, self.fixed)
         self._observed = observed
         checks = SyncChecks(self._code, self._registers, function) if finds_sync_errors else None
         self._checks = checks
+        # Whether accesses may be in the shared memory of other blocks.
         self.maps_addresses = maps_addresses(function)
         shared = SharedFunctions(self._code, self._registers, self._values)
         self._accesses = AccessCode(
@@ -109,13 +99,14 @@ class WarpCode:
             in_cluster=self.maps_addresses,
         )
         self._functions = LaneFunctions(module)
-        self.points = WaitPoints.of(function.blocks)
+        self.points = WaitPoints.of(function.blocks)  # where lanes wait
         polling = WaitingLoops(function)
-        self.waits_for_blocks = polling.waits_for_blocks
+        self.waits_for_blocks = polling.waits_for_blocks  # whether loops may wait for other blocks
         self._loops = polling.costs(depths)
         self._used = slots_used(function)
         blocks, registers = len(function.blocks), self._used.bit_count()
         operations = len(function.operations)
+        # The layout of the frames of calls; ``None`` if all functions are inlined.
         self.frames = frame_layout(function, self._registers)
         first_called = blocks if self.frames is None else self.frames.first
         loops = any(each < first_called for each in starts_of_loops(function))
@@ -140,12 +131,14 @@ class WarpCode:
             slots = each((every if is_partial else waiting) & self._used)
             kept = {slot: self._registers.bytes_of(slot) for slot in slots}
         groups = group_blocks(function.blocks)
-        self.groups = WarpgroupCode(self._code, groups, blocks)
+        self.groups = WarpgroupCode(self._code, groups, blocks)  # the waits of warpgroups
+        # The barriers, if they are counted by their numbers.
         self.counted = CountedBarriers(
             self._code, self._registers, self.points.barriers, blocks + len(groups)
         )
         self._releases = bool(groups) or self.counted.are_used
         clusters = any(isinstance(b.terminator, _CLUSTER_BARRIERS) for b in function.blocks)
+        # The layout of a warp's state.
         self.state = WarpState(
             blocks + len(groups) + len(self.counted.entries),
             len(self.points.barriers),

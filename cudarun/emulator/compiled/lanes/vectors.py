@@ -143,20 +143,14 @@ class NumberParameter(NamedTuple):
 
 
 class CodeBuilder:
-    """The code of one function.
-
-    Attributes:
-        module: The module that it belongs to.
-        lines: The instructions and labels.
-        names: How many names have been made.
-        numbers: The numbers that are parameters; ``None`` if all are constants.
-    """
+    """The code of one function."""
 
     def __init__(self, module: ModuleText) -> None:
-        self.module = module
-        self.lines: list[str] = []
+        self.module = module  # the module that it belongs to
+        self.lines: list[str] = []  # the instructions and labels
+        # The numbers that are parameters; ``None`` if all are constants.
         self.numbers: list[NumberParameter] | None = None
-        self.names = 0
+        self.names = 0  # how many names have been made
 
     @contextmanager
     def separately(self, names: int = 0) -> Iterator[None]:

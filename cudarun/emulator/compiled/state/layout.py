@@ -137,11 +137,6 @@ class WarpState:
         has_clusters: Whether lanes arrive at the barrier of the cluster.
         counted: Whether arrivals at barriers are counted by their numbers.
         kept: The bytes of each register that is kept while lanes wait, by slot.
-
-    Attributes:
-        offsets: Of the parts with masks of lanes, and with words of all lanes, by name.
-        registers: The offset of each register that is kept, by slot.
-        size: Bytes.
     """
 
     ALIVE = 0
@@ -173,6 +168,7 @@ class WarpState:
         self.counted = counted
         words = _LANE_WORDS * counted
         end = _CACHE_LINE
+        # Of the parts with masks of lanes, and with words of all lanes, by name.
         self.offsets: dict[str, int] = {}
         for name, size in (
             ("pending", 4 * blocks),  # the lanes that can run each block
@@ -196,11 +192,11 @@ class WarpState:
             self.offsets[name] = end
             end += size
         self.mask_bytes = end
-        self.registers: dict[int, int] = {}
+        self.registers: dict[int, int] = {}  # the offset of each register that is kept, by slot
         for slot, size in kept.items():
             self.registers[slot] = end = _aligned(end)
             end += size
-        self.size = _aligned(end)
+        self.size = _aligned(end)  # bytes
 
     def mask(self, name: str, place: int = 0) -> int:
         """Return the offset of a mask in a part."""

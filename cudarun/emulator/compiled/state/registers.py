@@ -37,18 +37,12 @@ _FIXED_BYTES = 16
 
 
 class FixedValues:
-    """The values that a launch has for all lanes: parameters, addresses, constant registers.
-
-    Attributes:
-        uses: The operands, in the order of their places in memory.
-        block_registers: The special registers with a value per block.
-        lane_registers: Those with a value per thread.
-    """
+    """The values that a launch has for all lanes: parameters, addresses, constant registers."""
 
     def __init__(self) -> None:
-        self.uses: dict[Use, int] = {}
-        self.block_registers: dict[str, int] = {}
-        self.lane_registers: dict[str, int] = {}
+        self.uses: dict[Use, int] = {}  # the operands, in the order of their places in memory
+        self.block_registers: dict[str, int] = {}  # the special registers with a value per block
+        self.lane_registers: dict[str, int] = {}  # those with a value per thread
 
     def place(self, use: Use) -> int:
         """Return the offset of an operand's value in memory."""
@@ -61,28 +55,23 @@ class WarpRegisters:
     Args:
         code: The code that reads and writes them.
         fixed: Takes the operands that a launch fixes.
-
-    Attributes:
-        shared: The slots that live from one block to another.
-        mask: The active lanes, as truth values; of the block that is being compiled.
-        needed: The slots whose values waiting lanes may need; of the block that is being compiled.
-        names: The memory of each register that has a name in the code.
-        in_state: The offsets of registers that are always in the warp's state.
-        has_frames: Whether the stack begins where the variable ``STACK`` says.
     """
 
     def __init__(self, code: CodeBuilder, function: FunctionCode, fixed: FixedValues) -> None:
         self._code = code
         self._function = function
         self._fixed = fixed
-        self.shared = 0
+        self.shared = 0  # the slots that live from one block to another
         for block in function.blocks:
             self.shared |= block.live_in
+        # The active lanes, as truth values; of the block that is being compiled.
         self.mask = splat("i1", True)
+        # The slots whose values waiting lanes may need; of the block that is being compiled.
         self.needed = self.shared
-        self.names: dict[int, str] = {}
+        self.names: dict[int, str] = {}  # the memory of each register that has a name in the code
+        # The offsets of registers that are always in the warp's state.
         self.in_state: dict[int, int] = {}
-        self.has_frames = False
+        self.has_frames = False  # whether the stack begins where the variable ``STACK`` says
 
     # --- memory ----------------------------------------------------------------------------------
 

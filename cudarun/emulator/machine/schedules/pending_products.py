@@ -29,36 +29,24 @@ State = dict[Register, dict[Site, int]]
 
 @dataclass(frozen=True, slots=True)
 class EarlyUse:
-    """An access to a register that may be pending.
+    """An access to a register that may be pending."""
 
-    Attributes:
-        operation: The operation.
-        slot: The first such register.
-        verb: ``"read"`` or ``"write"``.
-        products: The products.
-    """
-
-    operation: Operation
-    slot: int
-    verb: str
-    products: tuple[Site, ...]
+    operation: Operation  # the operation
+    slot: int  # the first such register
+    verb: str  # ``"read"`` or ``"write"``
+    products: tuple[Site, ...]  # the products
 
 
 @dataclass(slots=True)
 class PendingProducts:
-    """The pending products of a function.
+    """The pending products of a function."""
 
-    Attributes:
-        uses: By the number of a basic block, the accesses to registers that may be pending.
-        copied: The slots of pending registers that are copied.
-        loads: The loads of tensor memory among the sites of products.
-        can_be_late: Whether products can be computed when they are waited for.
-    """
-
+    # By the number of a basic block, the accesses to registers that may be pending.
     uses: dict[int, list[EarlyUse]] = field(default_factory=dict)
-    copied: set[int] = field(default_factory=set)
+    copied: set[int] = field(default_factory=set)  # the slots of pending registers that are copied
+    # The loads of tensor memory among the sites of products.
     loads: set[Site] = field(default_factory=set)
-    can_be_late: bool = False
+    can_be_late: bool = False  # whether products can be computed when they are waited for
 
     @classmethod
     def of(cls, function: FunctionCode) -> PendingProducts:

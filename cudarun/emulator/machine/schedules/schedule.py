@@ -32,13 +32,10 @@ class Schedule:
     Args:
         seed: Its seed; ``None`` to complete asynchronous operations at the last permitted time, and
             to run threads in the usual order.
-
-    Attributes:
-        interleaves: Whether it draws the order of threads.
     """
 
     def __init__(self, seed: int | None) -> None:
-        self.interleaves = seed is not None
+        self.interleaves = seed is not None  # whether it draws the order of threads
         self._state = _mixed((seed or 0) & _WORD)
 
     def draw(self, count: int) -> int:

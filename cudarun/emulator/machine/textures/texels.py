@@ -15,15 +15,11 @@ from cudarun.emulator.numerics.formats import from_f32
 
 
 class BeyondMemory(Exception):
-    """A fetch of a texel beyond the end of the texture's memory.
-
-    Attributes:
-        lane: The first lane with such a fetch.
-    """
+    """A fetch of a texel beyond the end of the texture's memory."""
 
     def __init__(self, lane: int) -> None:
         super().__init__(lane)
-        self.lane = lane
+        self.lane = lane  # the first lane with such a fetch
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,11 +88,7 @@ def _marked(node: pytest.Item) -> list[str] | None:
 
 
 def _checked(devices: list[str], where: str) -> list[str]:
-    """Return devices.
-
-    Raises:
-        UsageError: There is none, or a word stands for several.
-    """
+    """Return devices; `UsageError` if there is none, or a word stands for several."""
     if not devices or any(not device or device.endswith("all") for device in devices):
         raise pytest.UsageError(
             f"{where}: name devices such as 'cpu' or 0, got {', '.join(devices) or 'none'}"
@@ -199,11 +195,7 @@ class SpecTests(pytest.File):
     """A spec file, whose cases are tests."""
 
     def collect(self) -> Iterable[SpecTestCase]:
-        """Yield a test for each case and device.
-
-        Raises:
-            CollectError: The spec is not valid.
-        """
+        """Yield a test for each case and device; `CollectError` if the spec is not valid."""
         from cudarun.api.calls import list_cases
         from cudarun.api.failures import Failure
 

@@ -47,11 +47,7 @@ class Contents(ABC):
         """
 
     def array(self) -> Array:
-        """Return all items as a flat array.
-
-        Raises:
-            MemoryError: The host is out of memory.
-        """
+        """Return all items as a flat array; `MemoryError` if the host is out of memory."""
         whole = np.empty(self.count, self.dtype)
         self.read(whole, 0)
         return whole

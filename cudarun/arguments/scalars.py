@@ -38,11 +38,7 @@ class UntypedNumber:
     text: str
 
     def of(self, scalar: ScalarType) -> Scalar:
-        """Return this number as a ``scalar``.
-
-        Raises:
-            LiteralError: The type cannot represent it.
-        """
+        """Return this number as a ``scalar``; `LiteralError` if the type cannot represent it."""
         return Scalar(scalar, literals.encode(self.text, scalar))
 
     def as_float(self, scalar: ScalarType) -> float:

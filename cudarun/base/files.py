@@ -233,11 +233,7 @@ def _nameless(folder: str) -> int | None:
 
 
 def _give_name(handle: int, place: str) -> None:
-    """Give a nameless file its name.
-
-    Raises:
-        FileExistsError: A file of that name already exists.
-    """
+    """Give a nameless file its name; `FileExistsError` if a file of that name already exists."""
     # With a folder's descriptor Python calls linkat(2), which follows the link in /proc.
     os.link(f"{_DESCRIPTORS}/{handle}", place, src_dir_fd=handle, follow_symlinks=True)
 

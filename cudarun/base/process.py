@@ -143,11 +143,7 @@ class EndingSignals:
         sys.unraisablehook = self._report_unraisable
 
     def admit(self) -> None:
-        """Begin to raise.
-
-        Raises:
-            KeyboardInterrupt: A signal has come before.
-        """
+        """Begin to raise; `KeyboardInterrupt` if a signal has come before."""
         self._is_admitted = True
         if self._received:
             raise KeyboardInterrupt

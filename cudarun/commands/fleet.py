@@ -195,11 +195,7 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
 
 
 def _transport(values: Values) -> Transport:
-    """Return the way to the nodes.
-
-    Raises:
-        RequestError: ``--hosts`` or ``--via`` is unusable.
-    """
+    """Return the way to the nodes; `RequestError` if ``--hosts`` or ``--via`` is unusable."""
     from cudarun.session.fleet.hosts import parse_hosts
     from cudarun.session.fleet.parent import NODE, Transport
 

@@ -103,11 +103,7 @@ def read_spec(
 def _selected(
     cases: list[Case], names: Sequence[str], path: str, filter_text: str | None
 ) -> list[Case]:
-    """Return the cases that names and a filter select.
-
-    Raises:
-        RequestError: There is none.
-    """
+    """Return the cases that names and a filter select; `RequestError` if there is none."""
     selected = named(cases, names, path)
     if filter_text is None:
         return selected
@@ -147,11 +143,7 @@ class _CaseReader:
                 raise unknown_key(entry.key).of(place=entry.place)
 
     def cases(self) -> list[Case]:
-        """Return all cases of the spec.
-
-        Raises:
-            RequestError: One is invalid, or there is none.
-        """
+        """Return all cases of the spec; `RequestError` if one is invalid, or there is none."""
         cases: list[Case] = []
         for index, own in enumerate(self.text.tables):
             with reading(self.where):

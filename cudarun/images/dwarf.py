@@ -82,11 +82,7 @@ class Dwarf:
         return None
 
     def children(self, parent: DIE) -> Iterator[DIE]:
-        """Yield the children of a DIE.
-
-        Raises:
-            UnusableDwarf: A child cannot be read.
-        """
+        """Yield the children of a DIE; `UnusableDwarf` if a child cannot be read."""
         with _unusable_if_damaged():
             position, depth = parent.offset + parent.size, 0
             while parent.has_children:
@@ -217,11 +213,7 @@ def number(die: DIE, attribute: str) -> int | None:
 
 
 def count(die: DIE, attribute: str) -> int | None:
-    """Return an attribute of a DIE if it is a number.
-
-    Raises:
-        UnusableDwarf: It is negative.
-    """
+    """Return an attribute of a DIE if it is a number; `UnusableDwarf` if it is negative."""
     value = number(die, attribute)
     if value is not None and value < 0:
         raise UnusableDwarf
@@ -247,11 +239,7 @@ class _Reads:
         self.left = left
 
     def add(self, number: int) -> None:
-        """Count reads.
-
-        Raises:
-            UnusableDwarf: They are too many.
-        """
+        """Count reads; `UnusableDwarf` if they are too many."""
         self.left -= number
         if self.left < 0:
             raise UnusableDwarf(_TOO_MUCH)

@@ -232,11 +232,7 @@ class NotDecompressible(Exception):
 
 
 def decompress(compression: Compression, stored: Stored, size: int) -> bytes:
-    """Return the ``size`` decompressed bytes.
-
-    Raises:
-        NotDecompressible: It is damaged.
-    """
+    """Return the ``size`` decompressed bytes; `NotDecompressible` if it is damaged."""
     return b"".join(decompressed_chunks(compression, stored, size))
 
 

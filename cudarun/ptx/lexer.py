@@ -252,11 +252,7 @@ class SourceLines:
         self._start, self._end = 0, self._text.find("\n")  # of that line; -1 of the last one
 
     def __getitem__(self, number: int) -> str:
-        """Return a line by its number, from 1.
-
-        Raises:
-            IndexError: The text has fewer lines.
-        """
+        """Return a line by its number, from 1; `IndexError` if the text has fewer lines."""
         if number < self._number:
             self._first()
         while self._number < number:

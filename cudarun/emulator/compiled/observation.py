@@ -117,11 +117,7 @@ def _smallest_access(action: MemoryAction) -> int:
 
 
 def _check(operation: Action) -> None:
-    """Check that compiled code observes an operation.
-
-    Raises:
-        Unobservable: It does not.
-    """
+    """Check that compiled code observes an operation; `Unobservable` if it does not."""
     action = operation.action
     if isinstance(action, MemoryAction):
         is_observed = isinstance(action, _OBSERVED) and not any(map(_orders, action.accesses))

@@ -82,11 +82,7 @@ class CaptureBranch:
     dependencies: list[Node] = field(default_factory=list)
 
     def add(self, operation: Operation) -> None:
-        """Capture an operation of the stream.
-
-        Raises:
-            Refusal: The capture was invalidated.
-        """
+        """Capture an operation of the stream; `Refusal` if the capture was invalidated."""
         self.check()
         self.dependencies = [self.capture.graph.add(operation, self.dependencies)]
 

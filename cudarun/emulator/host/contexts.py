@@ -250,11 +250,7 @@ class ContextStack(threading.local):
         return self._stack[-1] if self._stack else None
 
     def current(self) -> Context:
-        """Return the current context.
-
-        Raises:
-            Refusal: There is none, or it has been destroyed.
-        """
+        """Return the current context; `Refusal` if there is none, or it has been destroyed."""
         context = self.top
         if context is None:
             raise Refusal("INVALID_CONTEXT", "no context is current to this thread")

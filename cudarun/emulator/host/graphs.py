@@ -68,11 +68,7 @@ class UserObject:
     handle: int = 0
 
     def release(self, count: int, handles: HandleTable) -> None:
-        """Remove references.
-
-        Raises:
-            Refusal: There are not as many.
-        """
+        """Remove references; `Refusal` if there are not as many."""
         if not 0 < count <= self.references:
             raise Refusal("INVALID_VALUE", f"{self.references} references, {count} to be removed")
         self.references -= count
@@ -236,11 +232,7 @@ class Graph:
         self._link(edges)
 
     def disconnect(self, edges: Sequence[tuple[Node, Node]]) -> None:
-        """Remove edges.
-
-        Raises:
-            Refusal: The graph does not have one of them, or has memory nodes.
-        """
+        """Remove edges; `Refusal` if the graph does not have one of them, or has memory nodes."""
         self.check_can_shrink()
         if any(edge[1] not in edge[0].after or edges.count(edge) > 1 for edge in edges):
             raise Refusal("INVALID_VALUE", "the dependency is not in the graph")
@@ -335,11 +327,7 @@ class Graph:
             raise Refusal("NOT_SUPPORTED", words)
 
     def destroy_node(self, node: Node) -> None:
-        """Remove a node with its edges.
-
-        Raises:
-            Refusal: The graph has memory nodes.
-        """
+        """Remove a node with its edges; `Refusal` if the graph has memory nodes."""
         self.check_can_shrink()
         self._unlink([edge for edge in self.edges() if node in edge])
         self.nodes.remove(node)

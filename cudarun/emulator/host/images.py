@@ -38,11 +38,7 @@ def image_bytes(code: HostPointer) -> bytes:
 
 
 def image_file(name: str) -> bytes:
-    """Return the bytes of an image file.
-
-    Raises:
-        Refusal: The file cannot be read.
-    """
+    """Return the bytes of an image file; `Refusal` if the file cannot be read."""
     try:
         with open(host_path(name), "rb") as file:
             return file.read()

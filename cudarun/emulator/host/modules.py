@@ -86,11 +86,7 @@ class FunctionAttributes:
         return self._defaults.get(attribute, 0)
 
     def set(self, attribute: Attribute, value: int) -> None:
-        """Set a value.
-
-        Raises:
-            Refusal: It is read-only, or the value is out of range.
-        """
+        """Set a value; `Refusal` if it is read-only, or the value is out of range."""
         attribute = _known(attribute)
         if attribute not in _SETTABLE:
             raise Refusal("INVALID_VALUE", f"{attribute.name} cannot be set")

@@ -44,11 +44,7 @@ class Pool:
     _set: dict[int, int] = field(default_factory=lambda: {int(key): 1 for key in _SWITCHES})
 
     def take(self, size: int) -> None:
-        """Count an allocation.
-
-        Raises:
-            Refusal: It exceeds the pool's maximum size.
-        """
+        """Count an allocation; `Refusal` if it exceeds the pool's maximum size."""
         if self.most and self.used + size > self.most:
             raise Refusal(
                 "OUT_OF_MEMORY", f"{size} bytes requested; the pool's maximum size is {self.most}"

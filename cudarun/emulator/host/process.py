@@ -116,11 +116,7 @@ class Process:
         return bool(self.devices)
 
     def initialize(self) -> None:
-        """Create the devices, once.
-
-        Raises:
-            Refusal: The environment asks for what does not exist.
-        """
+        """Create the devices, once; `Refusal` if the environment asks for what does not exist."""
         if not self.initialized:
             invalid = Engines.invalid_variable()
             if invalid is not None:

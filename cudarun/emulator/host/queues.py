@@ -73,11 +73,7 @@ class StreamQueues:
                 yield tasks[-1]
 
     def finish(self, task: Task) -> None:
-        """Wait for work.
-
-        Raises:
-            Refusal: It could not be executed.
-        """
+        """Wait for work; `Refusal` if it could not be executed."""
         self._lock.wait_for(lambda: task.done)
         if task.refusal is not None:
             raise task.refusal

@@ -27,11 +27,7 @@ _STRUCTURES: dict[type, tuple[int, tuple[str, ...]]] = {
 
 
 def copied(structure: T) -> T:
-    """Return a copy of a structure.
-
-    Raises:
-        Refusal: An enumeration has no value that it may have.
-    """
+    """Return a copy of a structure; `Refusal` if an enumeration has no value that it may have."""
     made: Any = type(structure)()
     size, enumerations = _STRUCTURES[type(structure)]
     ctypes.memmove(made.getPtr(), structure.getPtr(), size)  # type: ignore[attr-defined]

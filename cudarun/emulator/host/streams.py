@@ -147,11 +147,7 @@ class Event(ContextObject):
         self.captured = None
 
     def capture_in(self, branch: CaptureBranch) -> None:
-        """Record the event in a capturing stream.
-
-        Raises:
-            Refusal: The capture was invalidated.
-        """
+        """Record the event in a capturing stream; `Refusal` if the capture was invalidated."""
         branch.check()
         self.captured = branch.capture, list(branch.dependencies)
 
@@ -229,11 +225,7 @@ def wait_operation(event: Event) -> EventOperation:
 
 
 def create_event(context: Context, flags: int) -> Event:
-    """Create an event.
-
-    Raises:
-        Refusal: The flags are invalid, or contradict each other.
-    """
+    """Create an event; `Refusal` if the flags are invalid, or contradict each other."""
     if flags & ~_EVENT_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUevent_flags")
     event = Event(context, flags)

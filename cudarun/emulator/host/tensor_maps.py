@@ -44,11 +44,7 @@ class Tensor:
     fill: int
 
     def tiled(self, box: Numbers) -> CUtensorMap:
-        """Return the descriptor of a map of boxes.
-
-        Raises:
-            Refusal: The driver refuses an argument.
-        """
+        """Return the descriptor of a map of boxes; `Refusal` if the driver refuses an argument."""
         self._check_rank(3 if self.interleave else 1)
         return _descriptor(self._map(box=_first("boxDim", box, self.rank)))
 

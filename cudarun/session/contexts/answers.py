@@ -180,11 +180,7 @@ class StepBase:
         self.objects[label] = ScriptObject("value", value)
 
     def object_of(self, name: str) -> ScriptObject:
-        """Return the object of a name.
-
-        Raises:
-            NotRun: The step that creates it failed.
-        """
+        """Return the object of a name; `NotRun` if the step that creates it failed."""
         thing = self.objects.get(name)
         if thing is None:
             raise NotRun(f"{name} was not created")

@@ -24,11 +24,7 @@ _RUNTIMES = {"cudart12": ("libcudart.so.12", 12090), "cudart13": ("libcudart.so.
 
 
 def build_cuda_libraries(folder: Path) -> None:
-    """Build the libraries of CUDA in a folder.
-
-    Raises:
-        RequestError: They cannot be built.
-    """
+    """Build the libraries of CUDA in a folder; `RequestError` if they cannot be built."""
     tables = [prototypes.table_path(each) for each in prototypes.LIBRARIES]
     sources = [*sorted(_SOURCES.glob("*.[ch]")), *tables, Path(prototypes.__file__), Path(__file__)]
     build_libraries(folder, "exec", sources, lambda: _options(folder))

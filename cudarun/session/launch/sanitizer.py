@@ -72,11 +72,7 @@ def sanitize(tool: str, program: Program, target: Target) -> LaunchReport:
 
 
 def find_sanitizer() -> str:
-    """Return the path of compute-sanitizer.
-
-    Raises:
-        NoDevice: compute-sanitizer is not installed.
-    """
+    """Return the path of compute-sanitizer; `NoDevice` if compute-sanitizer is not installed."""
     found = find_program(PROGRAM, PROGRAM)
     if found is None:
         raise NoDevice(

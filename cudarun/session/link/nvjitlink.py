@@ -47,11 +47,7 @@ _OPTIMIZATIONS = (0, 3)  # all supported values of -O
 def link_with_nvjitlink(
     request: LinkRequest, target: Architecture, display: ProgressDisplay | None = None
 ) -> Linked:
-    """Link in a separate process.
-
-    Raises:
-        WorkerDied: nvJitLink crashed.
-    """
+    """Link in a separate process; `WorkerDied` if nvJitLink crashed."""
     options = [*_options(request, target)]
     log_file = os.memfd_create("cudarun-nvjitlink")
     try:

@@ -98,11 +98,7 @@ def _with_nvjitlink(request: LinkRequest, display: ProgressDisplay | None) -> Li
 
 
 def _architecture(target: Target) -> Architecture:
-    """Return the device's own architecture.
-
-    Raises:
-        RequestError: There is no device.
-    """
+    """Return the device's own architecture; `RequestError` if there is no device."""
     answer = _on_one_device(ArchitectureJob(), target)
     if isinstance(answer.error, NoDevice):
         raise RequestError("--arch is required without a GPU", hint="example: --arch sm_90")

@@ -77,11 +77,7 @@ class Loader(DriverImage, ABC):
         self.refusals: list[KernelRefusal] = []  # the kernels that the driver refuses
 
     def load(self) -> None:
-        """Load the image.
-
-        Raises:
-            ImageRefused: The driver refuses the image.
-        """
+        """Load the image; `ImageRefused` if the driver refuses the image."""
         with_whole_logs(self._load)
 
     @abstractmethod

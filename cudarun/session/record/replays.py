@@ -61,11 +61,7 @@ class Replays:
         )
 
     def check(self) -> None:
-        """Replay with all contents.
-
-        Raises:
-            RequestError: The results differ from the recorded ones.
-        """
+        """Replay with all contents; `RequestError` if the results differ from the recorded ones."""
         if not self._passes((), PATTERNS[0]):
             raise RequestError(
                 "the replay has other results than the recorded launch, so that no memory can be "

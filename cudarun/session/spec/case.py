@@ -55,11 +55,7 @@ class Requirement:
 
 
 def parse_requirement(text: str) -> Requirement:
-    """Read one item of ``requires``.
-
-    Raises:
-        RequestError: The requirement is unknown.
-    """
+    """Read one item of ``requires``; `RequestError` if the requirement is unknown."""
     if _REQUIREMENT.fullmatch(text) is None:
         raise RequestError(
             f"'{text}' is not a device requirement",
@@ -93,11 +89,7 @@ class Expected:
 
 
 def parse_expected(text: str) -> Expected:
-    """Parse ``expect_error``.
-
-    Raises:
-        RequestError: There is no such error.
-    """
+    """Parse ``expect_error``; `RequestError` if there is no such error."""
     kinds = {kind.__name__ for kind in CudarunError.__subclasses__()} - {Interrupted.__name__}
     if text in kinds:
         return Expected(text)

@@ -70,11 +70,7 @@ class DeviceRuns:
         self.of(target.devices)
 
     def of(self, devices: Devices) -> list[DeviceRun]:
-        """Return the run of each device.
-
-        Raises:
-            NoDevice: They are all devices, and there is none.
-        """
+        """Return the run of each device; `NoDevice` if they are all devices, and there is none."""
         if devices not in self._groups:
             chosen = replace(self._target, devices=devices)
             self._groups[devices] = one_by_one(self.pool, chosen)

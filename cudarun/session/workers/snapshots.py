@@ -90,11 +90,7 @@ class Copy:
         send(self._socket, message)
 
     def receive(self) -> Any:
-        """Return the next message.
-
-        Raises:
-            WorkerDied: The process has ended.
-        """
+        """Return the next message; `WorkerDied` if the process has ended."""
         try:
             message, _ = receive(self._socket)
         except (EOFError, ConnectionError, pickle.UnpicklingError):

@@ -222,11 +222,7 @@ class WarpCode:
     # --- the function ----------------------------------------------------------------------------
 
     def define(self) -> None:
-        """Add ``step`` to the module.
-
-        Raises:
-            Untraceable: Something in the function has no rule.
-        """
+        """Add ``step`` to the module; `Untraceable` if something in the function has no rule."""
         code = self._code
         self._enter()
         self._schedule.dispatch()

@@ -20,8 +20,8 @@ from cudarun.emulator.machine import barrier_objects as objects
 from cudarun.emulator.machine.barriers import BARRIERS_PER_BLOCK
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.sparsity import UNITS
-from cudarun.emulator.machine.tensor_boxes import CHUNK
-from cudarun.emulator.machine.tensor_copies import SHARED_ALIGNMENT
+from cudarun.emulator.machine.tensor_maps.boxes import CHUNK
+from cudarun.emulator.machine.tensor_maps.copies import SHARED_ALIGNMENT
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.products import LEAST_SUM, NOTHING

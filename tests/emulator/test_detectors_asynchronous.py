@@ -11,7 +11,7 @@ import pytest
 
 from cudarun.emulator.detectors.findings import DetectorFinding
 from cudarun.emulator.machine.spaces import RESERVED_SHARED
-from cudarun.emulator.machine.tensor_maps import TensorMap
+from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
 from tests.emulator.test_detectors_races import KERNEL, watched
 
 BARRIER = "bar.sync 0;\n"

@@ -7,7 +7,7 @@ import pytest
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.schedules.schedule import Schedule
-from cudarun.emulator.machine.tensor_maps import TensorMap
+from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
 from tests.emulator.device import Device
 from tests.emulator.test_detectors_asynchronous import HEAD, RIGHT, WRONG
 from tests.emulator.test_detectors_races import KERNEL

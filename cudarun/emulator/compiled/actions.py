@@ -47,18 +47,18 @@ from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS, assertfail, free, malloc, vprintf
-from cudarun.emulator.machine.tensor_copies import (
-    TensorLoad,
-    TensorPrefetch,
-    TensorReduction,
-    TensorStore,
-)
-from cudarun.emulator.machine.tensor_map_actions import (
+from cudarun.emulator.machine.tensor_maps.actions import (
     AcquireMap,
     CopyMap,
     PrefetchBulk,
     PrefetchMap,
     ReplaceField,
+)
+from cudarun.emulator.machine.tensor_maps.copies import (
+    TensorLoad,
+    TensorPrefetch,
+    TensorReduction,
+    TensorStore,
 )
 from cudarun.emulator.machine.tensor_memory.allocation import Allocate, Deallocate, Relinquish
 from cudarun.emulator.machine.tensor_memory.commits import CommitTensors

@@ -11,7 +11,7 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction, BulkTransfer
 from cudarun.emulator.machine.effects import OUTPUTS
 from cudarun.emulator.machine.mbarriers import BarrierChange, Initialize, PhaseTest
-from cudarun.emulator.machine.tensor_copies import TensorReduction, TensorStore
+from cudarun.emulator.machine.tensor_maps.copies import TensorReduction, TensorStore
 from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
 

@@ -16,7 +16,7 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.regions import Footprint, Piece
-from cudarun.emulator.machine.tensor_map_actions import AcquireMap
+from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
 from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending

@@ -17,7 +17,7 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import PhaseTest
-from cudarun.emulator.machine.tensor_map_actions import AcquireMap
+from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
 from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending, WaitGroup

@@ -13,7 +13,12 @@ from cuda.bindings.driver import CUtensorMap, cuuint64_t
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.machine.tensor_maps import FIRST_FLOAT, MOST_RANKS, TYPES, TensorMap
+from cudarun.emulator.machine.tensor_maps.tensor_map import (
+    FIRST_FLOAT,
+    MOST_RANKS,
+    TYPES,
+    TensorMap,
+)
 
 Numbers = Sequence[SupportsInt] | None
 

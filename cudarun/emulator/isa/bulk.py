@@ -7,7 +7,7 @@ from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, AsyncStore, BulkCopy, BulkReduction
-from cudarun.emulator.machine.tensor_map_actions import PrefetchBulk
+from cudarun.emulator.machine.tensor_maps.actions import PrefetchBulk
 from cudarun.emulator.machine.transfers import NoEffect
 
 _REPORTING = "mbarrier::complete_tx::bytes"

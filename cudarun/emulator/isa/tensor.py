@@ -1,4 +1,4 @@
-"""Tensor memory access and tensor maps: rows for ``cudarun.emulator.machine.tensor_copies``.
+"""Tensor memory access and tensor maps: rows for ``cudarun.emulator.machine.tensor_maps.copies``.
 
 PTX manual 9.7.9.27 and 9.7.9.28 (copies, ``tensormap.replace``), 9.7.13.13 (fences of proxies).
 """
@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.tensor_copies import (
-    TensorLoad,
-    TensorPrefetch,
-    TensorReduction,
-    TensorStore,
-)
-from cudarun.emulator.machine.tensor_map_actions import (
+from cudarun.emulator.machine.tensor_maps.actions import (
     AcquireMap,
     CopyMap,
     PrefetchMap,
     ReplaceField,
+)
+from cudarun.emulator.machine.tensor_maps.copies import (
+    TensorLoad,
+    TensorPrefetch,
+    TensorReduction,
+    TensorStore,
 )
 from cudarun.emulator.machine.transfers import Fence
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cudarun.emulator.engines import COMPILE, INTERPRET
-from cudarun.emulator.machine.tensor_copies import TensorLoad, TensorStore
-from cudarun.emulator.machine.tensor_maps import TensorMap
+from cudarun.emulator.machine.tensor_maps.copies import TensorLoad, TensorStore
+from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
 from tests.emulator.compiled.engines import check_equal, check_equal_fault, device, launched
 
 # Each step loads a box at two coordinates, dumps shared memory, and stores the box to a copy.

@@ -16,7 +16,7 @@ from cudarun.emulator.compiled.lanes.vectors import LaneVector
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.machine.tensor_copies import TensorLoad, TensorStore
+from cudarun.emulator.machine.tensor_maps.copies import TensorLoad, TensorStore
 
 
 class TensorCopies(AccessRules):

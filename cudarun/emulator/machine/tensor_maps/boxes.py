@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.machine.tensor_maps import TensorMap
+from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
 from cudarun.emulator.numerics.arrays import Array
 
 CHUNK = 16

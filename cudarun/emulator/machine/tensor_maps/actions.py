@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.tensor_boxes import CHUNK
-from cudarun.emulator.machine.tensor_maps import BYTES, FieldPart, field_parts
+from cudarun.emulator.machine.tensor_maps.boxes import CHUNK
+from cudarun.emulator.machine.tensor_maps.tensor_map import BYTES, FieldPart, field_parts
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import Fence
 from cudarun.emulator.machine.warps import WarpAction
@@ -93,7 +93,7 @@ class CopyMap(WarpAction, MemoryAction):
 class ReplaceField(MemoryAction):
     """``tensormap.replace``: change one field of a map; nothing is checked.
 
-    Fields are at the same place in maps of all modes (``cudarun.emulator.machine.tensor_maps``).
+    Fields are at the same place in maps of all modes (``TensorMap``).
     """
 
     def __init__(self, words: Words) -> None:

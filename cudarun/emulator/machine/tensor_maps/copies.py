@@ -21,8 +21,8 @@ from cudarun.emulator.machine.bulk_copies import (
     for_blocks,
     reduce_chunks,
 )
-from cudarun.emulator.machine.tensor_boxes import CHUNK, Chunks, chunks, outside, swizzled
-from cudarun.emulator.machine.tensor_maps import BYTES, TensorMap, decode, signed
+from cudarun.emulator.machine.tensor_maps.boxes import CHUNK, Chunks, chunks, outside, swizzled
+from cudarun.emulator.machine.tensor_maps.tensor_map import BYTES, TensorMap, decode, signed
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import to_tf32
 from cudarun.emulator.numerics.rounding import NEAREST

@@ -1,0 +1,1 @@
+"""Tensor maps, and the copies that they describe."""

@@ -47,16 +47,11 @@ def digest_of(parts: Iterable[bytes]) -> str:
 
 
 class ResultCache:
-    """Results by key.
-
-    Args:
-        folder: Its folder; ``None`` for a cache that is off.
-        limit: The most bytes of all entries.
-    """
+    """Results by key."""
 
     def __init__(self, folder: Path | None, limit: int = LIMIT) -> None:
-        self._folder = folder
-        self._limit = limit
+        self._folder = folder  # its folder; ``None`` for a cache that is off
+        self._limit = limit  # the most bytes of all entries
 
     def load(self, key: str) -> dict[str, bytes] | None:
         """Return the parts of a result; ``None`` where there is none."""

@@ -128,13 +128,10 @@ class EndingSignals:
     `cudarun.cli.main`, but imports turn exceptions into other ones (``__set_name__``, extension
     modules), and Python drops them in ``__del__`` and callbacks of weak references. So it is
     raised when no import is running, and again where it was dropped. Before `admit` it waits.
-
-    Args:
-        received: The signals that came before.
     """
 
     def __init__(self, received: list[int]) -> None:
-        self._received = received
+        self._received = received  # the signals that came before
         self._is_admitted = False
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup

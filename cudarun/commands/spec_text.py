@@ -56,9 +56,6 @@ class TomlTable(NamedTuple):
 class SpecText:
     """A parsed spec.
 
-    Args:
-        path: Its name in messages.
-
     Attributes:
         tables: The tables of the cases, in order; the value of the steps is a list of tables.
         is_extensible: False if the cases are one value, ``launch = […]``, which TOML cannot extend.
@@ -68,7 +65,7 @@ class SpecText:
     """
 
     def __init__(self, path: str, text: str) -> None:
-        self.path = path
+        self.path = path  # its name in messages
         self._lines: dict[tuple[int | None, tuple[str, ...]], int] = {}
         self.is_extensible = True
         self._scan(text)

@@ -8,16 +8,11 @@ from cudarun.emulator.memory import UNDEFINED_BYTE, Memory, OutOfMemory
 
 
 class DeviceHeap:
-    """The heap of ``malloc`` and ``free`` in a kernel; lives as long as the context.
-
-    Args:
-        memory: The memory that blocks are allocated in.
-        size: ``CU_LIMIT_MALLOC_HEAP_SIZE``.
-    """
+    """The heap of ``malloc`` and ``free`` in a kernel; lives as long as the context."""
 
     def __init__(self, memory: Memory, size: int) -> None:
-        self.memory = memory
-        self.size = size
+        self.memory = memory  # the memory that blocks are allocated in
+        self.size = size  # ``CU_LIMIT_MALLOC_HEAP_SIZE``
         self._blocks: dict[int, int] = {}
         self._used = 0
 

@@ -105,10 +105,6 @@ def map_fixed(address: int, size: int, file: int, offset: int = 0) -> None:
 class Memory:
     """Device memory, or the one memory that holds managed and host-mapped allocations.
 
-    Args:
-        base: The first device address; a multiple of 2 MiB, not 0.
-        capacity: The number of bytes that can be allocated at one time.
-
     Attributes:
         notes_writes: Track uninitialized bytes in new allocations.
         tracks_bytes: Whether an allocation has had bytes to track.
@@ -117,8 +113,8 @@ class Memory:
     _advice = mmap.MADV_DONTNEED
 
     def __init__(self, base: int, capacity: int) -> None:
-        self.base = base
-        self.capacity = capacity
+        self.base = base  # the first device address; a multiple of 2 MiB, not 0
+        self.capacity = capacity  # the number of bytes that can be allocated at one time
         self.notes_writes = False
         self.tracks_bytes = False
         self.used = 0

@@ -96,18 +96,13 @@ class WholeCode(CodeBytes):
 
 
 class StreamedCode(CodeBytes):
-    """Contents that are decompressed anew by each `fetch`, of which only the extents are kept.
-
-    Args:
-        chunks: Starts the decompression.
-        size: The number of bytes in all chunks.
-    """
+    """Contents that are decompressed anew by each `fetch`, of which only the extents are kept."""
 
     is_whole = False
 
     def __init__(self, chunks: Callable[[], Iterator[bytes]], size: int) -> None:
-        self._chunks = chunks
-        self.size = size
+        self._chunks = chunks  # starts the decompression
+        self.size = size  # the number of bytes in all chunks
 
     def fetch(self, extents: Sequence[Extent], *, to_end: bool = False) -> list[memoryview]:
         """Return copies."""

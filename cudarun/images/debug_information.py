@@ -32,16 +32,11 @@ _SECTIONS = (
 
 
 class DebugInformation:
-    """The debug information of an image.
-
-    Args:
-        data: The image: PTX, a cubin, or a container of them.
-        limit: The most bytes of all code in a container when decompressed.
-    """
+    """The debug information of an image."""
 
     def __init__(self, data: Data, limit: int | None = None) -> None:
-        self._data = data
-        self._limit = limit
+        self._data = data  # the image: PTX, a cubin, or a container of them
+        self._limit = limit  # the most bytes of all code in a container when decompressed
 
     def describe(
         self, kernel: str, parameters: Sequence[Parameter]

@@ -69,16 +69,11 @@ def debug_parameters(dwarf: Dwarf, kernel: str) -> tuple[DebugParameter, ...] | 
 
 
 class TypeReader:
-    """A reader of types.
-
-    Args:
-        dwarf: The debug information.
-        keeps_typedefs: Spell a typedef by its name.
-    """
+    """A reader of types."""
 
     def __init__(self, dwarf: Dwarf, *, keeps_typedefs: bool = False) -> None:
-        self.dwarf = dwarf
-        self._keeps_typedefs = keeps_typedefs
+        self.dwarf = dwarf  # the debug information
+        self._keeps_typedefs = keeps_typedefs  # spell a typedef by its name
         self._left = 0
 
     def parameter(self, die: DIE) -> DebugParameter:

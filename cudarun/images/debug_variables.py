@@ -34,16 +34,11 @@ _SCOPES = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
 
 
 class DebugType:
-    """A C++ type.
-
-    Args:
-        reader: The reader of the text's types.
-        holder: What has the type: a variable, a member, a pointer, an array.
-    """
+    """A C++ type."""
 
     def __init__(self, reader: TypeReader, holder: DIE) -> None:
-        self._reader = reader
-        self._holder = holder
+        self._reader = reader  # the reader of the text's types
+        self._holder = holder  # what has the type: a variable, a member, a pointer, an array
 
     @cached_property
     def _plain(self) -> DIE | None:

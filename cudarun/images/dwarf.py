@@ -40,26 +40,18 @@ _CONFIG = DwarfConfig(little_endian=True, machine_arch="", default_address_size=
 
 
 class UnusableDwarf(Exception):
-    """The debug information is damaged, too large, or of a kind that is not supported.
-
-    Args:
-        problem: What is wrong, as the predicate of a sentence.
-    """
+    """The debug information is damaged, too large, or of a kind that is not supported."""
 
     def __init__(self, problem: str = "cannot be read") -> None:
         super().__init__(problem)
-        self.problem = problem
+        self.problem = problem  # what is wrong, as the predicate of a sentence
 
 
 class Dwarf:
-    """The debug information of one image.
-
-    Args:
-        sections: The contents of its sections by name.
-    """
+    """The debug information of one image."""
 
     def __init__(self, sections: Mapping[str, bytes]) -> None:
-        self._sections = sections
+        self._sections = sections  # the contents of its sections by name
         self._info = sections.get(".debug_info", b"")
         self._reads = _Reads(min(_READS_OF_BYTE * sum(map(len, sections.values())), _MOST_READS))
         self._functions: dict[int, Mapping[bytes, int]] = {}

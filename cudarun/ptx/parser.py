@@ -113,15 +113,11 @@ def lazy_module(text: str) -> LazyModule:
 
 
 class _ModuleParser(VariableRules):
-    """The grammar of modules, functions and statements.
-
-    Args:
-        reads_bodies: Whether to parse the bodies of functions.
-    """
+    """The grammar of modules, functions and statements."""
 
     def __init__(self, text: str, *, reads_bodies: bool = True) -> None:
         super().__init__(text)
-        self._reads_bodies = reads_bodies
+        self._reads_bodies = reads_bodies  # whether to parse the bodies of functions
         self._targets: list[str] = []
         self._functions: list[tree.Function] = []
         self._variables: list[tree.Variable] = []

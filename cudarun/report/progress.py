@@ -23,15 +23,11 @@ class WorkerProgress(Protocol):
 
 
 class StatusLine:
-    """A line that shows the workers in turn, for a second each, and notes about long kernels.
-
-    Args:
-        is_terminal: Whether to show the line, besides the notes.
-    """
+    """A line that shows the workers in turn, for a second each, and notes about long kernels."""
 
     def __init__(self, out: TextIO, *, is_terminal: bool = True) -> None:
         self._out = out
-        self._is_terminal = is_terminal
+        self._is_terminal = is_terminal  # whether to show the line, besides the notes
         self._noted: set[str] = set()
         self._started: float | None = None
         self._shown = False

@@ -22,14 +22,10 @@ whose surroundings mean something."""
 
 
 class MismatchLocation:
-    """A summary of the indices of mismatches, collected chunk by chunk.
-
-    Args:
-        shape: The shape of the compared arrays.
-    """
+    """A summary of the indices of mismatches, collected chunk by chunk."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self._shape = shape
+        self._shape = shape  # the shape of the compared arrays
         self._count = 0
         self._first = self._last = 0
         self._step = 0  # the greatest common divisor of the distances

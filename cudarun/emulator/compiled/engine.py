@@ -35,13 +35,10 @@ class Repetition:
     The interpreter runs an instruction for many blocks before the next one: the fault that comes
     first there may be that of another warp. Where memory is small, it is copied before a launch and
     restored after a fault. The interpreter's work is limited, since other blocks may never end.
-
-    Args:
-        launch: The launch, before it runs.
     """
 
     def __init__(self, launch: Launch) -> None:
-        self._launch = launch
+        self._launch = launch  # the launch, before it runs
         self._restore = snapshot(launch.memories, launch.config.heap)
         self._withheld = ""
 

@@ -39,9 +39,6 @@ def _whole(function: tree.Function) -> tree.Function:
 class ModuleDecoder:
     """Decodes one module, as a whole or kernel by kernel.
 
-    Args:
-        read: Reads the body of a function, if they are unread.
-
     Attributes:
         program: The program; kernels are added when they are decoded.
     """
@@ -53,7 +50,7 @@ class ModuleDecoder:
         self.scope = NameScope()
         self.variables: dict[str, VariableCode] = {}
         self.functions: dict[str, tree.Function] = {}
-        self._read = read
+        self._read = read  # reads the body of a function, if they are unread
         self._every: list[DecodedFunction] = []
         self._decoded: dict[str, DecodedFunction] = {}
         self._blocks = 0

@@ -76,9 +76,6 @@ class Detector(Observer):
 class InvalidAccesses:
     """The invalid accesses of a launch, which goes on with the other lanes.
 
-    Args:
-        goes_on: Whether it does; otherwise it ends with the first fault.
-
     Attributes:
         fault: The first fault.
         positions: The lanes that the current action has not served, among the active ones.
@@ -87,7 +84,7 @@ class InvalidAccesses:
     def __init__(self, *, goes_on: bool) -> None:
         self.fault: DeviceFault | None = None
         self.positions: list[Array] = []
-        self._goes_on = goes_on
+        self._goes_on = goes_on  # whether it does; otherwise it ends with the first fault
         self._most_work = 0
 
     def refuse(self, fault: DeviceFault, active: Active, access: Access, addresses: Array) -> Array:

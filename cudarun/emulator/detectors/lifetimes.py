@@ -26,15 +26,11 @@ EXITED = "nothing orders the access before the exit of the other block"
 
 
 class SharedLifetimes:
-    """The accesses of a batch to the shared memory of other blocks of their clusters.
-
-    Args:
-        order: The order of its lanes.
-    """
+    """The accesses of a batch to the shared memory of other blocks of their clusters."""
 
     def __init__(self, batch: Batch, order: HappensBefore) -> None:
         self._batch = batch
-        self._order = order
+        self._order = order  # the order of its lanes
         self._ranks = batch.launch.cluster_blocks
         # per lane and rank, the last access that may come after the exit of the block, and where
         self._last = np.zeros((batch.lanes, self._ranks), dtype=np.int64)

@@ -35,20 +35,15 @@ _WAITS = {"wgmma": "wgmma.wait_group", "tcgen05.ld": "tcgen05.wait::ld"}
 
 
 class ProductRegisterDetector(Detector):
-    """A detector of accesses to registers before the wait for their products or loads.
-
-    Args:
-        races: The detector of races, which is notified first.
-        removal: The synchronizing instruction that is removed.
-    """
+    """A detector of accesses to registers before the wait for their products or loads."""
 
     def __init__(
         self, launch: Launch, findings: FindingTable, races: RaceDetector, removal: Removal | None
     ) -> None:
         self._launch = launch
         self._findings = findings
-        self._races = races
-        self._removal = removal
+        self._races = races  # the detector of races, which is notified first
+        self._removal = removal  # the synchronizing instruction that is removed
         self._pending: dict[str, PendingProducts] = {}
         self._issued: dict[Site, dict[int, int]] = {}  # by agent, its last access
 

@@ -49,9 +49,6 @@ class Variant:
 class Prover:
     """Executes launches, and then their variants.
 
-    Args:
-        limited: Limits the time of a variant.
-
     Attributes:
         baseline: Facts of the unmodified launches, which `DetectorObserver` collects.
         variants: The variants of all launches; ``None`` if there was none, or the unmodified
@@ -59,7 +56,7 @@ class Prover:
     """
 
     def __init__(self, limited: Limited) -> None:
-        self._limited = limited
+        self._limited = limited  # limits the time of a variant
         self.baseline = Baseline()
         self.variants: list[Variant] | None = None
 

@@ -41,21 +41,16 @@ _WAITS = {
 
 
 class RaceReporter:
-    """Adds races to the findings of a launch.
-
-    Args:
-        history: The accesses of this and other grids.
-        agents: The asynchronous operations.
-    """
+    """Adds races to the findings of a launch."""
 
     def __init__(
         self, launch: Launch, findings: FindingTable, history: GridHistory, agents: Agents
     ) -> None:
         self._launch = launch
         self._findings = findings
-        self._history = history
+        self._history = history  # the accesses of this and other grids
         self._clock = history.clock
-        self._agents = agents
+        self._agents = agents  # the asynchronous operations
         history.add(launch, agents)
 
     def pairs(

@@ -64,16 +64,12 @@ def _ordered(event: str) -> Callable[..., None]:
 
 
 class RaceDetector(Detector):
-    """A detector of races in one launch, and with other grids.
-
-    Args:
-        history: The accesses of this and other grids.
-    """
+    """A detector of races in one launch, and with other grids."""
 
     def __init__(self, launch: Launch, findings: FindingTable, history: GridHistory) -> None:
         self._launch = launch
         self._findings = findings
-        self._history = history
+        self._history = history  # the accesses of this and other grids
         self._logical_clock = history.clock
         self._grid = history.order.current
         self._orders: dict[Batch, HappensBefore] = {}

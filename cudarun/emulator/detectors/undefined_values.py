@@ -103,16 +103,12 @@ class _Registers:
 
 
 class UndefinedValueDetector(Detector):
-    """A detector of undefined values in one launch.
-
-    Args:
-        detect: The detectors: ``"uninit"`` for registers, ``"sync"`` for shuffles.
-    """
+    """A detector of undefined values in one launch."""
 
     def __init__(self, launch: Launch, findings: FindingTable, detect: Collection[str]) -> None:
         self._launch = launch
         self._findings = findings
-        self._detect = detect
+        self._detect = detect  # the detectors: ``"uninit"`` for registers, ``"sync"`` for shuffles
         self._flows: dict[str, UndefinedFlow] = {}
         self._registers: dict[Frame, _Registers] = {}
         self._memory: dict[Section, Array] = {}  # the undefined bits

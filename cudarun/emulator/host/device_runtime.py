@@ -30,15 +30,11 @@ _ATTRIBUTES = struct.Struct("<QQQiiii")  # the first members of cudaFuncAttribut
 
 
 class ContextServices:
-    """`DeviceServices` of the kernels of a module in a context.
-
-    Args:
-        check: Raises `Refusal` if a launch of a kernel is invalid.
-    """
+    """`DeviceServices` of the kernels of a module in a context."""
 
     def __init__(self, context: Context, check: GeometryCheck) -> None:
         self._context = context
-        self._check = check
+        self._check = check  # raises `Refusal` if a launch of a kernel is invalid
 
     @property
     def pending_launches(self) -> int:

@@ -176,15 +176,10 @@ class Node:
 
 
 class Graph:
-    """Nodes, in the order of their creation, and edges.
-
-    Args:
-        handles: It gets the handles of the graph and its nodes.
-        parent: See below.
-    """
+    """Nodes, in the order of their creation, and edges."""
 
     def __init__(self, handles: HandleTable, parent: Graph | None = None) -> None:
-        self._handles = handles
+        self._handles = handles  # takes the graph and its nodes
         # The graph whose node executes this one; ``None`` of a graph of the program.
         self.parent = parent
         self.conditions: list[Condition] = []  # the conditions that were created for it

@@ -87,17 +87,13 @@ class ImportedMemory(PhysicalMemory):
 
 
 class SharedCounts:
-    """How often an event was recorded, by any process.
-
-    Args:
-        descriptor: The file with the counts; a new one by default.
-    """
+    """How often an event was recorded, by any process."""
 
     def __init__(self, descriptor: int = -1) -> None:
         if descriptor < 0:
             descriptor = os.memfd_create(_FILE)
             os.ftruncate(descriptor, _COUNTS.size)
-        self.descriptor = descriptor
+        self.descriptor = descriptor  # the file with the counts; a new one by default
         self._map = mmap.mmap(descriptor, _COUNTS.size)
 
     def submit(self) -> int:

@@ -330,11 +330,6 @@ class LibraryKernel:
 class LoadedLibrary:
     """Code loaded once for all contexts (``CUlibrary``).
 
-    Args:
-        compiled: The code, or the refusal that using it must meet: the driver accepts any image,
-            even when ``CUDA_MODULE_LOADING`` says ``EAGER``.
-        options: The options of the load, with its logs.
-
     Attributes:
         kernels: Its kernels by name; empty if it did not compile.
     """
@@ -346,8 +341,10 @@ class LoadedLibrary:
         handles: HandleTable,
         host_memory: HostMemory,
     ) -> None:
+        # The code, or the refusal that using it must meet: the driver accepts any image, even when
+        # ``CUDA_MODULE_LOADING`` says ``EAGER``.
         self._compiled = compiled
-        self.options = options
+        self.options = options  # the options of the load, with its logs
         self._handles = handles
         self._host_memory = host_memory
         self.kernels: dict[str, LibraryKernel] = {}

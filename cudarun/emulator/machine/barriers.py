@@ -172,15 +172,7 @@ def _rounds(arrivals: Sequence[Arrival]) -> list[Lanes]:
 
 
 class BarrierWait(Terminator):
-    """``barrier.sync``, ``barrier.arrive`` and ``barrier.red``, and their older names ``bar.…``.
-
-    Args:
-        number: The barrier's number.
-        expected: The number of threads that complete it; by default all of the block.
-        after: The block that follows.
-        arrive: The lanes do not wait.
-        reduction: The operation, its destination and the predicate of each lane.
-    """
+    """``barrier.sync``, ``barrier.arrive`` and ``barrier.red``, and their older names ``bar.…``."""
 
     def __init__(
         self,
@@ -195,11 +187,12 @@ class BarrierWait(Terminator):
         given = () if reduction is None else (reduction[2],)
         count = () if expected is None else (expected,)
         super().__init__((after,), (number, *count, *given), site=site)
-        self.number = number
+        self.number = number  # the barrier's number
+        # The number of threads that complete it; by default all of the block.
         self.expected = expected
-        self.after = after
-        self.arrive = arrive
-        self.reduction = reduction
+        self.after = after  # the block that follows
+        self.arrive = arrive  # the lanes do not wait
+        self.reduction = reduction  # the operation, its destination and the predicate of each lane
         self.barrier_site = site
 
     def finish(self, batch: Batch, active: Active) -> None:

@@ -26,13 +26,10 @@ class Standstill:
 
     A launch whose registers and memory are as they were when the same lanes last had their turn
     goes on like that for ever, unless something else changes: a clock, or memory of the host.
-
-    Args:
-        launch: The launch.
     """
 
     def __init__(self, launch: Launch) -> None:
-        self._launch = launch
+        self._launch = launch  # the launch
         self._seen: set[object] = set()
         self._depends: bool | None = None
 

@@ -17,16 +17,12 @@ from cudarun.session.load.jit import Logs
 
 
 class ScriptContexts:
-    """The contexts of a script: their names, and whether they are alive.
-
-    Args:
-        driver: A driver whose calls are not traced, because they are not the script's.
-        devices: The devices ``dev=0``, ``dev=1``, ….
-    """
+    """The contexts of a script: their names, and whether they are alive."""
 
     def __init__(self, driver: Driver, devices: Sequence[Device]) -> None:
+        # A driver whose calls are not traced, because they are not the script's.
         self.driver = driver
-        self.devices = devices
+        self.devices = devices  # the devices ``dev=0``, ``dev=1``, …
         self._names: dict[int, str] = {}
         self._primary: dict[int, Device] = {}
         self._ended: set[int] = set()
@@ -145,14 +141,7 @@ class ScriptObject:
 
 
 class StepBase:
-    """The objects of a script, and the calls that create them.
-
-    Args:
-        driver: The initialized driver.
-        contexts: The record of contexts.
-        images: The files that the script loads, by their names in it.
-        trace: Trace calls of the runtime API, too.
-    """
+    """The objects of a script, and the calls that create them."""
 
     def __init__(
         self,
@@ -162,11 +151,11 @@ class StepBase:
         *,
         trace: bool = False,
     ) -> None:
-        self.driver = driver
-        self.contexts = contexts
+        self.driver = driver  # the initialized driver
+        self.contexts = contexts  # the record of contexts
         self.devices = contexts.devices
-        self.images = images
-        self.trace = trace
+        self.images = images  # the files that the script loads, by their names in it
+        self.trace = trace  # trace calls of the runtime API, too
         self.objects: dict[str, ScriptObject] = {}
         self._runtime: Driver | None = None
         self._logs: list[Logs] = []  # to which the driver writes as long as the images are loaded

@@ -119,16 +119,11 @@ class DeviceBuffer:
 
 
 class FixedMemory(DeviceBuffer):
-    """Device memory that exists already, without guard zones: a variable of an image.
-
-    Args:
-        driver: The driver; the context that owns the memory must be current.
-        nbytes: The size in bytes.
-    """
+    """Device memory that exists already, without guard zones: a variable of an image."""
 
     def __init__(self, driver: Driver, address: int, nbytes: int) -> None:
-        self.driver = driver
-        self.nbytes = nbytes
+        self.driver = driver  # the driver; the context that owns the memory must be current
+        self.nbytes = nbytes  # the size in bytes
         self.address = self._start = address
         self._guard = 0
 

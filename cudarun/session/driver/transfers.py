@@ -53,15 +53,7 @@ class _Block:
 
 
 class Transfers:
-    """Copies to and from device memory, in the order of the default stream.
-
-    Args:
-        driver: The driver; the context of the memory must be current.
-        large: The size in bytes from which on copies use blocks.
-        block_bytes: The size of a block in bytes.
-        blocks: The number of blocks, at least two: half of them for the threads, half for the
-            device.
-    """
+    """Copies to and from device memory, in the order of the default stream."""
 
     def __init__(
         self,
@@ -71,9 +63,10 @@ class Transfers:
         block_bytes: int = _BLOCK,
         blocks: int = _BLOCKS,
     ) -> None:
-        self._driver = driver
-        self._large = large
-        self._block_bytes = block_bytes
+        self._driver = driver  # the driver; the context of the memory must be current
+        self._large = large  # the size in bytes from which on copies use blocks
+        self._block_bytes = block_bytes  # the size of a block in bytes
+        # The number of blocks, at least two: half of them for the threads, half for the device.
         self._count = blocks
         self._start = 0
         self._blocks: deque[_Block] = deque()

@@ -61,18 +61,12 @@ def device_words(label: str) -> tuple[str, ...]:
 
 
 class Suggestions:
-    """The commands that launch the kernels of an image.
-
-    Args:
-        image: The image as loaded.
-        origin: The file as on the command line.
-        usages: The use of parameters in it, where it is known.
-    """
+    """The commands that launch the kernels of an image."""
 
     def __init__(self, image: Image, origin: str, usages: KernelUsages | None = None) -> None:
-        self._image = image
-        self._origin = origin
-        self._given_usages = usages
+        self._image = image  # the image as loaded
+        self._origin = origin  # the file as on the command line
+        self._given_usages = usages  # the use of parameters in it, where it is known
         self._triton = read_triton(image)
 
     def collect(self) -> None:

@@ -99,16 +99,11 @@ class ArrayMemory(DeviceBuffer):
 
 
 class LaunchArrays:
-    """The CUDA arrays of a launch by name, each destroyed at the end of the session.
-
-    Args:
-        session: The session; the context that owns the arrays must be current.
-        writable: The names of the arrays that kernels can write.
-    """
+    """The CUDA arrays of a launch by name, each destroyed at the end of the session."""
 
     def __init__(self, session: Session, writable: Collection[str]) -> None:
-        self._session = session
-        self._writable = writable
+        self._session = session  # the session; the context that owns the arrays must be current
+        self._writable = writable  # the names of the arrays that kernels can write
         self._handles: dict[tuple[ObjectSpec, str], int] = {}
         self._driver = session.driver
         self._arrays: dict[str, Handle] = {}

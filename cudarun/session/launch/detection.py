@@ -236,16 +236,12 @@ class _Overdue(Exception):
 
 
 class VariantLimit:
-    """The time limit of the launches without a synchronizing instruction, in a worker.
-
-    Args:
-        progress: The worker's progress, whose phase each variant starts anew.
-        seconds: The limit of ``--timeout``; by default, ten times as long as the unmodified launch
-            with its buffers takes, at least 10 s.
-    """
+    """The time limit of the launches without a synchronizing instruction, in a worker."""
 
     def __init__(self, progress: Progress, seconds: float | None) -> None:
-        self._progress = progress
+        self._progress = progress  # the worker's progress, whose phase each variant starts anew
+        # The limit of ``--timeout``; by default, ten times as long as the unmodified launch with
+        # its buffers takes, at least 10 s.
         self._seconds = seconds
         self._created = time.monotonic()
         self.spent = 0.0  # the seconds that variants have taken

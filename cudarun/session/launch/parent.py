@@ -109,16 +109,12 @@ def _recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
 
 
 class KernelJob(Job[T]):
-    """A job that launches kernels of images, which are loaded once for all devices.
-
-    Args:
-        jit: The JIT compiler's options.
-    """
+    """A job that launches kernels of images, which are loaded once for all devices."""
 
     def __init__(self, program: Program, jit: JitOptions | None = None) -> None:
         self.program = program
         self.addresses = _recorded_addresses(program)
-        self._jit = jit
+        self._jit = jit  # the JIT compiler's options
 
     def begin(self, session: Session) -> None:
         """Load the images, before any context exists."""

@@ -63,11 +63,6 @@ class StepLaunches:
 class DeviceProgram:
     """The steps of a program on a device, ready to run.
 
-    Args:
-        session: The session; the device's context is current.
-        buffers: Their buffers, initialized.
-        handles: By the number of a step, the result of its `handles`.
-
     Raises:
         DeviceFailed: The device refuses an attribute of a kernel.
         RequestError: The device has no such priority.
@@ -82,10 +77,10 @@ class DeviceProgram:
         buffers: Buffers,
         handles: Mapping[int, Handles],
     ) -> None:
-        self._session = session
+        self._session = session  # the session; the device's context is current
         self._driver = session.driver
-        self._buffers = buffers
-        self._first_handles = handles
+        self._buffers = buffers  # their buffers, initialized
+        self._first_handles = handles  # by the number of a step, the result of its `handles`
         self.stream = launch_stream(session, device, options.priority, created=options.graph)
         self._unchanged = behind = {name: name for name in buffers.addresses}
         found = []

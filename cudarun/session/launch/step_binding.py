@@ -86,15 +86,11 @@ class StepArguments:
 
 
 class StepBinder:
-    """The binding of the steps of a program, in order: each may use the names of those before it.
-
-    Args:
-        device: The device that suggested commands name.
-    """
+    """The binding of the steps of a program in order: each may use the names of those before it."""
 
     def __init__(self, device: str) -> None:
         self.notes: tuple[str, ...] = ()  # the notes on the current step so far
-        self._device = device
+        self._device = device  # the device that suggested commands name
         self._scope = Scope()
         self._taken: dict[str, None] = {}
         self._written: dict[int, list[ImageVariable]] = {}

@@ -223,19 +223,15 @@ def _baseline(first: BaselineResult | None, failed: BaselineResult | None) -> Ba
 
 
 class BaselineLaunches:
-    """The launches of a baseline.
-
-    Args:
-        launches: Launches its image.
-        measures_device: Whether times are those of a device; others are not compared.
-    """
+    """The launches of a baseline."""
 
     def __init__(
         self, baseline: BaselineLaunch, launches: Launches, *, measures_device: bool
     ) -> None:
         self._label = baseline.label
         self._program = baseline.program.without_results()
-        self._launches = launches
+        self._launches = launches  # launches its image
+        # Whether times are those of a device; others are not compared.
         self._measures_device = measures_device
 
     def compare(self, program: Program, own: Launches) -> LaunchResult:

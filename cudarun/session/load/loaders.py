@@ -54,13 +54,7 @@ class KernelRefusal:
 
 
 class Loader(DriverImage, ABC):
-    """A loader: one of the driver's interfaces for loading.
-
-    Args:
-        image: The image in a form that the driver accepts.
-        facts: The facts read from the file; ``None`` if it cannot be read.
-        options: The JIT compiler's options.
-    """
+    """A loader: one of the driver's interfaces for loading."""
 
     via: ClassVar[Via]
     loads_once: ClassVar[bool]
@@ -70,9 +64,9 @@ class Loader(DriverImage, ABC):
         self, driver: Driver, image: Image, facts: ImageFacts | None, options: JitOptions
     ) -> None:
         self.driver = driver
-        self.image = image
-        self.facts = facts
-        self.options = options
+        self.image = image  # the image in a form that the driver accepts
+        self.facts = facts  # the facts read from the file; ``None`` if it cannot be read
+        self.options = options  # the JIT compiler's options
         self.logs = Logs()
         self.refusals: list[KernelRefusal] = []  # the kernels that the driver refuses
 

@@ -131,12 +131,6 @@ def _text(data: bytes) -> str:
 class RecordService:
     """A thread that answers the processes of the recorded program.
 
-    Args:
-        folder: The folder that is shared with them.
-        wanted: Returns whether a kernel is to be recorded.
-        variables: Returns the symbols of the variables of the image in a file of the folder, for an
-            architecture.
-
     It is a context manager: leaving it ends the thread.
     """
 
@@ -146,8 +140,10 @@ class RecordService:
         wanted: Callable[[str], bool],
         variables: Callable[[Path, int], list[str]],
     ) -> None:
-        self._folder = folder
-        self._wanted = wanted
+        self._folder = folder  # the folder that is shared with them
+        self._wanted = wanted  # returns whether a kernel is to be recorded
+        # Returns the symbols of the variables of the image in a file of the folder, for an
+        # architecture.
         self._variables = variables
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         path = os.fspath(folder / "socket")

@@ -29,9 +29,6 @@ _SUFFIXES = {ImageKind.PTX: "ptx", ImageKind.CUBIN: "cubin", ImageKind.FATBIN: "
 class EditableRecording:
     """The files of a spec of a recording.
 
-    Args:
-        path: The path of the spec; the other files are beside it.
-
     Raises:
         RequestError: A spec cannot express the recording: its memory contains addresses, or its
             image does not describe the parameters.
@@ -40,7 +37,7 @@ class EditableRecording:
     def __init__(self, recording: Recording, path: str) -> None:
         self._recording = recording
         self._manifest = recording.manifest
-        self._path = path
+        self._path = path  # the path of the spec; the other files are beside it
         self._stem = os.path.splitext(path)[0]
         self._image = recording.ptx or recording.image
         self._parameters = _parameters(self._image, self._manifest)

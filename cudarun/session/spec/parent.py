@@ -55,16 +55,13 @@ _Place = WorkerSpec["Session"]  # a device and a context: the specification of a
 class DeviceRuns:
     """The runs of a spec, one per device.
 
-    Args:
-        target: The devices whose workers start to initialize immediately.
-
     Raises:
         NoDevice: ``all`` was requested and there is no device.
     """
 
     def __init__(self, pool: WorkerPool, target: Target) -> None:
         self.pool = pool
-        self._target = target
+        self._target = target  # the devices whose workers start to initialize immediately
         self._groups: dict[Devices, list[Devices]] = {}
         self._runs: dict[Devices, DeviceRun] = {}
         self.of(target.devices)
@@ -173,19 +170,15 @@ class DeviceRun:
 
     For each place (the device, a context of it, the reference device) at most one worker is
     busy. A worker that faulted, died or timed out is never reused.
-
-    Args:
-        pool: The pool of the workers; the first one initializes immediately.
-        target: The context of cases without their own.
     """
 
     def __init__(self, pool: WorkerPool, devices: Devices, target: Target) -> None:
-        self.pool = pool
+        self.pool = pool  # the pool of the workers; the first one initializes immediately
         self.label = label_of(devices)  # the device's name in messages
         # The running case and its worker's progress; ``None`` between cases.
         self.progress: tuple[str, ReportedProgress] | None = None
         self._devices = devices
-        self._target = target
+        self._target = target  # the context of cases without their own
         self._at_work: dict[_Place, WorkerProcess[Session]] = {}
         self._ready: dict[_Place, Answer[DeviceInfo]] = {}
         self._losses = 0  # workers that had to be replaced

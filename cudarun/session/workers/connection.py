@@ -109,24 +109,16 @@ own_page: Page | None = None  # the page of this process, if it is a worker
 
 
 class Connection:
-    """One end of a connection.
-
-    Args:
-        process: The process at the other end.
-        tasks: The descriptor of a socket, for tasks; descriptors can come with them.
-        answers: The descriptor of a pipe, for answers.
-        stdout: The descriptor of a file that the worker's stdout can go to.
-        page: The page that both processes share.
-    """
+    """One end of a connection."""
 
     __slots__ = ("answers", "page", "process", "stdout", "tasks")
 
     def __init__(self, process: int, tasks: int, answers: int, stdout: int, page: Page) -> None:
-        self.process = process
-        self.tasks = tasks
-        self.answers = answers
-        self.stdout = stdout
-        self.page = page
+        self.process = process  # the process at the other end
+        self.tasks = tasks  # the descriptor of a socket, for tasks; descriptors can come with them
+        self.answers = answers  # the descriptor of a pipe, for answers
+        self.stdout = stdout  # the descriptor of a file that the worker's stdout can go to
+        self.page = page  # the page that both processes share
 
     def close(self) -> None:
         """Close the descriptors."""

@@ -36,14 +36,11 @@ class WorkerPool:
 
     An idle worker (`reserve`, `release`) initializes meanwhile, and `acquire` returns it. The end
     of a process with a GPU takes a while, so it is not awaited before the pool's end.
-
-    Args:
-        keeps: Keep workers for further commands of this process.
-        keeps_gpus: Also those of GPUs, whose contexts take memory of the device.
     """
 
     def __init__(self, *, keeps: bool = False, keeps_gpus: bool = False) -> None:
-        self._keeps = keeps
+        self._keeps = keeps  # keep workers for further commands of this process
+        # Also those of GPUs, whose contexts take memory of the device.
         self._keeps_gpus = keeps_gpus
         self._lost: AnyWorker | None = None
         self._idle: list[AnyWorker] = []

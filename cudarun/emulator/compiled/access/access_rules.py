@@ -13,15 +13,11 @@ from cudarun.emulator.compiled.state.sites import pass_values, take_results
 
 
 class AccessRules(LoweringRules):
-    """The code of a group of instructions that access memory, or that the caller may execute.
-
-    Args:
-        accesses: Compiles the check of addresses.
-    """
+    """The code of a group of instructions that access memory, or that the caller may execute."""
 
     def __init__(self, code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode) -> None:
         super().__init__(code, registers)
-        self._accesses = accesses
+        self._accesses = accesses  # compiles the check of addresses
 
     def _executed_unless(
         self,

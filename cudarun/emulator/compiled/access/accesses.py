@@ -75,14 +75,7 @@ PathExit = tuple[str, list[LaneVector]]
 
 
 class AccessCode(LoweringRules):
-    """The code of accesses.
-
-    Args:
-        functions: The functions of the module.
-        sites: Takes the places that call back.
-        memory: Loads and stores.
-        in_cluster: Whether addresses may be in the shared memory of other blocks.
-    """
+    """The code of accesses."""
 
     def __init__(
         self,
@@ -95,10 +88,11 @@ class AccessCode(LoweringRules):
         in_cluster: bool,
     ) -> None:
         super().__init__(code, registers)
-        self._functions = functions
-        self.sites = sites
+        self._functions = functions  # the functions of the module
+        self.sites = sites  # takes the places that call back
+        # Whether addresses may be in the shared memory of other blocks.
         self._in_cluster = in_cluster
-        self.memory = memory
+        self.memory = memory  # loads and stores
         self.block = 0
 
     # --- instructions ----------------------------------------------------------------------------

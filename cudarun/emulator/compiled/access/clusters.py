@@ -23,17 +23,13 @@ def maps_addresses(function: FunctionCode) -> bool:
 
 
 class ClusterOperations(LoweringRules):
-    """The code of ``mapa`` and ``getctarank``.
-
-    Args:
-        functions: The functions over lanes of the module.
-    """
+    """The code of ``mapa`` and ``getctarank``."""
 
     def __init__(
         self, code: CodeBuilder, registers: WarpRegisters, functions: LaneFunctions
     ) -> None:
         super().__init__(code, registers)
-        self._functions = functions
+        self._functions = functions  # the functions over lanes of the module
 
     def map_address(self, operation: Action, mask: str) -> None:
         """Compile ``mapa``."""

@@ -27,17 +27,13 @@ def suspect(code: CodeBuilder, found: str, bits: int) -> None:
 
 
 class ObservedMemory(MemoryFunctions):
-    """Code that loads and stores, and checks whether there may be a finding.
-
-    Args:
-        unit: Bytes of the smallest access.
-        finds_unwritten: Whether to check that bytes have been written before they are read.
-    """
+    """Code that loads and stores, and checks whether there may be a finding."""
 
     def __init__(self, unit: int, *, finds_unwritten: bool) -> None:
         super().__init__()
+        # Whether to check that bytes have been written before they are read.
         self._finds_unwritten = finds_unwritten
-        self._unit = unit
+        self._unit = unit  # bytes of the smallest access
 
     # --- loads and stores ------------------------------------------------------------------------
 

@@ -43,11 +43,7 @@ def frame_layout(function: FunctionCode, registers: WarpRegisters) -> FrameLayou
 
 
 class CallFrames(LoweringRules):
-    """The code of calls, of returns, and of the end of frames.
-
-    Args:
-        schedule: Selects the lanes that run next.
-    """
+    """The code of calls, of returns, and of the end of frames."""
 
     def __init__(
         self,
@@ -60,7 +56,7 @@ class CallFrames(LoweringRules):
         super().__init__(code, registers)
         self._calls = outlined_calls(function)
         self._frames = frames
-        self._schedule = schedule
+        self._schedule = schedule  # selects the lanes that run next
         self._others = {"PENDING": FrameLayout.PENDING}  # the lanes that wait meanwhile
         if schedule.yields:
             self._others["HIDDEN"] = FrameLayout.HIDDEN

@@ -27,15 +27,7 @@ _NumberedFunction = tuple[str, list[NumberParameter]]
 
 
 class SharedOperations:
-    """The functions of the operations of a module, by their code, and the records.
-
-    Args:
-        code: The code that calls them.
-        registers: The registers, whose memory is in the warp's state.
-        functions: The functions of the module.
-        accesses: The code of accesses and of calls of the interpreter, each of which has numbers of
-            its own; ``None`` if detectors observe accesses, which tell them apart by more.
-    """
+    """The functions of the operations of a module, by their code, and the records."""
 
     def __init__(
         self,
@@ -44,9 +36,11 @@ class SharedOperations:
         functions: SharedFunctions,
         accesses: AccessCode | None,
     ) -> None:
-        self._code = code
-        self._registers = registers
-        self._functions = functions
+        self._code = code  # the code that calls them
+        self._registers = registers  # the registers, whose memory is in the warp's state
+        self._functions = functions  # the functions of the module
+        # The code of accesses and of calls of the interpreter, each of which has numbers of its
+        # own; ``None`` if detectors observe accesses, which tell them apart by more.
         self._accesses = accesses
         self._words: list[str] = []  # of the records
         self._first = 0  # word of the block

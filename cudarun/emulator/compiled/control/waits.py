@@ -72,16 +72,7 @@ class WaitPoints:
 
 
 class WarpWaits(LoweringRules):
-    """The code of the waits.
-
-    Args:
-        points: Where lanes wait.
-        counted: The barriers, if they are counted by their numbers.
-        schedule: Selects the lanes that run next.
-        fail: Adds the code that raises the fault of a terminator.
-        is_observed: Whether accesses are recorded for detectors.
-        checks: Checks lanes for synchronization errors; ``None`` without this detector.
-    """
+    """The code of the waits."""
 
     def __init__(
         self,
@@ -97,14 +88,15 @@ class WarpWaits(LoweringRules):
         checks: SyncChecks | None,
     ) -> None:
         super().__init__(code, registers)
-        self._points = points
-        self._counted = counted
+        self._points = points  # where lanes wait
+        self._counted = counted  # the barriers, if they are counted by their numbers
         self._groups = groups
         self._state = schedule.state
         self._snapshot = schedule.snapshot
-        self._schedule = schedule
-        self._fail = fail
-        self._is_observed = is_observed
+        self._schedule = schedule  # selects the lanes that run next
+        self._fail = fail  # adds the code that raises the fault of a terminator
+        self._is_observed = is_observed  # whether accesses are recorded for detectors
+        # Checks lanes for synchronization errors; ``None`` without this detector.
         self._checks = checks
         self._parks = {block.index for block in points.synchronizing if not groups.waits(block)}
         self.rules: dict[type[Terminator], Rule] = {

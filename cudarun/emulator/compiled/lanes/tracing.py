@@ -44,13 +44,7 @@ class _Storage:
 
 
 class TracedArray(NDArrayOperatorsMixin):
-    """An array that records operations.
-
-    Args:
-        code: Where they are recorded.
-        dtype: The type of its items.
-        places: The items of the memory that a view consists of; all of them by default.
-    """
+    """An array that records operations."""
 
     __array_priority__ = 1000
 
@@ -62,10 +56,11 @@ class TracedArray(NDArrayOperatorsMixin):
         shape: Shape,
         places: tuple[int, ...] | None = None,
     ) -> None:
-        self.code = code
+        self.code = code  # where they are recorded
         self.storage = storage
-        self.dtype = dtype
+        self.dtype = dtype  # the type of its items
         self.shape = shape
+        # The items of the memory that a view consists of; all of them by default.
         self.places = places
 
     @classmethod

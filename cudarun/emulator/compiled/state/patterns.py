@@ -31,17 +31,12 @@ def is_zero(code: CodeBuilder, values: LaneVector) -> str:
 
 
 class AddressPattern:
-    """The code that finds and checks the pattern of an access.
-
-    Args:
-        address: The address of each lane, of 32 or 64 bits; all are active.
-        step: Bytes of the access of a lane.
-    """
+    """The code that finds and checks the pattern of an access."""
 
     def __init__(self, code: CodeBuilder, address: LaneVector, step: int) -> None:
         self._code = code
-        self._address = address
-        self._step = step
+        self._address = address  # the address of each lane, of 32 or 64 bits; all are active
+        self._step = step  # bytes of the access of a lane
         firsts = code.shuffle(address, [lane // HALF * HALF for lane in range(WIDTH)])
         self._apart = code.binary("sub", address, firsts)
 

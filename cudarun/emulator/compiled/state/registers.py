@@ -50,17 +50,12 @@ class FixedValues:
 
 
 class WarpRegisters:
-    """The registers of a function.
-
-    Args:
-        code: The code that reads and writes them.
-        fixed: Takes the operands that a launch fixes.
-    """
+    """The registers of a function."""
 
     def __init__(self, code: CodeBuilder, function: FunctionCode, fixed: FixedValues) -> None:
-        self._code = code
+        self._code = code  # the code that reads and writes them
         self._function = function
-        self._fixed = fixed
+        self._fixed = fixed  # takes the operands that a launch fixes
         self.shared = 0  # the slots that live from one block to another
         for block in function.blocks:
             self.shared |= block.live_in

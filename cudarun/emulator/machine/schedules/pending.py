@@ -85,16 +85,11 @@ class _Operation:
 
 
 class PendingOperations:
-    """The operations of a batch that have been issued and are not complete.
-
-    Args:
-        batch: The batch.
-        schedule: Its schedule.
-    """
+    """The operations of a batch that have been issued and are not complete."""
 
     def __init__(self, batch: Batch, schedule: Schedule) -> None:
-        self._batch = batch
-        self._schedule = schedule
+        self._batch = batch  # the batch
+        self._schedule = schedule  # its schedule
         self._operations: list[_Operation] = []  # in the order of their issue
         self._commits: dict[str, Array] = {}  # by queue, the groups that each lane has committed
         self._accesses = 0

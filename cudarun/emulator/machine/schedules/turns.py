@@ -33,13 +33,10 @@ class Turns:
 
     Lanes in a loop are preempted after a while, so that a thread that spins on a lock does not
     starve its owner.
-
-    Args:
-        waiting: The lanes that wait, by their paths.
     """
 
     def __init__(self, waiting: dict[Path, list[Lanes]]) -> None:
-        self._waiting = waiting
+        self._waiting = waiting  # the lanes that wait, by their paths
         self._polling_budget = _POLLING_BUDGET
         self._preemption_blocks = 0
         self._hidden: set[Path] = set()  # the others, while lanes that waited long run

@@ -51,7 +51,13 @@ def version() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION)))
 
 
-def restrict_program(readable: Iterable[str], shared: Iterable[str], own: Iterable[str]) -> None:
+def restrict_program(
+    readable: Iterable[str],
+    shared: Iterable[str],
+    own: Iterable[str],
+    *,
+    keeps_sockets: bool = False,
+) -> None:
     """Restrict this process and its children for good; without Landlock nothing happens.
 
     They read files and run programs of some folders, connect to no TCP port, and send signals only
@@ -61,6 +67,7 @@ def restrict_program(readable: Iterable[str], shared: Iterable[str], own: Iterab
         readable: The folders.
         shared: Folders whose files they also write, but not truncate.
         own: Folders in which they can do everything.
+        keeps_sockets: They can connect to abstract sockets of other processes.
 
     Raises:
         RequestError: The kernel refuses it.
@@ -70,7 +77,7 @@ def restrict_program(readable: Iterable[str], shared: Iterable[str], own: Iterab
         return
     every = _ALL_RIGHTS | (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0)
     network = 0b11 if known >= 4 else 0  # bind, connect
-    scopes = 0b11 if known >= 6 else 0  # abstract sockets, signals
+    scopes = (0b10 if keeps_sockets else 0b11) if known >= 6 else 0  # abstract sockets, signals
     size = 24 if known >= 6 else 16 if known >= 4 else 8
     attributes = struct.pack("=QQQ", every, network, scopes)[:size]
     look = _EXECUTE | _READ_FILE | _READ_DIRECTORY

@@ -26,19 +26,27 @@ class SubmissionConfinement:
         readable: The folders that it can read beside those of the system.
         shared: The folders whose files it can also write.
         own: The folders in which it can do everything.
+        shares_network: It stays in the network, by which CUDA shares device memory (cuIpc).
     """
 
     readable: tuple[str, ...]
     shared: tuple[str, ...]
     own: tuple[str, ...]
+    shares_network: bool = False
 
     def __call__(self) -> None:
         """Confine this process, as far as the kernel allows it."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_FILE, _MOST_FILE))
-        _leave_network()
+        if not self.shares_network:
+            _leave_network()
         readable = _existing((*_SYSTEM, *self.readable))
-        landlock.restrict_program(readable, (*_DEVICES, *self.shared), self.own)
+        landlock.restrict_program(
+            readable,
+            (*_DEVICES, *self.shared),
+            self.own,
+            keeps_sockets=self.shares_network,
+        )
 
 
 def confinement_notes(program: LineProgram) -> Iterator[str]:
@@ -46,7 +54,7 @@ def confinement_notes(program: LineProgram) -> Iterator[str]:
     if not landlock.version():
         yield "the submission could read other files: the kernel has no Landlock"
     if not program.has_own_network:
-        yield "the submission had the network: the kernel does not allow another one (unshare)"
+        yield "the submission was in the network of this machine: no other one is possible"
 
 
 def _existing(folders: Iterable[str]) -> list[str]:

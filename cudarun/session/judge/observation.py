@@ -55,13 +55,15 @@ class ObservedDevice:
 
     Attributes:
         environment: The variables of the program.
-        folder: The folder that it shares with the observer.
+        readable: The folders of the observer that the program reads.
+        writable: Those in which the library of the observer writes.
         finish: Returns the observation; called when the program has ended.
     """
 
     environment: Mapping[str, str]
-    folder: str
     finish: Callable[[], LaunchObservation]
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -111,7 +113,7 @@ def observed_device(
                 report.fault or next(iter((*report.problems, *report.defects)), None),
             )
 
-        yield ObservedDevice(program_environment(folder), os.fspath(folder), finish)
+        yield ObservedDevice(program_environment(folder), finish, readable=(os.fspath(folder),))
 
 
 def _recorded(device: Selector, folder: Path) -> ObservedDevice:
@@ -131,4 +133,4 @@ def _recorded(device: Selector, folder: Path) -> ObservedDevice:
             tuple(ObservedKernel(*each) for each in found.items()), tuple(used)
         )
 
-    return ObservedDevice(environment, os.fspath(folder), finish)
+    return ObservedDevice(environment, finish, writable=(os.fspath(folder),))

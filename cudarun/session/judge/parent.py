@@ -44,6 +44,10 @@ class RuleBroken(Exception):
         self.rule: JudgeRule = rule
 
 
+class _NotShared(Exception):
+    """The device memory of the problem cannot be opened in the process of the submission."""
+
+
 def judge(request: JudgeRequest, progress: Callable[[str], object]) -> JudgeReport:
     """Judge submissions, one after the other.
 
@@ -136,27 +140,24 @@ class _Judgement:
         for name in self._paths:
             Path(name).touch()
         self._cases: list[JudgedCase] = []
+        self._case: str | None = None
+        self._broken: RuleBroken | None = None
+        self._notes: tuple[str, ...] = ()
         self._stored = 0
         self._runs = 0
 
     def result(self) -> JudgedSubmission:
         """Run all cases, then apply the rules of the launches."""
-        request, broken, case = self._request, None, None
-        notes: tuple[str, ...] = ()
+        request = self._request
         with observed_device(request.device, self._observed, request.timeout) as device:
             try:
-                with self._program(device) as program:
-                    notes = tuple(confinement_notes(program))
-                    for case in range(len(self._problem.cases)):
-                        self._judge_case(program, case)
-                    case = None
-            except RuleBroken as error:
-                broken = error
+                self._run(device, shares_network=False)
+            except _NotShared:
+                self._run(device, shares_network=True)
             observation = device.finish()
         rules = {each.rule: each for each in self._broken_by(observation)}
-        if broken is None:
-            broken = next(iter(rules.values()), None)
-        elif broken.rule == "error":  # on cpu, such kernels cannot run
+        broken = self._broken or next(iter(rules.values()), None)
+        if broken is not None and broken.rule == "error":  # on cpu, such kernels cannot run
             broken = rules.get("library", broken)
         message = str(broken) if broken else None
         if broken is not None and broken.rule in ("error", "ended") and observation.fault:
@@ -165,14 +166,29 @@ class _Judgement:
             self._path,
             broken.rule if broken else None,
             message,
-            None if case is None else self._problem.cases[case],
+            self._case,
             tuple(self._cases),
             observation.kernels,
-            notes,
+            self._notes,
         )
 
+    def _run(self, device: ObservedDevice, *, shares_network: bool) -> None:
+        """Run all cases in a process, until the submission breaks a rule.
+
+        Raises:
+            _NotShared: The process cannot open the memory of the problem.
+        """
+        try:
+            with self._program(device, shares_network=shares_network) as program:
+                self._notes = tuple(confinement_notes(program))
+                for index in range(len(self._problem.cases)):
+                    self._judge_case(program, index)
+                self._case = None
+        except RuleBroken as error:
+            self._broken = error
+
     @contextmanager
-    def _program(self, device: ObservedDevice) -> Iterator[LineProgram]:
+    def _program(self, device: ObservedDevice, *, shares_network: bool) -> Iterator[LineProgram]:
         """Start the confined process, and load the submission in it."""
         folder = os.path.realpath(self._request.problem)
         folder = folder if os.path.isdir(folder) else os.path.dirname(folder)
@@ -185,11 +201,14 @@ class _Judgement:
         prefixes = [
             os.path.dirname(os.path.dirname(each)) for each in (python, os.path.realpath(python))
         ]
-        readable = (*self._problem.paths, *prefixes, os.fspath(_PROGRAMS), sys.base_prefix)
+        paths = (*self._problem.paths, *prefixes, sys.base_prefix)
+        readable = [each for each in paths if each and not Path(folder).is_relative_to(each)]
         confinement = SubmissionConfinement(
-            tuple(filter(None, readable)), (os.fspath(self._exchange),),
-            (os.fspath(self._own), device.folder),
-        )  # fmt: skip
+            (*readable, os.fspath(_PROGRAMS), *device.readable),
+            (os.fspath(self._exchange),),
+            (os.fspath(self._own), *device.writable),
+            shares_network=shares_network,
+        )
         environment = {**device.environment, **dict.fromkeys(_TEMPORARY, os.fspath(self._own))}
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
         with SharedFile() as output:
@@ -225,6 +244,8 @@ class _Judgement:
             raise RuleBroken("timeout", f"no answer to '{do}' after {limit:g} s") from None
         except ValueError:
             raise RuleBroken("error", "its process writes to the judge") from None
+        if "not_shared" in answer:
+            raise _NotShared(answer["not_shared"])
         if not isinstance(answer, dict) or answer.get("rule"):
             raise RuleBroken(_rule(answer), str(dict(answer).get("message", ""))[-_MOST_OUTPUT:])
 
@@ -235,6 +256,7 @@ class _Judgement:
             RuleBroken: The submission breaks a rule.
         """
         problem, seed = self._problem, self._seed
+        self._case = problem.cases[index]
         facts = problem.call(do="case", index=index, seed=seed, paths=self._paths)
         if index == 0:
             self._call(

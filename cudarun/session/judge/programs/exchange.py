@@ -88,6 +88,10 @@ def write(view: Any, array: Any) -> None:
         view[...] = array
 
 
+class NotShared(Exception):
+    """Device memory of another process cannot be opened."""
+
+
 class SharedMemory:
     """Memory that another process has, too.
 
@@ -158,7 +162,10 @@ class _Handle(ctypes.Structure):
 
 def _opened(handle: bytes) -> int:
     address, value = ctypes.c_uint64(), _Handle.from_buffer_copy(handle)
-    _call("cuIpcOpenMemHandle_v2", ctypes.byref(address), value, ctypes.c_uint(_OPEN_FLAGS))
+    try:
+        _call("cuIpcOpenMemHandle_v2", ctypes.byref(address), value, ctypes.c_uint(_OPEN_FLAGS))
+    except OSError as error:
+        raise NotShared(str(error)) from None
     return address.value
 
 

@@ -17,7 +17,7 @@ from typing import Any, Callable  # noqa: UP035 - for older Pythons
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from exchange import SharedMemory, is_tensor, leaves, mapped, task_stream, write
+from exchange import NotShared, SharedMemory, is_tensor, leaves, mapped, task_stream, write
 
 sys.path[0] = os.getcwd()
 
@@ -47,6 +47,8 @@ def main() -> None:
         try:
             getattr(submission, task.pop("do"))(**task)
             answer = {}
+        except NotShared as error:
+            answer = {"not_shared": str(error)}
         except Refused as error:
             answer = {"rule": error.rule, "message": str(error)}
         except Exception as error:

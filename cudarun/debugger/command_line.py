@@ -44,6 +44,8 @@ def _counted(move: str) -> Run:
     """Return a motion that can be repeated: ``step 3``."""
 
     def run(debugger: Debugger, text: str) -> Stop:
+        if text == "0":
+            raise RequestError("the count must be at least 1")
         stop: Stop = getattr(debugger, move)(_number(text) if text else 1)
         return stop
 

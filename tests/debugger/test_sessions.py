@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.forked_processes import run_command
 from tests.support.processes import PYTHON_PATH
+from tools import generate_debug_docs
 from tools.generate_debug_sessions import DATA, SESSIONS, session_text
 
 STOPS = int(os.environ.get("CUDARUN_DEBUG_STOPS", "12"))
@@ -21,6 +22,11 @@ STOPS = int(os.environ.get("CUDARUN_DEBUG_STOPS", "12"))
 def test_session(name: str) -> None:
     path = SESSIONS / f"{name}.txt"
     assert session_text(path) == path.read_text(), "python -m tools.generate_debug_sessions"
+
+
+def test_the_reference_lists_the_commands() -> None:
+    page = generate_debug_docs.PAGE.read_text()
+    assert page == generate_debug_docs.page(), "python -m tools.generate_debug_docs"
 
 
 def answers(commands: list[str], *words: str) -> list[Any]:

@@ -119,7 +119,7 @@ class NanFlow(Detector):
             nans = _nans(use.type, values)
             moved = use.type.kind is TypeKind.BITS and self._carried != 0
             origins = np.where(nans | moved, self._carried, 0)
-            if self._parts:
+            if self._parts and nans.any():
                 self._load(origins, nans, number, active)
             missing = nans & (origins == 0)
             if missing.any() and isinstance(getattr(operation, "action", None), WarpAction):

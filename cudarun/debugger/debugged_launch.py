@@ -95,7 +95,7 @@ class DebuggedLaunch:
 
     def exited(self, batch: Batch, lanes: Any) -> None:
         """See `Controller`."""
-        if self._stepping is not None:
+        if self._stepping is not None and not self._plan.records:
             lane = self.observer.states(None).lane(self._state.thread)
             self._exited |= lane is not None and not batch.alive[lane]
 

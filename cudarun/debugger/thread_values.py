@@ -221,7 +221,7 @@ def described(name: str, value: Any) -> Value:
 def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the members and elements of a value by what follows it in expressions."""
     if isinstance(value, CppValue):
-        yield from value.parts()
+        yield from value.parts(_MOST_PARTS)
     elif np.ndim(value):
         yield from ((f"[{index}]", each) for index, each in enumerate(value[:_MOST_PARTS]))
 
@@ -233,6 +233,8 @@ def variables(values: ThreadValues, which: str) -> Iterator[Value]:
     if which == "argument":
         names = values.arguments
     elif isinstance(scope, VariableScope):
+        if scope.problem is not None and which == "local":
+            yield Value("debug information", "", f"<{scope.problem}>")
         names = scope.local if which == "local" else scope.common.keys() - scope.local.keys()
     else:
         names = ()

@@ -37,6 +37,7 @@ class VariableScope(Mapping[str, CppValue]):
     Attributes:
         local: The variables of the function.
         common: The variables outside of functions.
+        problem: The reason why the debug information cannot be used.
     """
 
     def __init__(
@@ -46,12 +47,13 @@ class VariableScope(Mapping[str, CppValue]):
         self._accessor = accessor
         self.local: dict[str, DebugVariable] = {}
         self.common: dict[str, DebugVariable] = {}
+        self.problem: str | None = None
         if debug is not None:
             try:
                 self.local = {each.name: each for each in debug.local(function, line)}
                 self.common = {each.name: each for each in debug.common(function)}
             except UnusableDwarf as error:
-                raise RequestError(f"the debug information {error.problem}") from None
+                self.problem = f"it {error.problem}"
         self._all = {**self.common, **self.local}
 
     def __iter__(self) -> Iterator[str]:

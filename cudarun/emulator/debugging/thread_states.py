@@ -12,7 +12,6 @@ from cudarun.emulator.code import RegisterUse, Role, Site
 from cudarun.emulator.debugging.lane_access import LaneAccess
 from cudarun.emulator.debugging.writes import MemoryRange
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.spaces import WINDOWS, section_window
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type, TypeKind
 
@@ -194,28 +193,6 @@ class ThreadStates:
 
     # --- memory ----------------------------------------------------------------------------------
 
-    def read(self, space: str, lane: int, address: int, size: int) -> bytes:
-        """Return bytes of memory; arguments as of ``Accessor.read``.
-
-        Raises:
-            ValueError: Not all bytes are in memory.
-        """
-        return self.bytes_at(self.located(space, lane, address, size)).tobytes()
-
-    def located(self, space: str, lane: int, address: int, size: int) -> MemoryRange:
-        """Return the range of bytes that a lane accesses at an address."""
-        window = section_window(address) if space in ("", "generic") else None
-        if window is not None:
-            space, address = window, address - WINDOWS[window]
-        if space == "shared":
-            owner = self.number(lane) // self.launch.block_threads
-            return MemoryRange("shared", address - self.launch.shared_start, size, owner)
-        if space == "local":
-            return MemoryRange("local", address, size, self.number(lane))
-        if space == "param":
-            return MemoryRange("param", address, size)
-        return MemoryRange("global", address, size)
-
     def bytes_at(self, where: MemoryRange) -> Array:
         """Return the bytes of a range, which later execution changes.
 
@@ -231,10 +208,6 @@ class ThreadStates:
         if not 0 <= start <= len(section.bytes) - where.size:
             raise ValueError("its block is not running")
         return section.bytes[start : start + where.size]
-
-    def shared_variables(self) -> dict[str, int]:
-        """Return the addresses of the ``.shared`` variables of the kernel by name."""
-        return dict(self.launch.kernel.shared)
 
 
 def global_bytes(launch: Launch, address: int, size: int) -> Array:

@@ -149,11 +149,7 @@ def registers(state: StoppedState, names: Sequence[str]) -> tuple[Value, ...]:
 
 def ptx(state: StoppedState) -> str:
     """Return the text of the kernel's PTX."""
-    text = state.kernel_text()
-    if text is None:
-        hint = "extract it: cudarun load --help"
-        raise RequestError("the PTX is in a container", hint=hint)
-    return text.decode(errors="replace")
+    return state.kernel_text()
 
 
 def known_names(state: StoppedState) -> tuple[str, ...]:

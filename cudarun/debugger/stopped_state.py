@@ -14,7 +14,6 @@ from cudarun.debugger.locations import Locations, place_of
 from cudarun.debugger.thread_values import LaunchNames, ThreadValues
 from cudarun.images.debug_variables import DebugVariables
 from cudarun.images.demangler import demangle
-from cudarun.images.kinds import ImageKind, identify
 from cudarun.model.debug import Reason, Stop, Thread
 
 if TYPE_CHECKING:
@@ -170,15 +169,14 @@ class StoppedState:
             return None
         kernel = self.launch.kernel.name
         if kernel not in self._debugs:
-            text = self.kernel_text() or b""
-            self._debugs[kernel] = DebugVariables(text.decode(errors="replace"))
+            self._debugs[kernel] = DebugVariables(self.kernel_text())
         return self._debugs[kernel]
 
-    def kernel_text(self) -> bytes | None:
-        """Return the PTX of the kernel; ``None`` if it is in a container."""
-        kernel = b"" if self.launch is None else self.launch.kernel.name.encode()
-        texts = (each for each in self.texts if identify(each) is ImageKind.PTX)
-        return next((each for each in texts if kernel in each), None)
+    def kernel_text(self) -> str:
+        """Return the PTX of the kernel; empty if the kernel is in no image of the launch."""
+        kernel = "" if self.launch is None else self.launch.kernel.name
+        texts = (self.observer.ptx_text(bytes(each)) or "" for each in self.texts)
+        return next((each for each in texts if kernel in each), "")
 
     def _memory(self, address: int, size: int) -> Array:
         assert self.launch is not None

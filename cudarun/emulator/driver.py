@@ -75,6 +75,7 @@ from cudarun.emulator.engines import (
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.headers import newest_ptx as newest_ptx
+from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.modules import LoadedLibrary
 from cudarun.emulator.host.placed_memory import place
 from cudarun.emulator.host.process import process
@@ -177,9 +178,17 @@ def start_debugger(controller: Controller) -> DebugObserver:
     """Let a debugger control all later launches, which the interpreter executes."""
     from cudarun.emulator.debugging.debug_observer import DebugObserver  # few programs need it
 
-    observer = DebugObserver(controller)
+    observer = DebugObserver(controller, _text_of)
     process.execute = observer.execute
     return observer
+
+
+def _text_of(image: bytes) -> str | None:
+    """Return the PTX that is taken from an image; ``None`` without any."""
+    try:
+        return ptx_text(image)
+    except NotLoadable:
+        return None
 
 
 def stop_detectors() -> tuple[list[DetectorFinding], Statistics | None]:

@@ -189,3 +189,15 @@ def debug_ptx() -> bytes:
     """The PTX of the fatbin, with debug information."""
     entries = read_entries(golden("debug.fatbin"), "x")
     return next(each.content("x") for each in entries if each.kind is ImageKind.PTX)
+
+
+def test_the_debugger_reads_variables_and_ptx_of_a_fatbin(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "debug.fatbin").write_bytes(golden("debug.fatbin"))
+    settings = "settings={scale=f32:2,range={begin=0,end=32},bias=f32[64]:ones,mode=1}"
+    words = ("y=f32[n]:zeros", "x=f32[n]:iota", settings, "n=32", "--threads", "n")
+    commands = "break debug.cu:31; c; print settings.range; print x[i + 2]; list ptx"
+    ran = run("debug", "debug.fatbin", "-k", "apply", *words, "-x", commands)
+    assert ran.code == 0
+    assert "{begin = 0, end = 32}" in ran.out
+    assert "x[i + 2] = 2.0" in ran.out
+    assert "->" in ran.out.rpartition("list ptx")[2]

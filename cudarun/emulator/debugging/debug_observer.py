@@ -77,6 +77,7 @@ class DebugObserver(Observer):
 
     Args:
         controller: The debugger.
+        ptx_text: Returns the PTX of an image; ``None`` without any.
 
     Attributes:
         position: The number of statements that have been executed.
@@ -90,8 +91,9 @@ class DebugObserver(Observer):
         nans: Follows NaNs; ``None`` if they are not followed.
     """
 
-    def __init__(self, controller: Controller) -> None:
+    def __init__(self, controller: Controller, ptx_text: Callable[[bytes], str | None]) -> None:
         self.controller = controller
+        self.ptx_text = ptx_text
         self.inner = Observer()
         self.position = 0
         self.attention = -1

@@ -45,6 +45,7 @@ COMMANDS = {
     "launch": "Launch a kernel with typed arguments and check the result.",
     "record": "Record a launch of any CUDA program, to replay it.",
     "serve": "Run the commands of many clients in processes that are started before.",
+    "skill": "Print instructions for agents: how to use cudarun.",
     "managed": "Show __managed__ variables and compare them across host and devices.",
 }
 
@@ -264,10 +265,11 @@ def _end(
         renderer.fail(_document_name(args), error)
         return error.exit_code
     if is_workflow:
-        from cudarun.report.github import of_error
+        from cudarun.report.annotations import of_error
+        from cudarun.report.github import workflow_command
 
         for annotation in of_error(error):
-            click.echo(str(annotation))
+            click.echo(workflow_command(annotation))
     if "--json" in options:
         from cudarun.report.json import error_text
 

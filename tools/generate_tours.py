@@ -27,6 +27,7 @@ TOURS = (
     ROOT / "docs" / "getting-started.md",
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
     ROOT / "docs" / "reference" / "detectors.md",
+    ROOT / "cudarun" / "SKILL.md",
 )
 
 

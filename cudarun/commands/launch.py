@@ -131,10 +131,10 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     "output_format",
     group=OptionGroup.OUTPUT,
     scope=OptionScope.RUN,
-    type=click.Choice(["table", "github", "jsonl"]),
+    type=click.Choice(["table", "brief", "github", "jsonl"]),
     default="table",
-    help="Output: tables, or also annotations and a job summary of GitHub Actions; with --spec, "
-    "a JSON document in a line for each case and candidate.",
+    help="Output: tables, a few lines for each failure, tables with annotations and a job summary "
+    "of GitHub Actions, or with --spec a JSON document in a line for each case and candidate.",
 )
 @option(
     "--allow-python",

@@ -45,6 +45,10 @@ def _renderer(context: click.Context) -> Renderer:
         from cudarun.report.json import JsonLinesRenderer
 
         return JsonLinesRenderer()
+    if chosen == "brief":
+        from cudarun.report.brief import BriefRenderer
+
+        return BriefRenderer()
     if chosen == "markdown":
         from cudarun.report.markdown import MarkdownRenderer
 

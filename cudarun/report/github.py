@@ -10,51 +10,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
-from cudarun.base.errors import CudarunError, ExitCode
+from cudarun.base.errors import ExitCode
 from cudarun.base.files import append_text
-from cudarun.base.records import dataclass
 from cudarun.base.terminal import visible, without_commands
-from cudarun.diagnostics.entries import Diagnosed
+from cudarun.report.annotations import Annotation, of_launch, of_spec
 from cudarun.report.markdown import table_lines
 from cudarun.report.table import TableRenderer
 from cudarun.report.terminal import note_workflow
 
 if TYPE_CHECKING:
-    from typing import Literal
-
-    from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.model.detectors import LaunchFinding
-    from cudarun.model.launch import LaunchReport, LaunchResult
+    from cudarun.model.launch import LaunchReport
     from cudarun.model.report import Report
     from cudarun.model.spec import SpecReport
     from cudarun.report.renderer import TableStyle
-
-_PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """A message at a place in the repository."""
-
-    level: Literal["error", "warning"]
-    title: str
-    message: str  # the message, of any number of lines
-    file: str | None = None  # the file; ``None`` where it is unknown
-    line: int | None = None  # its line, from 1; ``None`` where it is unknown
-
-    def __str__(self) -> str:
-        file = None if self.file is None else _in_repository(self.file)
-        properties = ",".join(
-            f"{name}={_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
-            for name, value in (("file", file), ("line", self.line), ("title", self.title))
-            if value is not None
-        )
-        return f"::{self.level} {properties}::{_data(self.message)}"
 
 
 class GithubRenderer(TableRenderer):
@@ -79,103 +52,15 @@ class GithubRenderer(TableRenderer):
         super().end(report)
         match report.tag:
             case "launch":
-                found, summary = _of_launch(report), _launch_summary(report)
+                found, summary = of_launch(report), _launch_summary(report)
             case "launch-spec":
-                found, summary = _of_spec(report), _spec_summary(report)
+                found, summary = of_spec(report), _spec_summary(report)
             case _:
                 return
-        for annotation in dict.fromkeys(map(str, found)):
+        for annotation in dict.fromkeys(map(workflow_command, found)):
             click.echo(annotation)
         if path := os.environ.get("GITHUB_STEP_SUMMARY"):
             append_text(path, summary)
-
-
-def of_error(error: CudarunError) -> Iterator[Annotation]:
-    """Yield the annotations of an error: at its places, or without one."""
-    diagnostics = error.diagnostics if isinstance(error, Diagnosed) else ()
-    serious = (each for each in diagnostics if each.is_serious and each.line is not None)
-    found = [*map(_of_diagnostic, serious)]
-    places: list[tuple[str | None, int | None]] = [*_places(error)]
-    if not found and not places:
-        places = [((*error.subject("place"), error.context.get("file"))[0], None)]
-    yield from found
-    for file, line in places:
-        yield Annotation("error", error.kind, _error_text(error), file, line)
-
-
-def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
-    """Yield the file and line of a mistake in a text, and of a fault in the source."""
-    for match in map(_PLACE.fullmatch, error.subject("place")):
-        if match is not None:
-            yield match["file"], int(match["line"])
-    for place in error.places:
-        if place.file is not None and place.line is not None:
-            yield place.file, place.line
-
-
-def _of_launch(report: LaunchReport) -> Iterator[Annotation]:
-    for outcome in report.outcomes:
-        result, error = outcome.result, outcome.error
-        title = f"{os.path.basename(report.image)} on {outcome.device}"
-        if result is not None:
-            yield from _of_result(result)
-            if result.failures:
-                failures = "\n".join(f"failed: {each}" for each in result.failures)
-                yield Annotation("error", title, failures, report.image)
-        if error is not None:
-            yield from _of_findings(error.findings)
-            yield from of_error(error)
-
-
-def _of_spec(report: SpecReport) -> Iterator[Annotation]:
-    from cudarun.report.spec_tables import failure_text  # rich would delay the start of the work
-
-    for case in report.cases:
-        if case.verdict == "failed":
-            title = f"{case.label} on {case.device}"
-            yield Annotation("error", title, failure_text(case), report.spec, case.line)
-            # In the kernel's source, where that is known.
-            if case.result is not None:
-                yield from _of_result(case.result)
-            if case.error is not None:
-                yield from _of_findings(case.error.findings)
-                yield from (each for each in of_error(case.error) if each.line is not None)
-        elif case.result is not None:
-            yield from _of_warnings(case.result)
-
-
-def _of_result(result: LaunchResult) -> Iterator[Annotation]:
-    yield from _of_findings(result.findings)
-    yield from _of_warnings(result)
-
-
-def _of_warnings(result: LaunchResult) -> Iterator[Annotation]:
-    for warning in result.diagnostics:
-        if warning.severity == "warning" and warning.line is not None:
-            yield _of_diagnostic(warning)
-
-
-def _of_findings(findings: Iterable[LaunchFinding]) -> Iterator[Annotation]:
-    """Yield the findings of detectors at the last of their accesses that has a source line."""
-    for finding in findings:
-        lines = [f"data {finding.summary}" if finding.kind == "race" else finding.summary]
-        for each in finding.places:
-            lines.append(f"{each.access} at {each.source or f'PTX line {each.ptx_line}'}")
-        matches = (_PLACE.fullmatch(each.source or "") for each in reversed(finding.places))
-        if match := next(filter(None, matches), None):
-            place = match["file"], int(match["line"])
-            yield Annotation("error", finding.kernel, "\n".join(lines), *place)
-
-
-def _of_diagnostic(diagnostic: Diagnostic) -> Annotation:
-    level: Literal["error", "warning"] = "error" if diagnostic.is_serious else "warning"
-    return Annotation(level, diagnostic.tool, diagnostic.message, diagnostic.file, diagnostic.line)
-
-
-def _error_text(error: CudarunError) -> str:
-    hint = f"\nhint: {error.hint}" if error.hint else ""
-    log = f"\n{error.log}" if error.log else ""
-    return f"{error}{log}{hint}"
 
 
 # --- the summary ----------------------------------------------------------------------------------
@@ -216,7 +101,18 @@ def _cell(text: str) -> str:
 # --- the notation ---------------------------------------------------------------------------------
 
 
-def _in_repository(file: str) -> str:
+def workflow_command(annotation: Annotation) -> str:
+    """Return an annotation as a workflow command."""
+    file = None if annotation.file is None else in_repository(annotation.file)
+    properties = ",".join(
+        f"{name}={_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in (("file", file), ("line", annotation.line), ("title", annotation.title))
+        if value is not None
+    )
+    return f"::{annotation.level} {properties}::{_data(annotation.message)}"
+
+
+def in_repository(file: str) -> str:
     """Return a path from the root of the repository, which annotations refer to."""
     root = os.environ.get("GITHUB_WORKSPACE")
     path = os.path.abspath(file)

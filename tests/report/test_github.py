@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from cudarun.base.fault_place import FaultPlace
 from cudarun.cli import main
 from cudarun.model.detectors import LaunchFinding, MemoryAccess
 from cudarun.model.spec import CaseReport, SpecReport
-from cudarun.report.github import Annotation, GithubRenderer, of_error
+from cudarun.report.annotations import Annotation, of_error
+from cudarun.report.github import GithubRenderer, workflow_command
 from cudarun.report.renderer import TableStyle
 
 LOG = (
@@ -24,20 +26,21 @@ ACCESSES = tuple(
     for access, ptx_line, source in (("store", 5, "src/k.cu:11"), ("load", 6, None))
 )
 MASK = LaunchFinding("sync", "f", *[None] * 6, ACCESSES[:1], 1, "empty member mask")
+_error, _warning = (partial(Annotation, level, "Check") for level in ("error", "warning"))
 RACE = LaunchFinding("race", "f", "shared", "part", 0, None, 0, 4, ACCESSES, 1)
 
 
 @pytest.mark.parametrize(
     ("annotation", "line"),
     [
-        (Annotation("error", "a, b: c", "50 %\nmore"), "::error title=a%2C b%3A c::50 %25%0Amore"),
-        (Annotation("warning", "t", "m", "k.cu", 3), "::warning file=k.cu,line=3,title=t::m"),
-        (Annotation("error", "t", "::error::x\r\n", "a,b"),
+        (_error("a, b: c", "50 %\nmore"), "::error title=a%2C b%3A c::50 %25%0Amore"),
+        (_warning("t", "m", "k.cu", 3), "::warning file=k.cu,line=3,title=t::m"),
+        (_error("t", "::error::x\r\n", "a,b"),
          "::error file=a%2Cb,title=t::::error::x%0D%0A"),
     ],
 )  # fmt: skip
 def test_the_notation(annotation: Annotation, line: str) -> None:
-    assert str(annotation) == line
+    assert workflow_command(annotation) == line
 
 
 def test_paths_from_the_root_of_the_repository(
@@ -46,9 +49,9 @@ def test_paths_from_the_root_of_the_repository(
     (tmp_path / "kernels").mkdir()
     monkeypatch.chdir(tmp_path / "kernels")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
-    assert str(Annotation("error", "t", "m", "k.cu")) == "::error file=kernels/k.cu,title=t::m"
+    assert workflow_command(_error("t", "m", "k.cu")) == "::error file=kernels/k.cu,title=t::m"
     elsewhere = os.path.join(os.sep, "elsewhere", "k.cu")
-    assert f"file={elsewhere}," in str(Annotation("error", "t", "m", elsewhere))
+    assert f"file={elsewhere}," in workflow_command(_error("t", "m", elsewhere))
 
 
 def test_a_case_is_annotated_in_the_spec_and_in_the_source(
@@ -87,7 +90,7 @@ def test_errors_before_a_report(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     captured = capsys.readouterr()
     assert "::error title=RequestError::--json and --format github cannot be" in captured.out
     [annotation] = of_error(RequestError("wrong", hint="do this"))
-    assert annotation == Annotation("error", "RequestError", "wrong\nhint: do this")
+    assert annotation == Annotation("error", "RequestError", "RequestError", "wrong\nhint: do this")
 
 
 def test_messages_of_assertions_are_no_commands(

@@ -109,8 +109,9 @@ def _what(result: LaunchResult | None, error: CudarunError | None) -> str | None
         )
         return "; ".join((findings[0].summary, *accesses))
     if error is not None:
-        diagnostics = error.diagnostics if isinstance(error, Diagnosed) else ()
-        messages = (each.message for each in diagnostics if each.is_serious)
+        if not isinstance(error, Diagnosed):
+            return "; ".join((str(error), *(error.log or "").splitlines()[:1]))
+        messages = (each.message for each in error.diagnostics if each.is_serious)
         return ": ".join((str(error), *islice(messages, 1)))
     if result is None:
         return None

@@ -38,9 +38,10 @@ PROMPT = "(debug) "
 # What a debugged launch has no use for: it runs once, interpreted, and has no report.
 _LEFT_OUT = frozenset(
     {
-        *("sanitize", "dry_run", "filter_text", "listed", "fail_fast", "candidates", "best"),
-        *("junit", "output_format", "confine", "write_spec", "together", "timeout", "trace"),
+        *("sanitize", "dry_run", "filter_text", "listed", "fail_fast", "budget", "candidates"),
+        *("best", "junit", "output_format", "confine", "write_spec", "together", "timeout"),
         *(
+            "trace",
             "devices",
             "engine",
             "cpu_threads",

@@ -18,6 +18,7 @@ from cudarun.commands import completion
 from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
 from cudarun.commands.help import is_image_name
 from cudarun.commands.launch_options import engine_options, launch_options
+from cudarun.commands.numbers import seconds
 from cudarun.commands.options import (
     compile_options,
     progress_display,
@@ -111,7 +112,17 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     is_flag=True,
     help="List the selected cases of --spec and stop; requires no GPU.",
 )
-@_of_spec("--fail-fast", is_flag=True, help="Stop after the first failing case of --spec.")
+@_of_spec(
+    "--fail-fast",
+    is_flag=True,
+    help="Stop after the first failing case of --spec; with candidates, only those of its own.",
+)
+@_of_spec(
+    "--budget SECONDS",
+    type=seconds,
+    help="Time limit in seconds of all cases of --spec, or of each candidate; exit code 6 when "
+    "exceeded.  [default: none]",
+)
 @_of_spec(
     "--candidate FILE[:KERNEL]",
     "candidates",
@@ -131,10 +142,11 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     "output_format",
     group=OptionGroup.OUTPUT,
     scope=OptionScope.RUN,
-    type=click.Choice(["table", "brief", "github", "jsonl"]),
+    type=click.Choice(["table", "brief", "github", "jsonl", "sarif"]),
     default="table",
     help="Output: tables, a few lines for each failure, tables with annotations and a job summary "
-    "of GitHub Actions, or with --spec a JSON document in a line for each case and candidate.",
+    "of GitHub Actions, with --spec a JSON document in a line for each case and candidate, or the "
+    "failures as SARIF.",
 )
 @option(
     "--allow-python",
@@ -326,6 +338,7 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
 
         listed = tuple(case.listed() for case in _cases(values, where))
         return finish(SpecListing(values["spec"], listed), renderer)
+    from cudarun.session.spec.limits import CandidateLimits
     from cudarun.session.spec.parent import device_runs, run_spec
 
     with device_runs(where) as runs:  # the workers start while the spec is read
@@ -340,7 +353,7 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
             values["spec"],
             cases,
             runs,
-            fail_fast=values["fail_fast"],
+            limits=CandidateLimits(values["budget"] or None, fail_fast=values["fail_fast"]),
             display=progress_display(where, quiet=quiet),
             on_case=renderer.add,
             keep=not renderer.streams,

@@ -33,8 +33,8 @@ def chosen_renderer() -> Renderer:
 def _renderer(context: click.Context) -> Renderer:
     options = context.params
     chosen = options.get("output_format", "table")
-    if chosen == "jsonl" and options["listed"]:
-        raise conflict("--format jsonl", "--list", "use --json")
+    if chosen in ("brief", "jsonl", "sarif") and options["listed"]:
+        raise conflict(f"--format {chosen}", "--list", "use --json")
     if options["as_json"]:
         if chosen != "table":
             raise conflict("--json", f"--format {chosen}")
@@ -49,6 +49,10 @@ def _renderer(context: click.Context) -> Renderer:
         from cudarun.report.brief import BriefRenderer
 
         return BriefRenderer()
+    if chosen == "sarif":
+        from cudarun.report.sarif import SarifRenderer
+
+        return SarifRenderer()
     if chosen == "markdown":
         from cudarun.report.markdown import MarkdownRenderer
 

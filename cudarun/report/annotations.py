@@ -1,4 +1,4 @@
-"""Annotations: what is wrong, at places in the repository, for GitHub, SARIF and short answers."""
+"""Annotations: failures at places in the repository, for GitHub, SARIF and short answers."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.json_documents import validate
+from tests.support.servers import KERNELS
 
 if TYPE_CHECKING:
     from conftest import Ran, Run
@@ -202,3 +203,82 @@ def test_the_first_error_of_a_compiler_is_in_the_line_of_a_candidate(
     assert ran.code == 4
     reason = r'open.cu: NVRTC: the source does not compile: expected a ";" \(\S*open.cu:1:56\)'
     assert re.search(reason, ran.out.splitlines()[-2])
+
+
+FAILING = """
+[defaults]
+image = "a.ptx"
+threads = 1
+[[launch]]
+name = "first"
+kernel = "fill"
+args = ["y=i32[1]", "k=i32:3"]
+check = ["y == 4"]
+[[launch]]
+name = "second"
+kernel = "{kernel}"
+[[launch]]
+name = "third"
+kernel = "say"
+"""
+FAULTY = """\
+extern "C" __global__ void f(int *y, int n) {
+    if (n > 0)
+        y[1 << 28] = n;
+}
+"""
+
+
+@pytest.fixture
+def two_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.ptx").write_text(KERNELS)
+    Path("b.ptx").write_text(
+        KERNELS.replace("st.global.u32 [%y], %k", "mov.u32 %k, 4; st.global.u32 [%y], %k")
+    )
+
+
+def verdicts(ran: Ran) -> dict[str, list[str]]:
+    """The verdicts of the cases of each candidate."""
+    found: dict[str, list[str]] = {}
+    for document in lines(ran)[:-1]:
+        if document["schema"] == "cudarun/launch-case/1":
+            found.setdefault(document["candidate"], []).append(document["verdict"])
+    return found
+
+
+CANDIDATES = ("-d", "cpu", "--candidate", "a.ptx", "--candidate", "b.ptx", "--format", "jsonl")
+
+
+def test_fail_fast_stops_only_the_candidate_that_fails(run: Run, two_candidates: None) -> None:
+    Path("s.toml").write_text(FAILING.format(kernel="say"))
+    ran = run("launch", "--spec", "s.toml", *CANDIDATES, "--fail-fast")
+    assert verdicts(ran) == {"a.ptx": ["failed", "skipped", "skipped"], "b.ptx": ["passed"] * 3}
+
+
+def test_each_candidate_has_its_own_budget(run: Run, two_candidates: None) -> None:
+    """The endless kernel fails at the end of the budget, and the next case is not run."""
+    Path("s.toml").write_text(FAILING.format(kernel="endless"))
+    ran = run("launch", "--spec", "s.toml", *CANDIDATES, "--budget", "1")
+    assert ran.code == 6
+    cases = [each for each in lines(ran) if each["schema"] == "cudarun/launch-case/1"]
+    passed = "the time of the candidate has passed: 1 s (--budget)"
+    reasons = [each["reason"] for each in cases if each["name"] in ("second", "third")]
+    assert reasons == [passed, f"not run: {passed}"] * 2
+    assert verdicts(ran)["b.ptx"] == ["passed", "failed", "skipped"]
+
+
+def test_sarif_has_the_lines_of_the_kernel(run: Run, two_candidates: None) -> None:
+    Path("f.cu").write_text(FAULTY)
+    words = ("launch", "f.cu", "-d", "cpu", "--threads", "1", "y=i32[1]", "n=1")
+    [result] = json.loads(run(*words, "--format", "sarif").out)["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("DeviceFailed", "error")
+    assert result["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "f.cu"},
+        "region": {"startLine": 3},
+    }
+    Path("s.toml").write_text(FAILING.format(kernel="say"))
+    ran = run("launch", "--spec", "s.toml", "-d", "cpu", "--format", "sarif")
+    [result] = json.loads(ran.out)["runs"][0]["results"]
+    assert result["ruleId"] == "Check"
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 5}

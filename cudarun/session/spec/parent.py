@@ -26,6 +26,7 @@ from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.driver.devices import describe
 from cudarun.session.launch.parent import LaunchJob, ReferenceJob, prefetch
 from cudarun.session.spec.case import Case
+from cudarun.session.spec.limits import CandidateLimits
 from cudarun.session.spec.ranking import Ranking
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
 from cudarun.session.workers.job import ADDRESS_ATTEMPTS, Devices, Job, JobTask, answers_of
@@ -93,7 +94,7 @@ def run_spec(
     cases: Sequence[Case],
     runs: DeviceRuns,
     *,
-    fail_fast: bool = False,
+    limits: CandidateLimits | None = None,
     display: ProgressDisplay | None = None,
     on_case: Callable[[CaseReport], object] = lambda case: None,
     meanwhile: Callable[[], object] = lambda: None,
@@ -106,7 +107,7 @@ def run_spec(
         origin: The name of the spec.
         cases: The cases, in order.
         runs: The result of `device_runs`.
-        fail_fast: Stop after the first failing case.
+        limits: The ends of candidates before their last cases; by default none.
         on_case: Called with each completed case.
         meanwhile: Called several times a second.
         keep: Include each case's result in the report, which may need too much memory if
@@ -122,17 +123,16 @@ def run_spec(
         for run in runs.of(case.devices):
             chosen.setdefault(run, []).append(case)
     done: list[CaseReport] = []
+    limits = limits or CandidateLimits()
     ranking = Ranking(best)
 
     def settled(report: CaseReport) -> None:
         if display is not None:
             display.end()
+        limits.add(report)
         ranking.add(report)
         on_case(report)
         done.append(report if keep else replace(report, result=None, error=None, output=""))
-
-    def stopped() -> bool:
-        return fail_fast and any(report.verdict == "failed" for report in done)
 
     def update() -> None:
         meanwhile()
@@ -143,7 +143,7 @@ def run_spec(
             display.update([run.progress for run in busy if run.progress is not None])
 
     try:
-        runs.pool.run([run.steps(own, settled, stopped) for run, own in chosen.items()], update)
+        runs.pool.run([run.steps(own, settled, limits) for run, own in chosen.items()], update)
     finally:
         if display is not None:
             display.end()
@@ -184,6 +184,7 @@ class DeviceRun:
         self._losses = 0  # workers that had to be replaced
         self._began = 0.0  # of the case
         self._next: _Place | None = None  # the place of the next case
+        self._limits = CandidateLimits()
         pool.reserve(self._place(devices, target.context))
 
     def meanwhile(self) -> None:
@@ -196,15 +197,16 @@ class DeviceRun:
         self,
         cases: Sequence[Case],
         settled: Callable[[CaseReport], None],
-        stopped: Callable[[], bool],
+        limits: CandidateLimits,
     ) -> Steps[None]:
         """Run every case.
 
         Args:
             cases: The cases, in order.
             settled: Called with each case's report.
-            stopped: Returns whether to stop.
+            limits: The ends of candidates.
         """
+        self._limits = limits
         fatal = [index for index, case in enumerate(cases[:-1]) if case.ends_worker]
         last_fatal = max(fatal, default=-1)  # the last case that is expected to end its worker
         surprises = 0  # workers lost to other cases
@@ -213,8 +215,8 @@ class DeviceRun:
             report = partial(_case_report, case, self.label)
             if case.skip is not None:
                 settled(report("skipped", case.skip))
-            elif stopped():
-                settled(report("skipped", "not run: an earlier case failed (--fail-fast)"))
+            elif (reason := limits.reason(case)) is not None:
+                settled(report("skipped", reason))
             else:
                 losses, others = self._losses, len(cases) - index - 1
                 # A spare is useful where a case is expected to end its worker, and where the losses
@@ -232,7 +234,7 @@ class DeviceRun:
         if case.request is None:
             return _judged(case, self.label, None, case.refused, 0.0, "")
         place = self._place(self._devices, case.context)
-        timeout = case.timeout
+        timeout = self._limits.timeout(case)
         if spare:  # in addition to the one that is busy or about to be
             self.pool.reserve(place, 1 if place in self._at_work else 2)
         ready = yield from self._prepare(place, where, timeout)
@@ -271,6 +273,7 @@ class DeviceRun:
             self._restart(place, ready, job.addresses)
             answer = yield from self._ask(place, job, timeout)
         seconds = time.monotonic() - started
+        self._limits.explain(case, answer.error)
         return _judged(case, self.label, answer.value, answer.error, seconds, answer.output)
 
     def _restart(

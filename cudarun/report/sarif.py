@@ -1,0 +1,58 @@
+"""Failures as SARIF 2.1.0 (OASIS), which code scanning of GitHub shows at their lines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cudarun import __version__
+from cudarun.report.annotations import Annotation, of_launch, of_spec
+from cudarun.report.github import in_repository
+from cudarun.report.renderer import Renderer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cudarun.model.report import Report
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+class SarifRenderer(Renderer):
+    """One document with a result for each annotation."""
+
+    owns_stdout = True
+
+    def end(self, report: Report) -> None:
+        """Write the document."""
+        found: Iterable[Annotation] = ()
+        if report.tag == "launch":
+            found = of_launch(report)
+        elif report.tag == "launch-spec":
+            found = of_spec(report)
+        results = [*map(_result, dict.fromkeys(found))]
+        rules = sorted({each["ruleId"] for each in results})
+        driver = {
+            "name": "cudarun",
+            "version": __version__,
+            "rules": [{"id": rule} for rule in rules],
+        }
+        run = {"tool": {"driver": driver}, "results": results}
+        document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+        click.echo(json.dumps(document, indent=2))
+
+
+def _result(annotation: Annotation) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "ruleId": annotation.rule,
+        "level": annotation.level,
+        "message": {"text": f"{annotation.title}: {annotation.message}"},
+    }
+    if annotation.file is not None:
+        place: dict[str, Any] = {"artifactLocation": {"uri": in_repository(annotation.file)}}
+        if annotation.line is not None:
+            place["region"] = {"startLine": annotation.line}
+        found["locations"] = [{"physicalLocation": place}]
+    return found

@@ -11,12 +11,13 @@ from cudarun.base.process import reopen_standard_streams
 
 
 class CommandStreams:
-    """Files in memory for the output of commands, and the null device between commands."""
+    """Files in memory for the output of commands; between commands stdin and stdout are nowhere."""
 
     def __init__(self) -> None:
         self._nowhere = os.open(os.devnull, os.O_RDWR)
         self._memory = [os.memfd_create(f"cudarun-{name}") for name in ("stdout", "stderr")]
-        self._use([self._nowhere] * 3)
+        self._between = [self._nowhere, self._nowhere, os.dup(2)]
+        self._use(self._between)
 
     @contextmanager
     def merged(self) -> Iterator[dict[str, str]]:
@@ -61,7 +62,7 @@ class CommandStreams:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError):  # the command has reported it
                     stream.flush()
-            self._use([self._nowhere] * 3)
+            self._use(self._between)
 
     @staticmethod
     def _use(files: Sequence[int]) -> None:

@@ -26,6 +26,8 @@ from cudarun.emulator.tiers import (
     order_reason,
 )
 
+_cores = cache(available_cores)  # a kept process would read the files of its groups for each launch
+
 AUTO = "auto"
 MODES = (AUTO, INTERPRET, COMPILE)
 MOST_THREADS = 1024
@@ -110,7 +112,7 @@ class Engines:
         self.in_order = in_order
         self.is_default = is_default
         self.tiers = tiers
-        self.threads = threads or available_cores()
+        self.threads = threads or _cores()
         self.notes: dict[str, EngineNote] = {}
         self.has_refused = False
 

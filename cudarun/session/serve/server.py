@@ -10,11 +10,12 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections import deque
 from contextlib import suppress
 
 from cudarun.base import machine
-from cudarun.base.errors import Interrupted, WorkerDied
+from cudarun.base.errors import CudarunError, Interrupted, WorkerDied
 from cudarun.session.serve.clients import Client, PendingRequest
 from cudarun.session.serve.messages import ServerRequest
 from cudarun.session.serve.socket_file import is_of_this_user
@@ -23,6 +24,7 @@ from cudarun.session.workers.service_messages import ServiceEnded
 
 _FEWEST_JOBS = 4
 _CHUNK = 1 << 16
+_PAUSE = 1.0  # seconds
 _EMPTY_KERNEL = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry f() { ret; }\n"
 
 
@@ -50,7 +52,11 @@ class Server:
         """Serve the clients that connect to a socket, until a signal ends the process."""
         self._start_thread()
         while True:
-            accepted, _ = connection.accept()
+            try:
+                accepted, _ = connection.accept()
+            except OSError as error:  # no descriptor is free
+                _report(error)
+                continue
             if is_of_this_user(accepted):
                 self._start(accepted)
             else:
@@ -119,18 +125,18 @@ class Server:
                 self._idle -= 1
                 pending = self._waiting.popleft()
                 pending.service = service
+            failure: CudarunError | None = None
             try:
                 members = service.call(pending.request, pending.files, pending.tell)
             except ServiceEnded as error:
-                members = None
                 failure = WorkerDied(str(error))
             with self._changed:
                 pending.service = None
-            if members is None:
-                pending.fail(failure)
-            else:
+            if failure is None:
                 pending.answer(members)
-            if members is None or pending.is_canceled:
+            else:  # a signal that came before the command has ended the process, too
+                pending.fail(Interrupted("canceled") if pending.is_canceled else failure)
+            if failure is not None or pending.is_canceled:
                 with self._changed:
                     self._services.discard(service)
                 service.end()
@@ -138,14 +144,25 @@ class Server:
 
     def _new_service(self) -> ServiceProcess:
         """Start a service process that is ready for commands."""
-        with self._changed:
-            if self._has_ended:
-                sys.exit()  # the thread
-            service = ServiceProcess(keeps_gpus=True)
-            self._services.add(service)
+        service: ServiceProcess | None = None
+        while service is None:
+            try:
+                with self._changed:
+                    if self._has_ended:
+                        sys.exit()  # the thread
+                    service = ServiceProcess(keeps_gpus=True)
+                    self._services.add(service)
+            except OSError as error:
+                _report(error)
         with suppress(ServiceEnded):  # the next command reports it
             service.call(self._first, ())
         return service
+
+
+def _report(error: OSError) -> None:
+    """Report what the operating system refuses, and wait until it may have what is needed."""
+    print(f"note: {error.strerror}", file=sys.stderr)
+    time.sleep(_PAUSE)
 
 
 def _copy_stdin(connection: socket.socket) -> None:

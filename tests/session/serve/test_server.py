@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -238,6 +239,28 @@ def test_one_server_at_a_path(tmp_path: Path) -> None:
         listening(str(path.parent / "b.sock")).__enter__()
     with pytest.raises(Exception, match="at most 107 bytes"):
         listening(str(tmp_path / ("x" * 108))).__enter__()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_other_users_are_told_apart() -> None:
+    """Also where they can connect, which the mode of the socket prevents."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        path = os.path.join(folder, "a.sock")
+        with listening(path) as server_socket:
+            os.chmod(path, 0o666)
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    os.setuid(12345)
+                    with socket.socket(socket.AF_UNIX) as client:
+                        client.connect(path)
+                finally:
+                    os._exit(0)
+            accepted, _ = server_socket.accept()
+            with accepted:
+                assert not is_of_this_user(accepted)
+            os.waitpid(pid, 0)
 
 
 def test_a_signal_ends_all(tmp_path: Path) -> None:

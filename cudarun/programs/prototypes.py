@@ -10,6 +10,8 @@ A row of ``tables/NAME.txt`` is one of::
     since VERSION DOCUMENTED NAME the version of CUDA that introduced a form of a driver function
     error NUMBER NAME TEXT        an error
 
+``nvml.txt`` has names alone: of functions of the management library that are not supported.
+
 A call is marshalled in slots of 8 bytes: one for each parameter, more for a structure by value.
 """
 

@@ -25,7 +25,7 @@ _RUNTIMES = {"cudart12": ("libcudart.so.12", 12090), "cudart13": ("libcudart.so.
 
 def build_cuda_libraries(folder: Path) -> None:
     """Build the libraries of CUDA in a folder; `RequestError` if they cannot be built."""
-    tables = [prototypes.table_path(each) for each in prototypes.LIBRARIES]
+    tables = [prototypes.table_path(each) for each in (*prototypes.LIBRARIES, "nvml")]
     sources = [*sorted(_SOURCES.glob("*.[ch]")), *tables, Path(prototypes.__file__), Path(__file__)]
     build_libraries(folder, "exec", sources, lambda: _options(folder))
     shutil.copy(_SOURCES / "ptxas.sh", folder / ASSEMBLER)
@@ -48,7 +48,9 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
         ),
     }
     driver = os.fspath(folder / "libcuda.so.1")
-    made[_MANAGEMENT] = (_source("nvml.c"), driver, *linked, f"-Wl,-soname,{_MANAGEMENT}")
+    include = _management_names(folder)
+    name = f"-Wl,-soname,{_MANAGEMENT}"
+    made[_MANAGEMENT] = (include, _source("nvml.c"), driver, *linked, name)
     for table, (name, version) in _RUNTIMES.items():
         include = _generated(folder, table, "runtime.c")
         made[name] = (
@@ -62,6 +64,15 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
         defined = f"-DLINKER_VERSION={major}"
         made[name] = (defined, _source("nvjitlink.c"), *linked, _named(folder, name))
     return made
+
+
+def _management_names(folder: Path) -> str:
+    """Write a row for each function of NVML that is not supported; return the option for it."""
+    include = folder / "nvml"
+    include.mkdir()
+    names = prototypes.table_path("nvml").read_text().split()
+    (include / "names.inc").write_text("".join(f"UNSUPPORTED({each})\n" for each in names))
+    return f"-I{include}"
 
 
 def _named(folder: Path, name: str) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from cudarun.programs.prototypes import LIBRARIES, read_table, table_path
 from cudarun.session.compile.toolkit import find_program
+from cudarun.session.exec import libraries
 from tools.generate_cuda_prototypes import driver_table, runtime_table
 
 _CUDA = 13000
@@ -67,3 +68,15 @@ def test_forms_of_driver_functions_by_version() -> None:
     since = {(base, version): name for version, base, name in read_table("cuda").since}
     assert since["cuMemAlloc", 3020] == "cuMemAlloc_v2"
     assert since["cuCtxCreate", 12050] == "cuCtxCreate_v4"
+
+
+def test_the_management_library_has_each_function_once() -> None:
+    source = (Path(libraries.__file__).parent / "native" / "nvml.c").read_text()
+    own = set(re.findall(r"EXPORT [\w *]*?\b(nvml\w+)\(", source))
+    own |= set(re.findall(r"FIXED\((nvml\w+)", source))
+    names = table_path("nvml").read_text().split()
+    assert names == sorted(set(names))
+    assert not own & set(names)
+    cynvml = pytest.importorskip("cuda.bindings.cynvml")
+    declared = {each for each in cynvml.__pyx_capi__ if each.startswith("nvml")}
+    assert declared <= own | set(names)

@@ -1,7 +1,7 @@
 /* The management library (NVML) of the emulated devices: what programs ask before they use a GPU.
  *
  * It answers by the driver library. What a processor does not have, as temperatures, clocks and
- * links, is not supported; other functions of the library do not exist. */
+ * links, is not supported, as all functions in tables/nvml.txt. */
 #define _GNU_SOURCE
 #include "client.h"
 #include <stdio.h>
@@ -240,34 +240,4 @@ EXPORT int nvmlDeviceGetMigMode(device d, unsigned *current, unsigned *pending) 
 
 #define UNSUPPORTED(name) \
   EXPORT int name(void) { return users ? NOT_SUPPORTED : UNINITIALIZED; }
-UNSUPPORTED(nvmlDeviceGetUtilizationRates)
-UNSUPPORTED(nvmlDeviceGetTemperature)
-UNSUPPORTED(nvmlDeviceGetTemperatureV)
-UNSUPPORTED(nvmlDeviceGetTemperatureThreshold)
-UNSUPPORTED(nvmlDeviceGetPowerUsage)
-UNSUPPORTED(nvmlDeviceGetPowerManagementLimit)
-UNSUPPORTED(nvmlDeviceGetEnforcedPowerLimit)
-UNSUPPORTED(nvmlDeviceGetTotalEnergyConsumption)
-UNSUPPORTED(nvmlDeviceGetFanSpeed)
-UNSUPPORTED(nvmlDeviceGetFanSpeed_v2)
-UNSUPPORTED(nvmlDeviceGetClockInfo)
-UNSUPPORTED(nvmlDeviceGetMaxClockInfo)
-UNSUPPORTED(nvmlDeviceGetApplicationsClock)
-UNSUPPORTED(nvmlDeviceGetPerformanceState)
-UNSUPPORTED(nvmlDeviceGetCurrentClocksThrottleReasons)
-UNSUPPORTED(nvmlDeviceGetSerial)
-UNSUPPORTED(nvmlDeviceGetBoardPartNumber)
-UNSUPPORTED(nvmlDeviceGetEccMode)
-UNSUPPORTED(nvmlDeviceGetTotalEccErrors)
-UNSUPPORTED(nvmlDeviceGetNvLinkState)
-UNSUPPORTED(nvmlDeviceGetNvLinkRemotePciInfo_v2)
-UNSUPPORTED(nvmlDeviceGetNvLinkRemoteDeviceType)
-UNSUPPORTED(nvmlDeviceGetP2PStatus)
-UNSUPPORTED(nvmlDeviceGetTopologyCommonAncestor)
-UNSUPPORTED(nvmlDeviceGetGraphicsRunningProcesses_v3)
-UNSUPPORTED(nvmlDeviceGetProcessUtilization)
-UNSUPPORTED(nvmlDeviceGetDriverModel)
-UNSUPPORTED(nvmlDeviceGetDriverModel_v2)
-UNSUPPORTED(nvmlDeviceSetPersistenceMode)
-UNSUPPORTED(nvmlDeviceSetApplicationsClocks)
-UNSUPPORTED(nvmlEventSetCreate)
+#include "names.inc"

@@ -109,7 +109,7 @@ def cuMemAdvise(devPtr: Handle, count: int, advice: cuda.CUmem_advise, location:
 def cuMemRangeGetAttribute(
     dataSize: int, attribute: cuda.CUmem_range_attribute, devPtr: Handle, count: int
 ) -> object:
-    """Return what a program has said about a range of managed memory."""
+    """Return the advice of a program on a range of managed memory."""
     found = range_attribute(dataSize, attribute, handle_value(devPtr), count)
     return found if int(attribute) == _ACCESSED_BY else found[0]
 

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 
 
 class Advice:
-    """What a program has said about an allocation, each about a range of it."""
+    """The advice on an allocation, each on a range of it."""
 
     def __init__(self) -> None:
         self._given: list[tuple[int, int, Hashable, Hashable]] = []

@@ -27,7 +27,7 @@ class HostMemory(Memory):
     """Memory that the driver allocates for the host and all devices.
 
     Attributes:
-        advice: What the program has said about allocations, by their addresses.
+        advice: The advice on allocations, by their addresses.
     """
 
     def __init__(self, capacity: int) -> None:

@@ -89,7 +89,7 @@ cudaMemDiscardAndPrefetchBatchAsync(dptrs, sizes, count: int, prefetchLocs, pref
         numPrefetchLocs: int, flags: int, stream)
     Discard and prefetch several ranges of managed memory.
 cudaMemRangeGetAttribute(dataSize: int, attribute: enum, devPtr: address, count: int) -> value
-    Return what a program has said about a range of managed memory.
+    Return the advice of a program on a range of managed memory.
 cudaMemset(devPtr: address, value: byte, count: int) = cuMemsetD8
     Set ``count`` bytes.
 cudaMemsetAsync(devPtr: address, value: byte, count: int, stream) = cuMemsetD8Async

@@ -1,7 +1,7 @@
 /* The management library (NVML) of the emulated devices: what programs ask before they use a GPU.
  *
- * It answers by the driver library. What a processor does not have, as temperatures, clocks and
- * links, is not supported, as all functions in tables/nvml.txt. */
+ * It answers by the driver library. Other queries, as those of temperatures, clocks and
+ * links, are not supported, as all functions in tables/nvml.txt. */
 #define _GNU_SOURCE
 #include "client.h"
 #include <stdio.h>

@@ -17,10 +17,10 @@ from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.interprocess import (
     EVENT,
     MEMORY,
+    ExportedFile,
     ImportedMemory,
     SharedCounts,
-    SharedFile,
-    shared_file,
+    exported_file,
 )
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
@@ -41,7 +41,7 @@ def cuIpcGetMemHandle(dptr: Handle) -> cuda.CUipcMemHandle:
         raise Refusal("INVALID_VALUE", "it is not memory of cuMemAlloc")
     offset = buffer.address - buffer.memory.base
     shared = buffer.memory.share()
-    made = SharedFile(MEMORY, os.getpid(), shared, offset, buffer.size, buffer.number)
+    made = ExportedFile(MEMORY, os.getpid(), shared, offset, buffer.size, buffer.number)
     return _filled(cuda.CUipcMemHandle(), made)
 
 
@@ -50,7 +50,7 @@ def cuIpcOpenMemHandle(handle: cuda.CUipcMemHandle, Flags: int) -> cuda.CUdevice
     """Map memory of another process; return the address that it has here."""
     if Flags != _LAZY_PEER_ACCESS:
         raise Refusal("INVALID_VALUE", "Flags must be CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS")
-    found = shared_file(_bytes(handle), MEMORY)
+    found = exported_file(_bytes(handle), MEMORY)
     first = found.offset // _PAGE * _PAGE
     if found not in process.imported:
         size = -(-(found.offset + found.size) // _PAGE) * _PAGE - first
@@ -91,21 +91,21 @@ def cuIpcGetEventHandle(event: EventHandle) -> cuda.CUipcEventHandle:
             process.queues.finish(event.task)
         event.counts = SharedCounts()
     file = event.counts.descriptor
-    made = SharedFile(EVENT, os.getpid(), file, 0, os.fstat(file).st_size, event.handle)
+    made = ExportedFile(EVENT, os.getpid(), file, 0, os.fstat(file).st_size, event.handle)
     return _filled(cuda.CUipcEventHandle(), made)
 
 
 @call(needs_context=True)
 def cuIpcOpenEventHandle(handle: cuda.CUipcEventHandle) -> cuda.CUevent:
     """Return an event that is one of another process."""
-    counts = SharedCounts(shared_file(_bytes(handle), EVENT).open())
+    counts = SharedCounts(exported_file(_bytes(handle), EVENT).open())
     flags = INTERPROCESS | int(cuda.CUevent_flags.CU_EVENT_DISABLE_TIMING)
     made = create_event(process.current(), flags)
     made.counts = counts
     return cuda.CUevent(made.handle)
 
 
-def _filled(structure: T, file: SharedFile) -> T:
+def _filled(structure: T, file: ExportedFile) -> T:
     ctypes.memmove(structure.getPtr(), file.handle(), _BYTES)
     return structure
 

@@ -48,7 +48,7 @@ class _NodeType:
 
     @property
     def _has_context(self) -> bool:
-        """Whether a context follows the parameter."""
+        """True if a context follows the parameter."""
         return self.kind.startswith("MEM")
 
     def declare(self) -> None:

@@ -23,7 +23,7 @@ _FILE = "cudarun-event"
 
 
 @dataclass(frozen=True, slots=True)
-class SharedFile:
+class ExportedFile:
     """A part of a file that another process exports.
 
     Attributes:
@@ -56,14 +56,14 @@ class SharedFile:
         return found
 
 
-def shared_file(handle: bytes, kind: int) -> SharedFile:
+def exported_file(handle: bytes, kind: int) -> ExportedFile:
     """Return what a handle names.
 
     Raises:
         Refusal: It is no handle of this kind, or of this process.
     """
     magic, *values = _HANDLE.unpack(handle)
-    found = SharedFile(*values)
+    found = ExportedFile(*values)
     if magic != _MAGIC or found.kind != kind:
         raise Refusal("INVALID_VALUE", "it is not a handle that was exported")
     if found.process == os.getpid():
@@ -87,7 +87,7 @@ class ImportedMemory(PhysicalMemory):
 
 
 class SharedCounts:
-    """How often an event was recorded, by any process."""
+    """The numbers of the records of an event, by any process."""
 
     def __init__(self, descriptor: int = -1) -> None:
         if descriptor < 0:

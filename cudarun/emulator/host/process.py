@@ -27,7 +27,7 @@ from cudarun.emulator.host.devices import EmulatedDevice, make_devices, memory_s
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, HandleTable, handle_value
 from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
-from cudarun.emulator.host.interprocess import ImportedMemory, SharedFile
+from cudarun.emulator.host.interprocess import ExportedFile, ImportedMemory
 from cudarun.emulator.host.log import ErrorLog
 from cudarun.emulator.host.placed_memory import PlacedMemory
 from cudarun.emulator.host.pools import DevicePools
@@ -88,7 +88,7 @@ class Process:
         self.allocations = DriverAllocations()
         self.graph_addresses: set[int] = set()
         self.virtual = VirtualMemory()
-        self.imported: dict[SharedFile, tuple[int, ImportedMemory]] = {}
+        self.imported: dict[ExportedFile, tuple[int, ImportedMemory]] = {}
         self.stack = ContextStack()
         self.captures = Captures()
         self.devices: tuple[EmulatedDevice, ...] = ()

@@ -68,6 +68,9 @@ class WaitingLanes:
             noted.clear()
         batch.synchronizing.clear()
         batch.failed_waits.clear()
+        launch.excluded = 0
+        if not len(running):  # the last ones have ended
+            return False
         self._note_called(calling)
         for slot in running.tolist():
             self.place(slot)
@@ -81,11 +84,10 @@ class WaitingLanes:
             self._note_running(slot)
         for number, operation in enumerate(self.kernel.code.sites.tests):
             self._note_test(number, operation, slots)
-        launch.excluded = 0
         if len(slots) == launch.resident_blocks:
             begun = int(self.contexts[slots, layout.BLOCK // 8].max()) + 1
             launch.excluded = launch.blocks - begun
-        return len(slots) > 0
+        return True
 
     def lanes(self, slots: Array, offset: int) -> Array:
         """Return the lanes of some slots whose bits are set in a mask of the states."""

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cudarun.emulator import tiers
-from cudarun.emulator.compiled import background, engine
+from cudarun.emulator.compiled import background, engine, runtime
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET
@@ -430,3 +430,19 @@ def test_operations_that_the_program_shares_are_compiled_first(
     made.launch("sums", (2,), (32,), place)
     assert made.read(place, "u4", 1)[0] == 64
     assert engines.notes["sums"].engine == used
+
+
+def test_the_states_of_threads_between_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No block runs when the last one of a part of the launch has ended."""
+    found = []
+
+    def ended(run: Any) -> bool:
+        more = real(run)
+        found.append(run.thread_states())
+        return more
+
+    real = runtime.CompiledRun.run
+    monkeypatch.setattr(runtime.CompiledRun, "run", ended)
+    launched(PLAIN, COMPILE, 2)
+    assert found
+    assert set(found) == {None}

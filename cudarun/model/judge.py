@@ -10,24 +10,11 @@ from cudarun.base.records import dataclass
 # fmt: off
 JudgeRule: TypeAlias = Literal[
     "error", "output", "mismatch", "inputs", "patched", "ended", "timeout", "memory",
-    "launches", "host", "library", "floor",
+    "launches", "host", "library", "floor", "not_shared",
 ]
 # fmt: on
-RULES: dict[JudgeRule, str] = {
-    "error": "loads and runs without an exception",
-    "output": "returns arrays of the reference's types and shapes, and no subclass of them",
-    "mismatch": "computes what the reference computes, for new inputs in every run",
-    "inputs": "changes no input that the reference does not change",
-    "patched": "replaces no function of Python, numpy or PyTorch",
-    "ended": "does not end its process",
-    "timeout": "ends within the time limit",
-    "memory": "stays within the memory limit",
-    "launches": "launches a kernel in every run",
-    "host": "computes its outputs in kernels: these store at least the bytes of the outputs (cpu)",
-    "library": "uses no kernel of PyTorch or of CUDA's libraries (--allow-library)",
-    "floor": "is not faster than the GPU can move the bytes and execute the operations",
-}
-"""What a submission must do, by the rule that it breaks otherwise."""
+"""The rules that ``docs/how-to/judge-submissions.md`` explains, and a case that is no fault: CUDA
+cannot share the memory of the problem with the process (``not_shared``)."""
 
 
 @dataclass(frozen=True, slots=True)

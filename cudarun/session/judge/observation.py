@@ -46,7 +46,7 @@ class LaunchObservation:
     @property
     def launches(self) -> int:
         """The launches of the program's own kernels."""
-        return sum(each.launches for each in self.kernels if each.kernel not in self.library)
+        return sum(each.launches for each in self.kernels if not _LIBRARY.search(each.kernel))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, get_args
 
 from cudarun.base.errors import ExpectationFailed, RequestError
 from cudarun.model.judge import JudgedCase, JudgedSubmission, JudgeReport, JudgeRule
@@ -42,10 +42,6 @@ class RuleBroken(Exception):
     def __init__(self, rule: JudgeRule, message: str) -> None:
         super().__init__(message)
         self.rule: JudgeRule = rule
-
-
-class _NotShared(Exception):
-    """The device memory of the problem cannot be opened in the process of the submission."""
 
 
 def judge(request: JudgeRequest, progress: Callable[[str], object]) -> JudgeReport:
@@ -150,9 +146,8 @@ class _Judgement:
         """Run all cases, then apply the rules of the launches."""
         request = self._request
         with observed_device(request.device, self._observed, request.timeout) as device:
-            try:
-                self._run(device, shares_network=False)
-            except _NotShared:
+            self._run(device, shares_network=False)
+            if self._broken is not None and self._broken.rule == "not_shared":
                 self._run(device, shares_network=True)
             observation = device.finish()
         rules = {each.rule: each for each in self._broken_by(observation)}
@@ -173,11 +168,8 @@ class _Judgement:
         )
 
     def _run(self, device: ObservedDevice, *, shares_network: bool) -> None:
-        """Run all cases in a process, until the submission breaks a rule.
-
-        Raises:
-            _NotShared: The process cannot open the memory of the problem.
-        """
+        """Run all cases in a process, until the submission breaks a rule."""
+        self._broken = None
         try:
             with self._program(device, shares_network=shares_network) as program:
                 self._notes = tuple(confinement_notes(program))
@@ -243,11 +235,10 @@ class _Judgement:
         except TimeoutError:
             raise RuleBroken("timeout", f"no answer to '{do}' after {limit:g} s") from None
         except ValueError:
-            raise RuleBroken("error", "its process writes to the judge") from None
-        if "not_shared" in answer:
-            raise _NotShared(answer["not_shared"])
-        if not isinstance(answer, dict) or answer.get("rule"):
-            raise RuleBroken(_rule(answer), str(dict(answer).get("message", ""))[-_MOST_OUTPUT:])
+            answer = {"rule": "error", "message": "its process writes to the judge"}
+        if not isinstance(answer, dict) or answer:
+            message = answer.get("message", "") if isinstance(answer, dict) else answer
+            raise RuleBroken(_rule(answer), str(message)[-_MOST_OUTPUT:])
 
     def _judge_case(self, program: LineProgram, index: int) -> None:
         """Run a case with new inputs in every run, and compare.
@@ -270,19 +261,21 @@ class _Judgement:
         times: list[float] = []
         reference: list[float] = []
         for run in range(self._request.runs):
+            program.send(signal.SIGSTOP)  # it does not see the inputs before the clock starts
             problem.call(do="inputs", seed=seed + run + 1)
             start = time.perf_counter()
+            program.send(signal.SIGCONT)
             self._call(program, "run")
             times.append(time.perf_counter() - start)
             program.send(signal.SIGSTOP)  # nothing changes the outputs that are compared
             found = problem.call(do="check")
-            program.send(signal.SIGCONT)
             if found:
                 raise RuleBroken(found["rule"], f"run {run + 1}: {found['message']}")
             if problem.is_gpu:
                 start = time.perf_counter()
                 problem.call(do="time")
                 reference.append(time.perf_counter() - start)
+        program.send(signal.SIGCONT)
         self._runs += self._request.runs
         self._stored += self._request.runs * facts["sizes"][1]
         case = JudgedCase(problem.cases[index], self._request.runs)
@@ -308,10 +301,10 @@ class _Judgement:
 
 
 def _rule(answer: Any) -> JudgeRule:
-    from cudarun.model.judge import RULES
-
+    """Return the rule in an answer, which can be anything."""
+    rules: tuple[JudgeRule, ...] = get_args(JudgeRule)
     found = answer.get("rule") if isinstance(answer, dict) else None
-    return next((each for each in RULES if each == found), "error")
+    return next((each for each in rules if each == found), "error")
 
 
 def refuse_too_fast(seconds: float, facts: dict[str, Any], speeds: tuple[float, float]) -> None:

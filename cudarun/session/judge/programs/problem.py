@@ -95,7 +95,9 @@ class Problem:
 
     def facts(self) -> dict[str, Any]:
         """Return the cases, and the folders that Python imports from."""
-        names = [", ".join(f"{k}={v}" for k, v in each.items()) or "inputs" for each in self._cases]
+        names = [
+            ", ".join(f"{k}={v}" for k, v in each.items()) or "get_inputs()" for each in self._cases
+        ]
         own = (getattr(self._module, name, None) for name in ("rtol", "atol"))
         given = zip(self._tolerance, own, strict=True)
         self._tolerance = tuple(b if a is None else a for a, b in given)

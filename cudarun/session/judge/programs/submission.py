@@ -48,7 +48,7 @@ def main() -> None:
             getattr(submission, task.pop("do"))(**task)
             answer = {}
         except NotShared as error:
-            answer = {"not_shared": str(error)}
+            answer = {"rule": "not_shared", "message": str(error)}
         except Refused as error:
             answer = {"rule": error.rule, "message": str(error)}
         except Exception as error:
@@ -169,8 +169,15 @@ class Submission:
         for module, known in self._known.items():
             now = _functions(module)
             for name, function in known.items():
-                if now.get(name) is not function:
+                if now.get(name) is not function and not _is_of_torch(now.get(name)):
                     raise Refused("patched", f"the submission replaces {module}.{name}")
+
+
+def _is_of_torch(function: Any) -> bool:
+    """Return whether PyTorch itself has replaced a function, as its compiler does."""
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    torch = sys.modules.get("torch")
+    return torch is not None and file.startswith(os.path.dirname(str(torch.__file__)) + os.sep)
 
 
 def _functions(name: str) -> dict[str, Any]:

@@ -33,16 +33,13 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Numbers that follow from a word: ``iota``, ``rand(-1,1)``, ``eye``.
+    """Numbers that follow from a word: ``iota``, ``rand(-1,1)``, ``eye``."""
 
-    Attributes:
-        word: ``iota``: the sequence start, start + step, …; ``rand``: uniform random numbers in
-            [low, high), ``randint`` integers; ``randn``: normal ones with mean 0 and deviation 1;
-            ``eye``: an identity matrix, 1 where the last two indices are equal, else 0.
-        numbers: The numbers in parentheses, with `DEFAULT_NUMBERS` for those that are missing.
-    """
-
+    # ``iota``: the sequence start, start + step, …; ``rand``: uniform random numbers in [low,
+    # high), ``randint`` integers; ``randn``: normal ones with mean 0 and deviation 1; ``eye``: an
+    # identity matrix, 1 where the last two indices are equal, else 0.
     word: str
+    # The numbers in parentheses, with `DEFAULT_NUMBERS` for those that are missing.
     numbers: tuple[UntypedNumber, ...] = ()
 
     @property

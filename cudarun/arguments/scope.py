@@ -14,19 +14,16 @@ from cudarun.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names that the arguments of a step may use; none in the first step.
+    """The names that the arguments of a step may use; none in the first step."""
 
-    Attributes:
-        buffers: The buffers of earlier steps, by name.
-        values: The values of earlier steps as given, by name: a number without a type gets the
-            type of each parameter that it is passed to.
-        integers: The integers among them, for dimensions and the geometry.
-        objects: The textures and surfaces of earlier steps that have arrays of their own.
-    """
-
+    # The buffers of earlier steps, by name.
     buffers: Mapping[str, BufferSpec] = field(default_factory=dict)
+    # The values of earlier steps as given, by name: a number without a type gets the type of each
+    # parameter that it is passed to.
     values: Mapping[str, Value] = field(default_factory=dict)
+    # The integers among them, for dimensions and the geometry.
     integers: Mapping[str, int] = field(default_factory=dict)
+    # The textures and surfaces of earlier steps that have arrays of their own.
     objects: tuple[ObjectSpec, ...] = ()
 
     def resolved(self, name: str) -> Value | None:

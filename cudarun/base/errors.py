@@ -135,22 +135,10 @@ class CudarunError(Exception):
         origin: An image file as subject.
         operation: An operation as subject, for instance a driver call.
         context: Where it happened, see `ErrorContext`.
-
-    Attributes:
-        kind: The error's name in documents.
-        exit_code: The process status.
-        subjects: All subjects, the outermost first.
-        places: The places of a fault or a hang of the emulated device.
-        warnings: A compiler's, from before, and notes on the arguments: each is a
-            `cudarun.diagnostics.entries.Diagnostic`.
-        findings: What detectors found before: each is a
-            `cudarun.model.detectors.LaunchFinding`.
-        statistics: What was counted before: a `cudarun.model.detectors.LaunchStatistics`.
-        engines: The engines that ran the kernels: each is a `cudarun.model.launch.KernelEngine`.
     """
 
-    kind: ClassVar[ErrorKind] = "WorkerDied"
-    exit_code: ClassVar[ExitCode] = ExitCode.WORKER_DIED
+    kind: ClassVar[ErrorKind] = "WorkerDied"  # the error's name in documents
+    exit_code: ClassVar[ExitCode] = ExitCode.WORKER_DIED  # the process status
 
     def __init__(
         self,
@@ -171,14 +159,20 @@ class CudarunError(Exception):
         self.cuda = cuda
         self.log = log
         self.cause = cause
-        self.subjects: tuple[Subject, ...] = ()
+        self.subjects: tuple[Subject, ...] = ()  # all subjects, the outermost first
         self.of(option=option, origin=origin, operation=operation)
         self.context: dict[str, str] = {}
         self.at(**context)
+        # The places of a fault or a hang of the emulated device.
         self.places: tuple[FaultPlace, ...] = ()
+        # A compiler's, from before, and notes on the arguments: each is a
+        # `cudarun.diagnostics.entries.Diagnostic`.
         self.warnings: tuple[Any, ...] = ()
+        # What detectors found before: each is a `cudarun.model.detectors.LaunchFinding`.
         self.findings: tuple[Any, ...] = ()
+        # What was counted before: a `cudarun.model.detectors.LaunchStatistics`.
         self.statistics: Any = None
+        # The engines that ran the kernels: each is a `cudarun.model.launch.KernelEngine`.
         self.engines: tuple[Any, ...] = ()
 
     @property

@@ -31,9 +31,6 @@ class Confinement:
 
     Links are followed before a path is compared with the folder, in the path and in the folder.
 
-    Attributes:
-        root: Its path without links.
-
     Raises:
         RequestError: It is no folder.
     """
@@ -42,7 +39,7 @@ class Confinement:
         if not os.path.isdir(folder):
             raise RequestError(f"{folder} is not a folder", option="--confine")
         self._folder = folder
-        self.root = os.path.realpath(folder)
+        self.root = os.path.realpath(folder)  # its path without links
 
     def check_case(
         self,
@@ -104,21 +101,15 @@ _ADDED = ("devices", "seed")  # options that the command line of a case has anyw
 
 @dataclass(frozen=True, slots=True)
 class SpecOptions:
-    """Options of the command line that apply to every case.
+    """Options of the command line that apply to every case."""
 
-    Attributes:
-        allows_python: The permission to run functions of ``expect``: ``--allow-python``.
-        overrides: The values that all cases have, by the name of the parameter: of options of the
-            run, and of those that replace the keys of cases.
-        confinement: The folder that no case leaves: ``--confine``.
-        words: These options on a command line, except the seed and the devices.
-        candidates: The images that replace that of each case, one after the other.
-    """
-
-    allows_python: bool = False
+    allows_python: bool = False  # the permission to run functions of ``expect``: ``--allow-python``
+    # The values that all cases have, by the name of the parameter: of options of the run, and of
+    # those that replace the keys of cases.
     overrides: Values = field(default_factory=dict)
-    confinement: Confinement | None = None
-    words: tuple[str, ...] = ()
+    confinement: Confinement | None = None  # the folder that no case leaves: ``--confine``
+    words: tuple[str, ...] = ()  # these options on a command line, except the seed and the devices
+    # The images that replace that of each case, one after the other.
     candidates: tuple[str, ...] = ()
 
 

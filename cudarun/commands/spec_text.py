@@ -56,10 +56,6 @@ class TomlTable(NamedTuple):
 class SpecText:
     """A parsed spec.
 
-    Attributes:
-        tables: The tables of the cases, in order; the value of the steps is a list of tables.
-        is_extensible: False if the cases are one value, ``launch = […]``, which TOML cannot extend.
-
     Raises:
         RequestError: The text is not TOML, exceeds a limit, or has an unknown key.
     """
@@ -67,6 +63,7 @@ class SpecText:
     def __init__(self, path: str, text: str) -> None:
         self.path = path  # its name in messages
         self._lines: dict[tuple[int | None, tuple[str, ...]], int] = {}
+        # False if the cases are one value, ``launch = […]``, which TOML cannot extend.
         self.is_extensible = True
         self._scan(text)
         try:
@@ -83,6 +80,7 @@ class SpecText:
         if not isinstance(defaults, dict):
             raise RequestError(_FORM).of(place=f"{path}:{self._line(None, DEFAULTS)}")
         self.defaults = self._table(None, (DEFAULTS,), defaults)
+        # The tables of the cases, in order; the value of the steps is a list of tables.
         self.tables = [self._case(index, table) for index, table in enumerate(tables)]
 
     def line_of_case(self, index: int) -> int:

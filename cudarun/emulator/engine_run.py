@@ -18,18 +18,14 @@ Interpreter = Callable[[Launch, Callable[[float], object]], int]
 
 @dataclass(frozen=True, slots=True)
 class EngineRun:
-    """A launch, and what runs it.
-
-    Attributes:
-        on_progress: Called from time to time with the completed part, from 0 to 1.
-        threads: The most threads that run compiled code.
-        note: ``note(engine, reason)`` notes the engine, and why: also of a launch that fails.
-    """
+    """A launch, and what runs it."""
 
     launch: Launch
+    # Called from time to time with the completed part, from 0 to 1.
     on_progress: Callable[[float], object]
     interpreter: Interpreter
-    threads: int
+    threads: int  # the most threads that run compiled code
+    # ``note(engine, reason)`` notes the engine, and why: also of a launch that fails.
     note: Callable[[str, str], object]
 
     def interpret(self) -> int:

@@ -92,11 +92,6 @@ class Engines:
         in_order: Whether ``"compile"`` refuses kernels that can see the order of the warps, too.
         is_default: Whether neither the program nor the environment selects the mode.
         tiers: Those that ``"auto"`` decides by.
-
-    Attributes:
-        notes: The engine of the last launch of each kernel, by its name, also of a launch that
-            failed; none for a kernel whose last launch was refused.
-        has_refused: Whether the last launch was refused because it cannot be compiled.
     """
 
     def __init__(
@@ -113,7 +108,10 @@ class Engines:
         self.is_default = is_default
         self.tiers = tiers
         self.threads = threads or _cores()
+        # The engine of the last launch of each kernel, by its name, also of a launch that failed;
+        # none for a kernel whose last launch was refused.
         self.notes: dict[str, EngineNote] = {}
+        # Whether the last launch was refused because it cannot be compiled.
         self.has_refused = False
 
     @staticmethod

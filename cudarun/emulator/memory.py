@@ -103,20 +103,15 @@ def map_fixed(address: int, size: int, file: int, offset: int = 0) -> None:
 
 
 class Memory:
-    """Device memory, or the one memory that holds managed and host-mapped allocations.
-
-    Attributes:
-        notes_writes: Track uninitialized bytes in new allocations.
-        tracks_bytes: Whether an allocation has had bytes to track.
-    """
+    """Device memory, or the one memory that holds managed and host-mapped allocations."""
 
     _advice = mmap.MADV_DONTNEED
 
     def __init__(self, base: int, capacity: int) -> None:
         self.base = base  # the first device address; a multiple of 2 MiB, not 0
         self.capacity = capacity  # the number of bytes that can be allocated at one time
-        self.notes_writes = False
-        self.tracks_bytes = False
+        self.notes_writes = False  # track uninitialized bytes in new allocations
+        self.tracks_bytes = False  # whether an allocation has had bytes to track
         self.used = 0
         self._reserved = 0
         self._file = -1  # the memory, once it is shared

@@ -67,15 +67,11 @@ class KernelTier:
     Args:
         tiers: The tiers of this process.
         launch: The first launch of the kernel.
-
-    Attributes:
-        reason: Why it cannot be compiled; empty if this is not known.
-        thresholds: The amounts of work that decide.
     """
 
     def __init__(self, tiers: Tiers, launch: Launch) -> None:
-        self.reason = ""
-        self.thresholds = tiers.thresholds
+        self.reason = ""  # why it cannot be compiled; empty if this is not known
+        self.thresholds = tiers.thresholds  # the amounts of work that decide
         self._waits = tiers.waits
         self._shows_order = False  # known when it begins to compile: few launches need it
         self._function = launch.kernel_function

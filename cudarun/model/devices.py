@@ -29,21 +29,15 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True)
 class DevicesReport:
-    """The devices of a machine.
-
-    Attributes:
-        devices: The chosen devices, in order.
-        attributes: By the device's label, each CUdevice_attribute by its name without
-            CU_DEVICE_ATTRIBUTE_; ``None`` where the driver does not know it. Empty without
-            ``--attributes``.
-        no_gpu: Why there is no GPU, where emulated devices are listed instead; else
-            ``None``.
-    """
+    """The devices of a machine."""
 
     tag: ClassVar[Literal["devices"]] = "devices"
 
-    devices: tuple[DeviceInfo, ...]
+    devices: tuple[DeviceInfo, ...]  # the chosen devices, in order
+    # By the device's label, each CUdevice_attribute by its name without CU_DEVICE_ATTRIBUTE_;
+    # ``None`` where the driver does not know it. Empty without ``--attributes``.
     attributes: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    # Why there is no GPU, where emulated devices are listed instead; else ``None``.
     no_gpu: str | None = None
 
     exit_code: ClassVar[ExitCode] = ExitCode.OK

@@ -30,17 +30,15 @@ class Renderer(ABC):
 
     A command calls `finish` once. One whose results come one by one calls `begin` before the first
     of them and `add` with each as it comes.
-
-    Attributes:
-        owns_stdout: Whether stdout is one document: a kernel's ``printf`` is then captured.
-        streams: Whether `add` renders what it is given, so that `end` needs only the totals.
-        copies: An existing file that a launch is to copy every buffer to, for a program.
-        files: Write files beside the output, from the whole report.
     """
 
+    # Whether stdout is one document: a kernel's ``printf`` is then captured.
     owns_stdout: bool = False
+    # Whether `add` renders what it is given, so that `end` needs only the totals.
     streams: bool = False
+    # An existing file that a launch is to copy every buffer to, for a program.
     copies: str | None = None
+    # Write files beside the output, from the whole report.
     files: tuple[Callable[[Report], None], ...] = ()
 
     def prepare(self) -> None:

@@ -78,9 +78,6 @@ class Evaluator:
         old: The same before the launch.
         directory: The base of relative paths in ``load(…)``.
         after: Of the operand of ``old(…)``, the values after the launch.
-
-    Attributes:
-        is_vacuous: Whether ``all`` was true of an empty selection of buffers that are not empty.
     """
 
     def __init__(
@@ -91,6 +88,7 @@ class Evaluator:
         directory: Path = Path(),
         after: Values | None = None,
     ) -> None:
+        # Whether ``all`` was true of an empty selection of buffers that are not empty.
         self.is_vacuous = False
         self.after = after or {}
         self.expression = expression

@@ -81,20 +81,15 @@ class KernelCompilation:
     Args:
         program: Its module of PTX.
         detect: The names of the detectors that observe it.
-
-    Attributes:
-        reason: Why it cannot be compiled; empty if it can.
-        is_unobservable: Whether only the detectors are the reason.
-        visible_order: What can see the order of the warps; empty if nothing can.
-        kernel: The compiled kernel; ``None`` until it has been loaded.
     """
 
     def __init__(
         self, function: FunctionCode, program: ModuleCode, *, detect: frozenset[str] = frozenset()
     ) -> None:
-        self.reason = ""
-        self.is_unobservable = False
-        self.visible_order = ""
+        self.reason = ""  # why it cannot be compiled; empty if it can
+        self.is_unobservable = False  # whether only the detectors are the reason
+        self.visible_order = ""  # what can see the order of the warps; empty if nothing can
+        # The compiled kernel; ``None`` until it has been loaded.
         self.kernel: CompiledKernel | None = None
         self._process: CompilerProcess | None = None
         try:

@@ -43,14 +43,6 @@ class KernelModule:
         program: Its module of PTX.
         detect: The names of the detectors that observe it.
 
-    Attributes:
-        code: What the code needs from its caller.
-        origins: The origin of each block of the code.
-        is_parallel: Whether its blocks can run at the same time.
-        has_reductions: Whether it has integer reductions of global memory.
-        visible_order: What can see the order of the warps; empty if nothing can.
-        observation: What detectors need; ``None`` if none observes it.
-
     Raises:
         Untraceable: The kernel cannot be compiled.
     """
@@ -63,12 +55,13 @@ class KernelModule:
             raise Untraceable(f"a processor without {missing}")
         inlined = without_calls(function, program)
         if inlined is None:
+            # The origin of each block of the code.
             self.origins = [
                 BlockOrigin((), function, place) for place in range(len(function.blocks))
             ]
         else:
             self.origins, function = inlined.origins, inlined.code
-        self.visible_order = ""
+        self.visible_order = ""  # what can see the order of the warps; empty if nothing can
         try:
             check_order(function)
         except Untraceable as reason:
@@ -76,6 +69,7 @@ class KernelModule:
                 raise Unobservable(str(reason)) from None
             self.visible_order = str(reason)
         module = ModuleText()
+        # What detectors need; ``None`` if none observes it.
         self.observation: AccessObservation | None = None
         if detect:
             has_local = program.kernels[function.name].local_bytes > 0
@@ -86,6 +80,7 @@ class KernelModule:
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
             has_sync = self.observation is not None and self.observation.finds_sync_errors
+            # What the code needs from its caller.
             self.code = WarpCode(module, function, depths, observed, finds_sync_errors=has_sync)
             self.code.define()
         facts = self.code.facts
@@ -97,7 +92,9 @@ class KernelModule:
             )
         facts.define_run(module)
         self.text = module
+        # Whether its blocks can run at the same time.
         self.is_parallel = are_blocks_independent(function)
+        # Whether it has integer reductions of global memory.
         self.has_reductions = bool(global_reductions(function))
 
 
@@ -107,35 +104,29 @@ class CompiledKernel:
     Args:
         module: Its LLVM module.
         data: The object file of the module, if it has been compiled.
-
-    Attributes:
-        code: What the code needs from its caller.
-        is_parallel: Whether its blocks can run at the same time, and are not slower then.
-        has_reductions: Whether it has integer reductions of global memory.
-        has_assertions: Whether threads can report that an assertion failed.
-        origins: The origin of each block of the code.
-        operations: The number of its operations.
-        run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
-        observation: What detectors need; ``None`` if none observes it.
-        shared: The cache entries of equal accesses to shared memory.
-        block_seconds: The processor time of a block in the last launch, if it is known.
-        recent: The addresses of the allocations that cache entries had last, by their numbers.
-        fixed: The values that the last launch fixed, after what determines them.
     """
 
     def __init__(self, module: KernelModule, data: bytes | None = None) -> None:
-        self.code = module.code
+        self.code = module.code  # what the code needs from its caller
+        # Whether its blocks can run at the same time, and are not slower then.
         self.is_parallel = module.is_parallel
+        # Whether it has integer reductions of global memory.
         self.has_reductions = module.has_reductions
+        # Whether threads can report that an assertion failed.
         self.has_assertions = _has_assertions(module.code.function)
-        self.origins = module.origins
-        self.operations = len(module.code.function.operations)
-        self.observation = module.observation
+        self.origins = module.origins  # the origin of each block of the code
+        self.operations = len(module.code.function.operations)  # the number of its operations
+        self.observation = module.observation  # what detectors need; ``None`` if none observes it
         self.machine_code = MachineCode(module.text, data=data)
+        # ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         self.run = _Run(self.machine_code.address("run"))
+        # The cache entries of equal accesses to shared memory.
         self.shared = _entries_of_shared_memory(module.code.sites.entries)
+        # The processor time of a block in the last launch, if it is known.
         self.block_seconds: float | None = None
+        # The addresses of the allocations that cache entries had last, by their numbers.
         self.recent: dict[int, int] = {}
+        # The values that the last launch fixed, after what determines them.
         self.fixed: tuple[object, npt.NDArray[np.uint8]] = None, np.empty(0, np.uint8)
 
     def reduction(self, action: Atomic) -> Callable[[int, int, int], None] | None:

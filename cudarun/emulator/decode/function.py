@@ -76,19 +76,14 @@ class ModuleNames:
 
 @dataclass(slots=True)
 class DecodedFunction:
-    """A decoded function.
+    """A decoded function."""
 
-    Attributes:
-        function: The function; its body is not kept.
-        parameter_offsets: The offset and size of each parameter of a kernel.
-        diagnostics: The errors in it.
-        unimplemented: The places with something that the emulated device does not implement.
-    """
-
-    function: tree.Function
+    function: tree.Function  # the function; its body is not kept
     code: FunctionCode = field(init=False)
+    # The offset and size of each parameter of a kernel.
     parameter_offsets: list[tuple[int, int]] = field(default_factory=list)
-    diagnostics: list[PtxDiagnostic] = field(default_factory=list)
+    diagnostics: list[PtxDiagnostic] = field(default_factory=list)  # the errors in it
+    # The places with something that the emulated device does not implement.
     unimplemented: list[PtxDiagnostic] = field(default_factory=list)
 
 

@@ -37,11 +37,7 @@ def _whole(function: tree.Function) -> tree.Function:
 
 
 class ModuleDecoder:
-    """Decodes one module, as a whole or kernel by kernel.
-
-    Attributes:
-        program: The program; kernels are added when they are decoded.
-    """
+    """Decodes one module, as a whole or kernel by kernel."""
 
     def __init__(self, module: tree.Module, read: ReadBody = _whole) -> None:
         self.module = module
@@ -76,6 +72,7 @@ class ModuleDecoder:
             name: CODE_WINDOW + _CODE_STEP * (index + 1)
             for index, name in enumerate(self.functions)
         }
+        # The program; kernels are added when they are decoded.
         self.program = ModuleCode(self._kernels, self.variables, addresses)
         lines = SourceLines(module.text)
         kinds = InstructionKinds(module)

@@ -70,16 +70,13 @@ class Unimplemented(Exception):
 
 @dataclass(slots=True)
 class Operands:
-    """Resolves the operands of one instruction in its scope.
-
-    Attributes:
-        before: Operations that must precede: reading a clock, computing a local address.
-    """
+    """Resolves the operands of one instruction in its scope."""
 
     opcode: str
     scope: NameScope
     declarations: Declarations
     site: Site
+    # Operations that must precede: reading a clock, computing a local address.
     before: list[Operation] = field(default_factory=list)
 
     def find(self, name: str) -> Name:

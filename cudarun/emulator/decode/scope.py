@@ -94,22 +94,17 @@ class RegisterFamily:
 
 @dataclass(slots=True)
 class NameScope:
-    """The names declared in one ``{ … }`` and in the enclosing blocks.
+    """The names declared in one ``{ … }`` and in the enclosing blocks."""
 
-    Attributes:
-        outer: The scope around it.
-        names: The names and their meanings, without the unused registers of families.
-        families: The families of registers by their common part.
-        numbered: The smallest number after each common part of names, to find names that a
-            family declares again.
-        is_ambiguous: Whether the name of a family ends with a digit.
-    """
-
-    outer: NameScope | None = None
+    outer: NameScope | None = None  # the scope around it
+    # The names and their meanings, without the unused registers of families.
     names: dict[str, Name] = field(default_factory=dict)
+    # The families of registers by their common part.
     families: dict[str, RegisterFamily] = field(default_factory=dict)
+    # The smallest number after each common part of names, to find names that a family declares
+    # again.
     numbered: dict[str, int] = field(default_factory=dict)
-    is_ambiguous: bool = False
+    is_ambiguous: bool = False  # whether the name of a family ends with a digit
 
     def find(self, name: str) -> Name | None:
         """Return the meaning of a name in this scope."""

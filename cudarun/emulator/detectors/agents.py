@@ -62,15 +62,12 @@ def kinds_of(numbers: Array) -> Array:
 
 
 class Agents:
-    """The agents of a launch, and the groups in which their operations are committed.
-
-    Attributes:
-        asked: The parity of the phase that each lane waits for, if the action is such a wait.
-        report: Whether the async proxy reports its completion at ``mbarrier`` objects.
-    """
+    """The agents of a launch, and the groups in which their operations are committed."""
 
     def __init__(self) -> None:
+        # The parity of the phase that each lane waits for, if the action is such a wait.
         self.asked: Array | None = None
+        # Whether the async proxy reports its completion at ``mbarrier`` objects.
         self.report = False
         self._action: MemoryAction | None = None
         self._numbers: dict[tuple[int, ...], int] = {}

@@ -64,10 +64,6 @@ class DetectorObserver(Observer):
         baseline: Facts of the launches without a removal, which add to it.
         touched: The accessed memory, to which launches add.
         history: The accesses of the launches before, to which launches add.
-
-    Attributes:
-        history: The accesses of these launches, with which a programmatic one may overlap.
-        statistics: The statistics; ``None`` if they are not collected.
     """
 
     def __init__(
@@ -82,12 +78,14 @@ class DetectorObserver(Observer):
     ) -> None:
         self._detect = tuple("race" if name == STRICT_RACES else name for name in detect)
         self._touched = touched
+        # The statistics; ``None`` if they are not collected.
         self.statistics = Statistics() if count else None
         self._removal = removal
         self._findings = FindingTable(removal is not None, baseline, STRICT_RACES in detect)
         self._baseline = baseline if removal is None else None
         self._detectors: list[Detector] = []
         self._replacements: dict[int, ActionFunction] = {}
+        # The accesses of these launches, with which a programmatic one may overlap.
         self.history = history or GridHistory()
         self._invalid = InvalidAccesses(goes_on=False)
         self._suspended: list[

@@ -38,42 +38,30 @@ class AccessSite:
 
 @dataclass(frozen=True, slots=True)
 class AccessedBytes:
-    """A few bytes of memory, and the variable or allocation they are in.
+    """A few bytes of memory, and the variable or allocation they are in."""
 
-    Attributes:
-        space: ``"global"``, ``"shared"``, ``"tensor"``, ``"local"`` or ``"register"``.
-        address: The address of the first byte in the space; 0 of a register.
-        size: Number of bytes.
-        name: The variable or allocation: ``variable counter``, ``cuMemAlloc``; may be empty. Or the
-            register: ``register %f1``, or the cell: ``lane 3, column 8``.
-        offset: Offset in the variable or allocation.
-    """
-
-    space: str
-    address: int
-    size: int
+    space: str  # ``"global"``, ``"shared"``, ``"tensor"``, ``"local"`` or ``"register"``
+    address: int  # the address of the first byte in the space; 0 of a register
+    size: int  # number of bytes
+    # The variable or allocation: ``variable counter``, ``cuMemAlloc``; may be empty. Or the
+    # register: ``register %f1``, or the cell: ``lane 3, column 8``.
     name: str
-    offset: int
+    offset: int  # offset in the variable or allocation
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorFinding:
-    """A fault of a kernel.
+    """A fault of a kernel."""
 
-    Attributes:
-        kind: ``"race"``, ``"uninit"`` for an uninitialized read, or ``"sync"``.
-        memory: The memory of the first occurrence; ``None`` for a synchronization error.
-        places: The earlier access and the later one; of an uninitialized read of memory only that.
-        count: Number of occurrences at these instructions.
-        problem: The synchronization error; of a race with an asynchronous operation or the end of a
-            block, what is missing.
-    """
-
-    kind: Kind
+    kind: Kind  # ``"race"``, ``"uninit"`` for an uninitialized read, or ``"sync"``
     kernel: str
+    # The memory of the first occurrence; ``None`` for a synchronization error.
     memory: AccessedBytes | None
+    # The earlier access and the later one; of an uninitialized read of memory only that.
     places: tuple[AccessSite, ...]
-    count: int
+    count: int  # number of occurrences at these instructions
+    # The synchronization error; of a race with an asynchronous operation or the end of a block,
+    # what is missing.
     problem: str = ""
 
     @property
@@ -94,35 +82,27 @@ class FirstRace(Exception):
 
 @dataclass(slots=True)
 class Baseline:
-    """Facts of the unmodified launches, for launches without a synchronizing instruction.
+    """Facts of the unmodified launches, for launches without a synchronizing instruction."""
 
-    Attributes:
-        mixed: The unordered pairs of a read and an atomic or volatile write, and the copies that
-            may read the shared memory of blocks after their end. They are no races; a launch
-            without an instruction has one if it has others.
-        joint: The instructions that threads of a block have waited or arrived at together with
-            another instruction, so that without one of them the others never end.
-    """
-
+    # The unordered pairs of a read and an atomic or volatile write, and the copies that may read
+    # the shared memory of blocks after their end. They are no races; a launch without an
+    # instruction has one if it has others.
     mixed: set[frozenset[Site]] = field(default_factory=set)
+    # The instructions that threads of a block have waited or arrived at together with another
+    # instruction, so that without one of them the others never end.
     joint: set[Site] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class FindingTable:
-    """The findings of a launch, one per pair of instructions.
+    """The findings of a launch, one per pair of instructions."""
 
-    Attributes:
-        stops: End the launch at the first race.
-        baseline: Collects the unordered pairs of a read and an atomic or volatile write, which are
-            not reported; ``None`` if they are not collected. A launch that stops reports those that
-            are not among them.
-        strict: Whether two writes of the same value are a race.
-    """
-
-    stops: bool = False
+    stops: bool = False  # end the launch at the first race
+    # Collects the unordered pairs of a read and an atomic or volatile write, which are not
+    # reported; ``None`` if they are not collected. A launch that stops reports those that are not
+    # among them.
     baseline: Baseline | None = None
-    strict: bool = False
+    strict: bool = False  # whether two writes of the same value are a race
     _found: dict[tuple[object, ...], DetectorFinding] = field(default_factory=dict)
 
     def __bool__(self) -> bool:

@@ -27,15 +27,12 @@ if TYPE_CHECKING:
 
 
 class GridHistory:
-    """The accesses of some grids, and their order.
-
-    Attributes:
-        shadows: The accesses to global memory, and to that of batches.
-    """
+    """The accesses of some grids, and their order."""
 
     def __init__(self) -> None:
         self.order = GridOrder()
         self.clock = LogicalClock()
+        # The accesses to global memory, and to that of batches.
         self.shadows: dict[Allocation | Section, Shadow] = {}
         self._grids: dict[int, tuple[Launch, Agents]] = {}
 

@@ -36,20 +36,15 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(slots=True, eq=False)
 class HostGrid:
-    """A grid that the host has launched.
+    """A grid that the host has launched."""
 
-    Attributes:
-        grids: Its number, and those of the grids that descend from it.
-        before: The grids that may be incomplete when it begins.
-        triggered: The blocks after whose trigger its dependents may begin.
-        has_waited: Whether a thread has waited for the grids before.
-        triggers_after_wait: Whether a thread has done so before the trigger of its block.
-    """
-
-    grids: range = range(1)
+    grids: range = range(1)  # its number, and those of the grids that descend from it
+    # The grids that may be incomplete when it begins.
     before: list[HostGrid] = field(default_factory=list)
+    # The blocks after whose trigger its dependents may begin.
     triggered: set[int] = field(default_factory=set)
-    has_waited: bool = False
+    has_waited: bool = False  # whether a thread has waited for the grids before
+    # Whether a thread has done so before the trigger of its block.
     triggers_after_wait: bool = False
 
     def incomplete(self) -> list[HostGrid]:

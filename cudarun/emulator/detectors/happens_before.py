@@ -56,15 +56,7 @@ class KnownAtBarrier(NamedTuple):
 
 
 class HappensBefore:
-    """The happens-before order of the lanes of a batch.
-
-    Attributes:
-        thread: Per lane, the index of its thread in the grid.
-        numbers: The same, truncated to `THREAD_BITS`.
-        of_block: Per lane, the timestamp up to which accesses of its block happen before.
-        has_block_fences: True after a fence whose scope is only the block.
-        completions: What lanes know of the asynchronous operations of threads.
-    """
+    """The happens-before order of the lanes of a batch."""
 
     def __init__(self, batch: Batch, logical_clock: LogicalClock) -> None:
         self.batch = batch
@@ -72,16 +64,19 @@ class HappensBefore:
         self.threads = batch.threads.threads
         self.warps = batch.threads.warps
         lanes = batch.lanes
+        # Per lane, the index of its thread in the grid.
         self.thread = np.zeros(lanes, dtype=np.int64)
-        self.numbers = np.zeros(lanes, dtype=np.int64)
+        self.numbers = np.zeros(lanes, dtype=np.int64)  # the same, truncated to `THREAD_BITS`
+        # Per lane, the timestamp up to which accesses of its block happen before.
         self.of_block = np.zeros(lanes, dtype=np.int64)
         self._of_warp = np.zeros(lanes, dtype=np.int64)
         self._of_lanes: Array | None = None  # per lane of its warp
         self._of_warps: Array | None = None  # per warp of its block
         self._clock = np.zeros(lanes, dtype=np.intp)
         self._clocks = [NOTHING]
+        # What lanes know of the asynchronous operations of threads.
         self.completions = Completions(lanes, self.threads)
-        self.has_block_fences = False
+        self.has_block_fences = False  # True after a fence whose scope is only the block
         self._fenced = {level: np.zeros(lanes, dtype=np.int64) for level in ("block", "grid")}
         self._last_fences: dict[str, tuple[Array, Array, Array]] = {}
         self._arrivals = np.zeros(lanes, dtype=np.int64)  # at the barrier of the cluster

@@ -74,15 +74,11 @@ class Detector(Observer):
 
 
 class InvalidAccesses:
-    """The invalid accesses of a launch, which goes on with the other lanes.
-
-    Attributes:
-        fault: The first fault.
-        positions: The lanes that the current action has not served, among the active ones.
-    """
+    """The invalid accesses of a launch, which goes on with the other lanes."""
 
     def __init__(self, *, goes_on: bool) -> None:
-        self.fault: DeviceFault | None = None
+        self.fault: DeviceFault | None = None  # the first fault
+        # The lanes that the current action has not served, among the active ones.
         self.positions: list[Array] = []
         self._goes_on = goes_on  # whether it does; otherwise it ends with the first fault
         self._most_work = 0

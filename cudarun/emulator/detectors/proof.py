@@ -47,17 +47,14 @@ class Variant:
 
 
 class Prover:
-    """Executes launches, and then their variants.
-
-    Attributes:
-        baseline: Facts of the unmodified launches, which `DetectorObserver` collects.
-        variants: The variants of all launches; ``None`` if there was none, or the unmodified
-            kernel has races.
-    """
+    """Executes launches, and then their variants."""
 
     def __init__(self, limited: Limited) -> None:
         self._limited = limited  # limits the time of a variant
+        # Facts of the unmodified launches, which `DetectorObserver` collects.
         self.baseline = Baseline()
+        # The variants of all launches; ``None`` if there was none, or the unmodified kernel has
+        # races.
         self.variants: list[Variant] | None = None
 
     def execute(

@@ -124,14 +124,11 @@ class Removal:
 
     Args:
         is_joint: Without it, threads that wait at another instruction would wait forever.
-
-    Attributes:
-        reached: Whether threads have reached it.
     """
 
     def __init__(self, removed: Synchronization, *, is_joint: bool = False) -> None:
         self.removed = removed
-        self.reached = False
+        self.reached = False  # whether threads have reached it
         self._is_joint = is_joint
 
     # --- actions ---------------------------------------------------------------------------------

@@ -30,15 +30,12 @@ class Origin:
 
 @dataclass(slots=True)
 class UndefinedFlow:
-    """The flow of undefined values in a function.
+    """The flow of undefined values in a function."""
 
-    Attributes:
-        reach: By slot, a bit for each of the origins whose values the register may have.
-        shuffles: The number of the origin of each shuffle.
-    """
-
+    # By slot, a bit for each of the origins whose values the register may have.
     reach: dict[int, int] = field(default_factory=dict)
     origins: list[Origin] = field(default_factory=list)
+    # The number of the origin of each shuffle.
     shuffles: dict[Site, int] = field(default_factory=dict)
 
     @classmethod

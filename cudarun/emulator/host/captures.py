@@ -33,22 +33,18 @@ class CaptureRule(Enum):
 
 @dataclass(eq=False)
 class Capture:
-    """A capture sequence, from ``cuStreamBeginCapture`` to ``cuStreamEndCapture``.
-
-    Attributes:
-        thread: The identity of the thread that began it.
-        branches: The streams in it; the first is the one in which it began.
-        is_new: Whether the graph was created for it.
-        status: Active or invalidated; none after its end.
-    """
+    """A capture sequence, from ``cuStreamBeginCapture`` to ``cuStreamEndCapture``."""
 
     mode: CUstreamCaptureMode
     graph: Graph
+    # The identity of the thread that began it.
     thread: int = field(default_factory=threading.get_ident)
+    # The streams in it; the first is the one in which it began.
     branches: list[CaptureBranch] = field(default_factory=list)
+    # Active or invalidated; none after its end.
     status: CUstreamCaptureStatus = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
     id: int = field(default_factory=itertools.count(1).__next__)
-    is_new: bool = True
+    is_new: bool = True  # whether the graph was created for it
 
     @property
     def is_valid(self) -> bool:

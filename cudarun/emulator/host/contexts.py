@@ -102,33 +102,27 @@ class Limits:
 
 @dataclass(eq=False)
 class Context:
-    """One context and everything that is destroyed with it.
-
-    Attributes:
-        on_destroy: The function that frees each owned object, by its handle or address.
-        libraries: The module of each loaded library in this context.
-        peers: The contexts whose memory kernels of this context can access.
-        uses: The usage count of ``cuCtxAttach`` and ``cuCtxDetach``.
-        called: The system calls of the kernels that have run.
-        textures: The texture objects by handle, as kernels see them.
-        surfaces: The surface objects, likewise.
-        default_streams: The default streams: by thread, and at 0 the legacy one.
-    """
+    """One context and everything that is destroyed with it."""
 
     device: EmulatedDevice
     handles: HandleTable
     flags: int
     is_primary: bool = False
     alive: bool = True
-    uses: int = 1
-    called: set[str] = field(default_factory=set)
+    uses: int = 1  # the usage count of ``cuCtxAttach`` and ``cuCtxDetach``
+    called: set[str] = field(default_factory=set)  # the system calls of the kernels that have run
     limits: Limits = field(default_factory=Limits)
     cache_config: CUfunc_cache = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
+    # The function that frees each owned object, by its handle or address.
     on_destroy: dict[int, Callable[[], object]] = field(default_factory=dict)
+    # The module of each loaded library in this context.
     libraries: dict[int, Any] = field(default_factory=dict)
+    # The texture objects by handle, as kernels see them.
     textures: dict[int, Texture] = field(default_factory=dict)
-    surfaces: dict[int, Surface] = field(default_factory=dict)
+    surfaces: dict[int, Surface] = field(default_factory=dict)  # the surface objects, likewise
+    # The contexts whose memory kernels of this context can access.
     peers: list[Context] = field(default_factory=list)
+    # The default streams: by thread, and at 0 the legacy one.
     default_streams: dict[int, Any] = field(default_factory=dict)
     id: int = field(default_factory=itertools.count(1).__next__)
 

@@ -155,20 +155,16 @@ def current_profile() -> Profile:
 
 
 class EmulatedDevice:
-    """One emulated device.
-
-    Attributes:
-        profile: The GPU that it emulates.
-        busy: A kernel is running on it, launched by any thread; guarded by the process's lock.
-        launch_notes: By kernel, why a GPU may refuse its last launch; empty if it does not.
-    """
+    """One emulated device."""
 
     def __init__(self, ordinal: int, capacity: int) -> None:
         self.ordinal = ordinal
-        self.profile = current_profile()
+        self.profile = current_profile()  # the GPU that it emulates
         self.memory = Memory(_ADDRESSES * (ordinal + 1), min(capacity, self.profile.memory))
         self.traits = DeviceTraits(ordinal, self.profile.multiprocessors, self.profile.threads)
+        # A kernel is running on it, launched by any thread; guarded by the process's lock.
         self.busy = False
+        # By kernel, why a GPU may refuse its last launch; empty if it does not.
         self.launch_notes: dict[str, str] = {}
         self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that PCs rarely use
 

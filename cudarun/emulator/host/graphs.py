@@ -79,16 +79,12 @@ class UserObject:
 
 @dataclass(eq=False)
 class GraphOperation(Operation):
-    """The execution of graphs as a node of another one.
+    """The execution of graphs as a node of another one."""
 
-    Attributes:
-        bodies: The graphs.
-        order: Yields the place of each graph to execute, after the end of the one before.
-        operations: The operations of the graphs, when they are launched.
-    """
-
-    bodies: tuple[Graph, ...]
+    bodies: tuple[Graph, ...]  # the graphs
+    # Yields the place of each graph to execute, after the end of the one before.
     order: Callable[[], Iterable[int]]
+    # The operations of the graphs, when they are launched.
     operations: Sequence[Sequence[Operation]]
 
     @property
@@ -153,19 +149,15 @@ def child_graph(graph: Graph) -> GraphOperation:
 
 @dataclass(eq=False)
 class Node:
-    """A node of a graph.
-
-    Attributes:
-        original: The node that this one is a clone of.
-        before: The nodes that it depends on directly, as keys.
-        after: The nodes that depend on it directly, likewise.
-    """
+    """A node of a graph."""
 
     graph: Graph
     operation: Operation
-    original: Node | None = None
+    original: Node | None = None  # the node that this one is a clone of
     handle: int = 0
+    # The nodes that it depends on directly, as keys.
     before: dict[Node, None] = field(default_factory=dict)
+    # The nodes that depend on it directly, likewise.
     after: dict[Node, None] = field(default_factory=dict)
 
     def replace(self, operation: Operation) -> None:

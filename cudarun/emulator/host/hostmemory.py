@@ -24,14 +24,11 @@ _ALIGNMENT = 16  # of an arena's base: the widest access
 
 
 class HostMemory(Memory):
-    """Memory that the driver allocates for the host and all devices.
-
-    Attributes:
-        advice: The advice on allocations, by their addresses.
-    """
+    """Memory that the driver allocates for the host and all devices."""
 
     def __init__(self, capacity: int) -> None:
         super().__init__(_ANY_BASE, capacity)
+        # The advice on allocations, by their addresses.
         self.advice: defaultdict[int, Advice] = defaultdict(Advice)
 
     def _give_back(self, allocation: Allocation) -> None:

@@ -24,19 +24,14 @@ _FILE = "cudarun-event"
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A part of a file that another process exports.
+    """A part of a file that another process exports."""
 
-    Attributes:
-        kind: `MEMORY` or `EVENT`.
-        number: Unique in the exporting process.
-    """
-
-    kind: int
+    kind: int  # `MEMORY` or `EVENT`
     process: int
     descriptor: int
     offset: int
     size: int
-    number: int
+    number: int  # unique in the exporting process
 
     def handle(self) -> bytes:
         """Return the 64 bytes that name it."""

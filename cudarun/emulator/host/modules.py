@@ -328,11 +328,7 @@ class LibraryKernel:
 
 
 class LoadedLibrary:
-    """Code loaded once for all contexts (``CUlibrary``).
-
-    Attributes:
-        kernels: Its kernels by name; empty if it did not compile.
-    """
+    """Code loaded once for all contexts (``CUlibrary``)."""
 
     def __init__(
         self,
@@ -347,6 +343,7 @@ class LoadedLibrary:
         self.options = options  # the options of the load, with its logs
         self._handles = handles
         self._host_memory = host_memory
+        # Its kernels by name; empty if it did not compile.
         self.kernels: dict[str, LibraryKernel] = {}
         self._modules: list[LoadedModule] = []
         self._managed = ModuleVariables(_managed_part(compiled), host_memory, host_memory)

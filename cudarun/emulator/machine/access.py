@@ -376,13 +376,9 @@ class Access:
 
 
 class MemoryAction(ABC):
-    """An action that accesses memory and declares its accesses.
+    """An action that accesses memory and declares its accesses."""
 
-    Attributes:
-        accesses: Every access that it makes. They are stored nowhere else, as an observer replaces
-            them.
-    """
-
+    # Every access that it makes. They are stored nowhere else, as an observer replaces them.
     accesses: tuple[Access, ...]
 
     @abstractmethod

@@ -32,13 +32,11 @@ class ClusterBarrier:
 
     Arrival and wait are separate, so each lane counts both: it continues from its ``n``-th wait
     when all live lanes of its cluster have arrived ``n`` times.
-
-    Attributes:
-        waiting: Waiting lanes: the path on which they continue, the lanes, and the instruction.
     """
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
+        # Waiting lanes: the path on which they continue, the lanes, and the instruction.
         self.waiting: list[tuple[Path, Lanes, Site]] = []
         self._arrived = np.zeros(batch.lanes, dtype=np.int64)
         self._waited = np.zeros(batch.lanes, dtype=np.int64)

@@ -24,13 +24,10 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """An observer of a launch. Lanes are those of a batch, in ascending order.
+    """An observer of a launch. Lanes are those of a batch, in ascending order."""
 
-    Attributes:
-        detectors: The names of the detectors, if it only collects their findings; ``None`` if it
-            needs other events of launches.
-    """
-
+    # The names of the detectors, if it only collects their findings; ``None`` if it needs other
+    # events of launches.
     detectors: frozenset[str] | None = None
 
     @property

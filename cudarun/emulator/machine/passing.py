@@ -20,16 +20,12 @@ from cudarun.emulator.machine.warps import WarpAction
 
 
 class Following(NamedTuple):
-    """Blocks around an instruction at which threads wait, by their numbers.
+    """Blocks around an instruction at which threads wait, by their numbers."""
 
-    Attributes:
-        wait: The block with the instruction.
-        loads: The last one after it that loads from memory or waits; ``None`` if there is none.
-        accesses: Of an instruction in a loop, the last one after it that accesses memory or waits.
-    """
-
-    wait: int
+    wait: int  # the block with the instruction
+    # The last one after it that loads from memory or waits; ``None`` if there is none.
     loads: int | None
+    # Of an instruction in a loop, the last one after it that accesses memory or waits.
     accesses: int | None
 
 

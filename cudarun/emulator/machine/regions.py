@@ -64,19 +64,15 @@ class Region(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Section:
-    """Shared, local or parameter memory: lanes access parts of one array.
+    """Shared, local or parameter memory: lanes access parts of one array."""
 
-    Attributes:
-        name: The space.
-        starts: Per lane of the batch, the start of its part; ``None`` if all lanes share one.
-        stride: Bytes from the part of one block to that of the next, of shared or tensor memory.
-    """
-
-    name: str
+    name: str  # the space
     base: int
     size: int
     bytes: Array
+    # Per lane of the batch, the start of its part; ``None`` if all lanes share one.
     starts: Indices | None
+    # Bytes from the part of one block to that of the next, of shared or tensor memory.
     stride: int = 0
     live: bool = True
     unwritten: Array | None = None  # the detector of uninitialized reads tracks them

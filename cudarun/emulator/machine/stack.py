@@ -21,14 +21,11 @@ _LEAST_ALIGNMENT = 16
 
 
 class Stack:
-    """Frames and dynamic allocations of all lanes of a batch, as offsets in local memory.
-
-    Attributes:
-        limit: Per lane, the start of its dynamic allocations, where frames must end.
-    """
+    """Frames and dynamic allocations of all lanes of a batch, as offsets in local memory."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
+        # Per lane, the start of its dynamic allocations, where frames must end.
         self.limit = np.zeros(batch.lanes, dtype=np.uint64)
         self._bases: dict[int, Array] = {}
         self._limits: dict[int, Array] = {}

@@ -113,14 +113,11 @@ class NoEffect:
 
 
 class GridDependency(NoEffect):
-    """``griddepcontrol``.
-
-    Attributes:
-        waits: Whether it waits for the grids before; otherwise dependent ones may start.
-    """
+    """``griddepcontrol``."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
+        # Whether it waits for the grids before; otherwise dependent ones may start.
         self.waits = words["what"] == "wait"
 
 
@@ -141,14 +138,11 @@ class Fence(NoEffect):
 
 
 class ProxyFence(NoEffect):
-    """``fence.proxy.async``, also of one direction, ``async::generic``.
-
-    Attributes:
-        space: The state space of the memory; empty for all.
-    """
+    """``fence.proxy.async``, also of one direction, ``async::generic``."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
+        # The state space of the memory; empty for all.
         self.space = "shared" if words.get("restrict") else words["space"].partition("::")[0]
 
 

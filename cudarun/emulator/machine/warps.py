@@ -23,14 +23,11 @@ _SHUFFLES_KEPT = 64
 
 
 class WarpAction:
-    """Base of the operations: the positions of lanes in their warps.
+    """Base of the operations: the positions of lanes in their warps."""
 
-    Attributes:
-        waits_for: ``"mask"``, ``"warp"`` or ``"warpgroup"``; empty without synchronization.
-        is_joint: Whether the lanes make one access together, which is an access of each of them.
-    """
-
+    # ``"mask"``, ``"warp"`` or ``"warpgroup"``; empty without synchronization.
     waits_for: ClassVar[str] = "mask"
+    # Whether the lanes make one access together, which is an access of each of them.
     is_joint: ClassVar[bool] = False
 
     def __init__(self, words: Words) -> None:

@@ -23,21 +23,15 @@ class TypeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """One PTX type.
+    """One PTX type."""
 
-    Attributes:
-        name: ``"f16x2"``.
-        bits: Width of the whole value.
-        dtype: The numpy type of one element. ``bf16`` and the 8-bit floats are their bits;
-            elements of less than 8 bits are unpacked to it (`unpacked`).
-        elements: Number of packed elements; a 128-bit value is two 64-bit words.
-    """
-
-    name: str
+    name: str  # ``"f16x2"``
     kind: TypeKind
-    bits: int
+    bits: int  # width of the whole value
+    # The numpy type of one element. ``bf16`` and the 8-bit floats are their bits; elements of less
+    # than 8 bits are unpacked to it (`unpacked`).
     dtype: np.dtype[np.generic]
-    elements: int = 1
+    elements: int = 1  # number of packed elements; a 128-bit value is two 64-bit words
 
     @property
     def bytes(self) -> int:

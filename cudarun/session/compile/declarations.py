@@ -102,17 +102,11 @@ def declarations(texts: Sequence[str], defines: Iterable[str] = ()) -> list[Decl
 
 
 class _Names:
-    """The macros and types that the texts define.
-
-    Attributes:
-        specifiers: ``__global__`` and the macros that contain it.
-        meanings: The tokens of each macro and alias; ``None`` for one with several meanings.
-        own_types: The types that the texts declare.
-    """
+    """The macros and types that the texts define."""
 
     def __init__(self, texts: Sequence[str], defines: Iterable[str]) -> None:
         bodies: defaultdict[str, set[str | None]] = defaultdict(set)
-        self.specifiers = {"__global__"}
+        self.specifiers = {"__global__"}  # ``__global__`` and the macros that contain it
         for text in texts:
             for directive in _DIRECTIVE.finditer(text):
                 if macro := _DEFINE.fullmatch(directive.group()):
@@ -126,6 +120,7 @@ class _Names:
             name, _, body = define.partition("=")
             bodies[name] = {body or "1"}
         self.macros = frozenset(bodies)
+        # The types that the texts declare.
         self.own_types = {name for text in texts for name in _OWN_TYPE.findall(text)}
         for text in texts:
             for alias in _ALIAS.finditer(text):
@@ -135,6 +130,7 @@ class _Names:
                     bodies[name].add(None if name in self.own_types else " ".join(meaning.split()))
             for name in _ALIAS_TEMPLATE.findall(text):
                 bodies[name].add(None)
+        # The tokens of each macro and alias; ``None`` for one with several meanings.
         self.meanings: dict[str, list[str] | None] = {}
         for name, several in bodies.items():
             only = next(iter(several)) if len(several) == 1 else None

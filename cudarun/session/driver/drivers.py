@@ -77,86 +77,76 @@ class KernelDetectors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DriverTraits:
-    """The properties of a driver beside its calls; the defaults are a GPU's.
+    """The properties of a driver beside its calls; the defaults are a GPU's."""
 
-    Attributes:
-        guard_bytes: The width of a guard zone on each side of a buffer that makes stray writes
-            detectable. A GPU checks addresses per page only; the emulator checks every access
-            against the exact allocation, where a guard zone would hide the fault.
-        clock: A description of the clock of events.
-        has_cache: Whether earlier work can make a kernel faster.
-        runs_machine_code: Whether the driver loads cubins; the emulator runs PTX only.
-        renews_contexts: Whether each task of a worker gets new contexts, which take a GPU 0.1 s.
-        estimates_resources: Whether the registers of a kernel, and the occupancy that follows from
-            them, are estimates because there is no machine code.
-        measures_device: Whether events measure a device, so that rates computed from them describe
-            one.
-        newest_ptx: Returns the newest PTX that the driver accepts; ``None`` if its CUDA version
-            determines it.
-        quick_kernels: Whether a kernel generates data faster than the host does. Emulated kernels
-            do not, and would be counted with the user's.
-        on_progress: Sets a function that is called with the completed part of a running kernel.
-        detectors: Instruments kernels with detectors; ``None`` unless `has_detectors`.
-        thread_states: Reports the thread states of a running kernel, and their places; ``None`` if
-            unsupported.
-        fault_places: Returns the places of the fault that calls return; empty for a GPU.
-        is_compiling: Returns whether a kernel that is to run is being compiled.
-        never_written: Marks memory, by address and size, as never written.
-        unwritten_bytes: Returns 1 for each byte of marked memory, by address and size, that nothing
-            has written since; ``None`` where the driver does not know.
-        never_written_array: Marks a CUDA array as never written.
-        unwritten_array: Returns 1 for each byte of a marked CUDA array that nothing has written
-            since; ``None`` where the driver does not know.
-        compile_on_demand: Lets the driver compile each kernel of a long PTX text when it is used.
-        unchecked_kernels: Returns the number of kernels of a library that it has not compiled.
-        compiler: Returns the compiler of the emulator's kernels; ``None`` for a GPU.
-        select_engine: Selects the engine of the emulator and the number of its threads; ``None``
-            for those of the environment. A GPU has none.
-        engine_notes: Returns the engine of each kernel that was launched; empty for a GPU.
-        select_schedule: Selects the schedule of kernels: late, or a seed; ``None`` for the usual
-            one. A GPU has its own.
-        launch_notes: Returns by kernel why a GPU may refuse its last launch.
-        was_refused_by_engine: Returns whether a launch was refused, since the last call, because
-            the selected engine cannot run its kernel.
-        find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
-        allocate_at: Allocates memory at addresses, by address and size, and returns what frees it;
-            ``None`` where addresses must be reserved.
-        alias_object: Gives a texture or surface object, by its handle, another one, too; ``None``
-            where the driver chooses.
-        touched: Notes the memory that launches access; ``None`` if unsupported.
-        start_debugger: Lets a debugger control launches; ``None`` if unsupported.
-    """
-
+    # The width of a guard zone on each side of a buffer that makes stray writes detectable. A GPU
+    # checks addresses per page only; the emulator checks every access against the exact allocation,
+    # where a guard zone would hide the fault.
     guard_bytes: int
-    clock: str = "CUDA events"
-    has_cache: bool = True
-    runs_machine_code: bool = True
+    clock: str = "CUDA events"  # a description of the clock of events
+    has_cache: bool = True  # whether earlier work can make a kernel faster
+    runs_machine_code: bool = True  # whether the driver loads cubins; the emulator runs PTX only
+    # Whether each task of a worker gets new contexts, which take a GPU 0.1 s.
     renews_contexts: bool = False
+    # Whether the registers of a kernel, and the occupancy that follows from them, are estimates
+    # because there is no machine code.
     estimates_resources: bool = False
+    # Whether events measure a device, so that rates computed from them describe one.
     measures_device: bool = True
+    # Returns the newest PTX that the driver accepts; ``None`` if its CUDA version determines it.
     newest_ptx: Callable[[], Version] | None = None
+    # Whether a kernel generates data faster than the host does. Emulated kernels do not, and would
+    # be counted with the user's.
     quick_kernels: bool = True
+    # Sets a function that is called with the completed part of a running kernel.
     on_progress: Callable[[Callable[[float], object]], None] = _nothing
+    # Instruments kernels with detectors; ``None`` unless `has_detectors`.
     detectors: KernelDetectors | None = None
+    # Reports the thread states of a running kernel, and their places; ``None`` if unsupported.
     thread_states: Callable[[], tuple[str, tuple[FaultPlace, ...]] | None] | None = None
+    # Returns the places of the fault that calls return; empty for a GPU.
     fault_places: Callable[[], tuple[FaultPlace, ...]] = tuple
+    # Returns whether a kernel that is to run is being compiled.
     is_compiling: Callable[[], bool] = bool
+    # Marks memory, by address and size, as never written.
     never_written: Callable[[int, int], None] = _nothing
+    # Returns 1 for each byte of marked memory, by address and size, that nothing has written since;
+    # ``None`` where the driver does not know.
     unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
-    never_written_array: Callable[[Handle], None] = _nothing
+    never_written_array: Callable[[Handle], None] = _nothing  # marks a CUDA array as never written
+    # Returns 1 for each byte of a marked CUDA array that nothing has written since; ``None`` where
+    # the driver does not know.
     unwritten_array: Callable[[Handle], npt.NDArray[np.uint8]] | None = None
+    # Lets the driver compile each kernel of a long PTX text when it is used.
     compile_on_demand: Callable[[], None] = _nothing
+    # Returns the number of kernels of a library that it has not compiled.
     unchecked_kernels: Callable[[Handle], int] = lambda library: 0
+    # Returns the compiler of the emulator's kernels; ``None`` for a GPU.
     compiler: Callable[[], Compiler] | None = None
+    # Selects the engine of the emulator and the number of its threads; ``None`` for those of the
+    # environment. A GPU has none.
     select_engine: Callable[[str | None, int | None], None] = _nothing
+    # Returns the engine of each kernel that was launched; empty for a GPU.
     engine_notes: Callable[[], list[EngineNote]] = list
+    # Selects the schedule of kernels: late, or a seed; ``None`` for the usual one. A GPU has its
+    # own.
     select_schedule: Callable[[Literal["late"] | int | None], None] = _nothing
+    # Returns by kernel why a GPU may refuse its last launch.
     launch_notes: Callable[[], dict[str, str]] = dict
+    # Returns whether a launch was refused, since the last call, because the selected engine cannot
+    # run its kernel.
     was_refused_by_engine: Callable[[], bool] = bool
+    # Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
     find_logs: Callable[[], LogCalls | None] = _nothing
+    # Allocates memory at addresses, by address and size, and returns what frees it; ``None`` where
+    # addresses must be reserved.
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
+    # Gives a texture or surface object, by its handle, another one, too; ``None`` where the driver
+    # chooses.
     alias_object: Callable[[int, int], None] | None = None
+    # Notes the memory that launches access; ``None`` if unsupported.
     touched: Callable[[], AbstractContextManager[TouchedMemory]] | None = None
+    # Lets a debugger control launches; ``None`` if unsupported.
     start_debugger: Callable[[Controller], DebugObserver] | None = None
 
 

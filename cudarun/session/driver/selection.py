@@ -28,15 +28,12 @@ _FORMS = "an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N', 'cpu:all' o
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """An item of the list: all devices of a driver, or the one that ``by`` and ``value`` name.
-
-    Attributes:
-        profile: The GPU that ``cpu`` emulates; empty for that of the environment, or an H200.
-    """
+    """An item of the list: all devices of a driver, or the one that ``by`` and ``value`` name."""
 
     driver: DriverName
     by: Literal["index", "uuid", "pci", "all"]
     value: str
+    # The GPU that ``cpu`` emulates; empty for that of the environment, or an H200.
     profile: str = ""
 
     @property

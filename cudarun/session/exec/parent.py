@@ -78,17 +78,13 @@ def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
 
 
 class Servers:
-    """The process whose copies are the servers of the program's processes.
-
-    Attributes:
-        have_failed: Whether one has ended without its report.
-    """
+    """The process whose copies are the servers of the program's processes."""
 
     def __init__(self, path: Path, listener: socket.socket, program: SupervisedProgram) -> None:
         self._path = path
         self._listener = listener
         self._program = program
-        self.have_failed = False
+        self.have_failed = False  # whether one has ended without its report
 
     def finish(self, is_killed: bool, end: float | None) -> bool:
         """Wait until the servers have written their reports.

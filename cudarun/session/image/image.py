@@ -31,12 +31,7 @@ IN_MEMORY = "image"
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """The choice of a compiler, and its options.
-
-    Attributes:
-        kernels: Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
-        confined_to: The only folder whose headers can be included, besides CUDA's: ``--confine``.
-    """
+    """The choice of a compiler, and its options."""
 
     compiler: Compiler = option_field(
         "--compiler",
@@ -70,43 +65,36 @@ class CompileOptions:
         form=CaseForm.TEXTS,
         help="Pass an option to the compiler for a .cu; repeatable.",
     )
+    # Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
     kernels: tuple[str, ...] = ()
+    # The only folder whose headers can be included, besides CUDA's: ``--confine``.
     confined_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A kernel file as read.
+    """A kernel file as read."""
 
-    Attributes:
-        origin: The name in messages.
-        data: The bytes; of a large container the mapped file, see `code`.
-        facts: The kernels and variables of a PTX text or a cubin. ``None`` for other files, which
-            the driver describes, and for unreadable ones: the driver decides whether they are
-            valid.
-        limit: The most bytes of the code in the file when decompressed; see
-            `cudarun.images.reader.check_sizes`.
-        compilation: The compile options of CUDA source.
-        source: The CUDA source that the data was compiled from.
-        debug: PTX of the same source with debug information.
-        lowered: The mangled names of the kernels that ``compilation`` named.
-        recording: The recorded launch, if the file is one.
-        replaces_recorded: The file of the recording, if this is the code in place of its own.
-        portable: The same code as PTX, for a device that runs no machine code.
-    """
-
-    origin: str
-    data: Data = field(repr=False)
+    origin: str  # the name in messages
+    data: Data = field(repr=False)  # the bytes; of a large container the mapped file, see `code`
+    # The kernels and variables of a PTX text or a cubin. ``None`` for other files, which the driver
+    # describes, and for unreadable ones: the driver decides whether they are valid.
     facts: ImageFacts | None = field(default=None, repr=False)
+    # The most bytes of the code in the file when decompressed; see
+    # `cudarun.images.reader.check_sizes`.
     limit: int = MAX_IMAGE
-    compilation: CompileOptions | None = None
+    compilation: CompileOptions | None = None  # the compile options of CUDA source
+    # The CUDA source that the data was compiled from.
     source: Image | None = field(default=None, repr=False)
+    # PTX of the same source with debug information.
     debug: bytes | None = field(default=None, repr=False)
     warnings: tuple[Diagnostic, ...] = ()
+    # The mangled names of the kernels that ``compilation`` named.
     lowered: dict[str, str] = field(default_factory=dict)
-    recording: Recording | None = None
+    recording: Recording | None = None  # the recorded launch, if the file is one
+    # The file of the recording, if this is the code in place of its own.
     replaces_recorded: str | None = None
-    portable: Image | None = None
+    portable: Image | None = None  # the same code as PTX, for a device that runs no machine code
 
     @property
     def code(self) -> bytes:

@@ -37,11 +37,6 @@ class SuggestedValues:
         usage: Their use in PTX, if the image is PTX.
         integers: The values of given integers.
         texts: The values of parameters that are known from elsewhere, by index.
-
-    Attributes:
-        count: The value of each integer.
-        is_flat: Whether indexes are linear in the only integer.
-        only: That integer, if it has a name.
     """
 
     def __init__(
@@ -56,7 +51,9 @@ class SuggestedValues:
         self._has_names = has_names(parameters)
         found = [each for each in parameters if self._is_count(each)]
         is_linear = usage is not None and usage.dimensions == 1 and not usage.has_loop
+        # Whether indexes are linear in the only integer.
         self.is_flat = is_linear and len(found) <= 1
+        # The value of each integer.
         self.count = _COUNTS[len(found)] if len(found) < len(_COUNTS) else FEWEST
         if self.is_flat:
             self.count = max(integers, default=ELEMENTS)
@@ -65,6 +62,7 @@ class SuggestedValues:
         if len(found) == 1 and usage is not None and usage.has_loop:
             product *= _BLOCK  # a step of a loop is often a block
         self._elements = min(max(ELEMENTS, self.count if self.is_flat else product), _LIMIT)
+        # That integer, if it has a name.
         self.only = found[0] if self.is_flat and self._has_names and found else None
 
     def argument(self, parameter: Parameter) -> str:

@@ -58,9 +58,6 @@ class Buffers:
         bare: Run only the launch's kernel on the device: without guard zones, kernels of cudarun,
             poison pattern and verification.
 
-    Attributes:
-        moved: The recorded variables at other addresses than the recorded ones.
-
     Raises:
         DeviceFailed: Out of device memory.
     """
@@ -78,6 +75,7 @@ class Buffers:
         self._session = session
         self._specs = {spec.name: spec for spec in specs}
         self._written = written
+        # The recorded variables at other addresses than the recorded ones.
         self.moved = moved_variables(written)
         self._bare = bare
         self._never_written: dict[str, int] = {}

@@ -37,20 +37,16 @@ _HINT = (
 
 @dataclass(frozen=True, slots=True)
 class StepLaunches:
-    """The launches of one step.
-
-    Attributes:
-        launchers: Its kernel with the arguments of each launch; they repeat in this order.
-        writes: The variables of its ``--set`` with copies of their values, in a program; those of
-            one launch are written when buffers are initialized.
-        exchanges: How often its swaps are to be applied to the names after it.
-    """
+    """The launches of one step."""
 
     step: BoundStep
+    # Its kernel with the arguments of each launch; they repeat in this order.
     launchers: tuple[Launcher, ...]
+    # The variables of its ``--set`` with copies of their values, in a program; those of one launch
+    # are written when buffers are initialized.
     writes: tuple[tuple[FixedMemory, DeviceBuffer], ...]
     stream: cuda.CUstream
-    exchanges: int
+    exchanges: int  # how often its swaps are to be applied to the names after it
 
     def __call__(self) -> None:
         """Enqueue all launches of the step."""

@@ -81,11 +81,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The detectors of a launch; false without any.
-
-    Attributes:
-        limit: The time limit of each launch of ``prove`` in seconds; ``None`` for the default.
-    """
+    """The detectors of a launch; false without any."""
 
     detect: tuple[str, ...] = option_field(
         "--detect WORDS",
@@ -108,6 +104,7 @@ class Detection:
         help="On cpu, count instructions, divergent branches, bytes per memory space and bank "
         "conflicts.",
     )
+    # The time limit of each launch of ``prove`` in seconds; ``None`` for the default.
     limit: float | None = None
 
     def __bool__(self) -> bool:
@@ -116,13 +113,9 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class FunctionRun:
-    """The way to run the functions of ``--expect``.
+    """The way to run the functions of ``--expect``."""
 
-    Attributes:
-        python: The Python that runs them; ``None`` for the one that runs cudarun.
-        timeout: The time limit of a call in seconds; ``None`` for none.
-    """
-
+    # The Python that runs them; ``None`` for the one that runs cudarun.
     python: str | None = _check(
         "--python EXE",
         scope=OptionScope.RUN,
@@ -130,6 +123,7 @@ class FunctionRun:
         is_keyword=True,
         help="Run the functions of --expect with this Python interpreter.",
     )
+    # The time limit of a call in seconds; ``None`` for none.
     timeout: float | None = _check(
         "--expect-timeout SECONDS",
         "expect_timeout",
@@ -150,15 +144,7 @@ class BaselineLaunch:
 
 @dataclass(frozen=True, slots=True)
 class ProgramOptions:
-    """The options of a whole program.
-
-    Attributes:
-        timing: The timing; ``None`` for one run with wall-clock time.
-        schedule: The schedule of emulated kernels; ``None`` for the usual one.
-        copies: The existing file that every buffer is copied to after the last step.
-        digests: Report a digest of every buffer after the last step.
-        engine: The engine of emulated devices; ``None`` for that of the environment.
-    """
+    """The options of a whole program."""
 
     priority: int | None = option_field(
         "--priority N",
@@ -188,6 +174,7 @@ class ProgramOptions:
         help="Launch the same inputs again after others, without restoring variables of the "
         "image, and fail if the results differ.",
     )
+    # The schedule of emulated kernels; ``None`` for the usual one.
     schedule: Literal["late"] | int | None = option_field(
         "--schedule late|SEED",
         group=OptionGroup.CHECKS,
@@ -230,6 +217,7 @@ class ProgramOptions:
         help="Seed for random initializers: a number, or random to choose one and print it.",
     )
     detection: Detection = fields_of_group(Detection)
+    # The timing; ``None`` for one run with wall-clock time.
     timing: Timing | None = fields_of_group(Timing, default=None)
     profile: bool = _timing(
         "--profile",
@@ -243,6 +231,7 @@ class ProgramOptions:
         scope=OptionScope.OVERRIDE,
         help="Capture all launches as a CUDA graph, and launch that.",
     )
+    # The engine of emulated devices; ``None`` for that of the environment.
     engine: str | None = _emulator(
         "--cpu-engine",
         choices=("auto", "interpret", "compile"),
@@ -254,8 +243,9 @@ class ProgramOptions:
         help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "
         "CUDARUN_CPU_THREADS; default: the number of cores]",
     )
+    # The existing file that every buffer is copied to after the last step.
     copies: str | None = None
-    digests: bool = False
+    digests: bool = False  # report a digest of every buffer after the last step
 
 
 @dataclass(frozen=True, slots=True)

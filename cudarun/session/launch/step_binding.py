@@ -59,18 +59,14 @@ class KernelSource:
 
 @dataclass(frozen=True, slots=True)
 class StepArguments:
-    """The arguments and the geometry that a step launches its kernel with.
+    """The arguments and the geometry that a step launches its kernel with."""
 
-    Attributes:
-        request: The step as requested; of a recording, with the recorded parameters as arguments.
-        variables: The variables of the image that it uses.
-        swaps: The pairs of buffers that exchange their names after each launch.
-    """
-
+    # The step as requested; of a recording, with the recorded parameters as arguments.
     request: LaunchStep
     binding: Binding
-    variables: VariableUse
+    variables: VariableUse  # the variables of the image that it uses
     geometry: Geometry
+    # The pairs of buffers that exchange their names after each launch.
     swaps: tuple[tuple[str, str], ...]
 
     def launch(self, kernel: Kernel | KernelFacts) -> KernelLaunch:

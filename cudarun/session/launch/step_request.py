@@ -97,17 +97,14 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Preferences that do not change results of right kernels. ``None`` is the driver's default.
-
-    Attributes:
-        cache_config: ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
-    """
+    """Preferences that do not change results of right kernels. ``None`` is the driver's default."""
 
     carveout: int | None = _attribute(
         "--carveout PERCENT",
         bounds=(0, 100),
         help="Set the preferred shared memory carveout, 0–100 % of the maximum.",
     )
+    # ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
     cache_config: str | None = _attribute(
         "--func-cache",
         "func_cache",

@@ -49,14 +49,11 @@ class ImageVariable(BufferSpec):
 
 @dataclass(frozen=True, slots=True)
 class VariableUse:
-    """The variables that a launch uses.
+    """The variables that a launch uses."""
 
-    Attributes:
-        written: Those of ``--set``, each with its value as ``initial``.
-        read: Those that checks, prints, saves and shows name, without one.
-    """
-
+    # Those of ``--set``, each with its value as ``initial``.
     written: tuple[ImageVariable, ...] = ()
+    # Those that checks, prints, saves and shows name, without one.
     read: tuple[ImageVariable, ...] = ()
 
     @property

@@ -125,14 +125,7 @@ def run_reference(
 
 
 class _Launch:
-    """A launch, or a program of several, with its results still on the device.
-
-    Attributes:
-        buffers: Their buffers, initialized.
-        milliseconds: The time of all launches with their synchronization; with ``--repeat``, the
-            median.
-        other_sets: The seed and the results of each input set after the first one.
-    """
+    """A launch, or a program of several, with its results still on the device."""
 
     def __init__(
         self,
@@ -147,8 +140,10 @@ class _Launch:
         self._options = options = program.options
         self._detected = detected
         self.steps = steps
+        # The time of all launches with their synchronization; with ``--repeat``, the median.
         self.milliseconds = 0.0
         self.timing: TimingResult | None = None
+        # The seed and the results of each input set after the first one.
         self.other_sets: list[tuple[int, StepResults]] = []
         self._step_milliseconds: list[float] = []
         self._step_timings: tuple[TimingResult, ...] = ()
@@ -157,6 +152,7 @@ class _Launch:
         written = steps[0].variables.written
         everything = [*specs, *read.values()]
         writable = writable_arrays(steps)
+        # Their buffers, initialized.
         self.buffers = Buffers(session, device, everything, written, writable, bare=options.profile)
         handles = {step.number: step.handles(self.buffers) for step in steps}
         self._handles = {

@@ -42,16 +42,10 @@ class ManagedLaunch:
 
 @dataclass(frozen=True, slots=True)
 class ManagedRequest:
-    """The request of an inspection of variables.
-
-    Attributes:
-        views: The selected variables; all if empty.
-        contexts: ``None`` for as many as give at least two in total.
-        context: The kind of each device's first context, as in `ContextOptions`; others are new.
-    """
+    """The request of an inspection of variables."""
 
     image: Image
-    views: tuple[VariableView, ...] = ()
+    views: tuple[VariableView, ...] = ()  # the selected variables; all if empty
     launches: tuple[ManagedLaunch, ...] = option_field(
         "--launch 'KERNEL ARGS…'",
         "launches",
@@ -65,11 +59,13 @@ class ManagedRequest:
         default=False,
         help="Also show __device__ and __constant__ variables, with their address in each context.",
     )
+    # ``None`` for as many as give at least two in total.
     contexts: int | None = option_field(
         "--contexts N",
         bounds=(1, 1 << 10),
         help="Number of contexts on each device.  [default: 2 with one device, else 1]",
     )
+    # The kind of each device's first context, as in `ContextOptions`; others are new.
     context: Literal["primary", "new"] = "primary"
 
 

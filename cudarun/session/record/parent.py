@@ -215,14 +215,10 @@ def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 class _ImageVariables:
-    """The symbols of the variables of images.
-
-    Attributes:
-        notes: The images that could not be read.
-    """
+    """The symbols of the variables of images."""
 
     def __init__(self) -> None:
-        self.notes: list[str] = []
+        self.notes: list[str] = []  # the images that could not be read
         self._known: dict[Path, list[str]] = {}
 
     def __call__(self, path: Path, architecture: int) -> list[str]:

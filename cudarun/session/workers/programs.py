@@ -126,9 +126,6 @@ class _Running:
     Args:
         command: Its words.
         stdin: The path of its input, which it opens for itself: it has an offset of its own.
-
-    Attributes:
-        errors: The pipe that its stderr is read from; closed at the end of it.
     """
 
     def __init__(self, command: Sequence[str], stdin: str) -> None:
@@ -138,6 +135,7 @@ class _Running:
         self._stdout: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
         reading, errors = os.pipe()
         os.set_blocking(reading, False)
+        # The pipe that its stderr is read from; closed at the end of it.
         self.errors = os.fdopen(reading, "rb", buffering=0)
         try:
             with open(stdin, "rb") as file:

@@ -60,10 +60,6 @@ class Session:
             as numpy can fail if two threads import it for the first time.
         progress: The progress report.
 
-    Attributes:
-        reserved: The addresses and sizes that are reserved for a recording.
-        on_launch: Called with the bound steps and the buffers of a launch, before it runs.
-
     Raises:
         NoDevice: No driver, no device, or not the requested one.
         DeviceFailed: The context could not be created.
@@ -79,7 +75,9 @@ class Session:
     ) -> None:
         self.progress = progress or Progress()
         self._owned: list[Callable[[], object]] = []
+        # The addresses and sizes that are reserved for a recording.
         self.reserved: list[tuple[int, int]] = []
+        # Called with the bound steps and the buffers of a launch, before it runs.
         self.on_launch: Callable[[Any, Any], object] = _nothing
         self._context = target.context
         self._entered: Device | None = None

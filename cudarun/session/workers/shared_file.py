@@ -8,14 +8,11 @@ from typing import BinaryIO
 
 
 class SharedFile:
-    """A file without a name in ``TMPDIR``, which disappears however the processes end.
-
-    Attributes:
-        path: The path under which other processes of this user can open it (proc(5)).
-    """
+    """A file without a name in ``TMPDIR``, which disappears however the processes end."""
 
     def __init__(self) -> None:
         self._file: BinaryIO = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed in __exit__
+        # The path under which other processes of this user can open it (proc(5)).
         self.path = f"/proc/{os.getpid()}/fd/{self._file.fileno()}"
 
     def __enter__(self) -> SharedFile:

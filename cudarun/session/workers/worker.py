@@ -49,24 +49,16 @@ _BLAS_THREADS = "OPENBLAS_THREAD_TIMEOUT", "20"
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """The result of a task, or of a job on one device: a value, or the reason that there is none.
+    """The result of a task, or of a job on one device: a value, or why there is none."""
 
-    Attributes:
-        value: The value; ``None`` when ``error`` is set.
-        error: The reason that there is no value.
-        output: The worker's stdout during the task, when it was captured; with ``--together`` the
-            first device of the worker has it.
-        device: The device of a job, as for ``--device``.
-        is_reusable: Whether the worker of a job can take another one.
-        imported: The modules that a worker has imported for its first task.
-    """
-
-    value: T | None = None
-    error: CudarunError | None = None
+    value: T | None = None  # the value; ``None`` when ``error`` is set
+    error: CudarunError | None = None  # the reason that there is no value
+    # The worker's stdout during the task, when it was captured; with ``--together`` the first
+    # device of the worker has it.
     output: str = ""
-    device: str = ""
-    is_reusable: bool = False
-    imported: tuple[str, ...] = ()
+    device: str = ""  # the device of a job, as for ``--device``
+    is_reusable: bool = False  # whether the worker of a job can take another one
+    imported: tuple[str, ...] = ()  # the modules that a worker has imported for its first task
 
     def unwrap(self) -> T:
         """Return the value, or raise the error."""
@@ -77,24 +69,16 @@ class Answer(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec(Generic[S]):
-    """The description of a worker; workers of equal specs are interchangeable.
+    """The description of a worker; workers of equal specs are interchangeable."""
 
-    Attributes:
-        initialize: Makes the worker's state, at once. An error that it raises is the answer to
-            every task. It must pickle where a preforked process may serve.
-        label: The worker's name in messages, where there are several.
-        capture: Keep what it writes on stdout instead of passing it on.
-        verbose: Log every step on stderr.
-        escape: Show the control characters in its stdout as escapes.
-        driver: The driver of its devices, for a worker that can be kept for other commands.
-    """
-
+    # Makes the worker's state, at once. An error that it raises is the answer to every task. It
+    # must pickle where a preforked process may serve.
     initialize: Callable[[Progress], S]
-    label: str = ""
-    capture: bool = False
-    verbose: bool = False
-    escape: bool = False
-    driver: str = ""
+    label: str = ""  # the worker's name in messages, where there are several
+    capture: bool = False  # keep what it writes on stdout instead of passing it on
+    verbose: bool = False  # log every step on stderr
+    escape: bool = False  # show the control characters in its stdout as escapes
+    driver: str = ""  # the driver of its devices, for a worker that can be kept for other commands
 
     @property
     def keeps_stdout(self) -> bool:

@@ -46,28 +46,21 @@ class CheckedLanes(NamedTuple):
 
 
 class GeneralAccess(NamedTuple):
-    """The accesses of an instruction, in a function of which ``%mask`` are the active lanes.
+    """The accesses of an instruction, in a function of which ``%mask`` are the active lanes."""
 
-    Attributes:
-        results: Returns the results, of the checked places of the accesses and of the sources.
-        lanes: Returns the lanes that make each access, of the sources; by default all active ones
-            make all.
-    """
-
+    # Returns the results, of the checked places of the accesses and of the sources.
     results: Callable[[list[CheckedPlace], list[LaneVector]], list[LaneVector]]
+    # Returns the lanes that make each access, of the sources; by default all active ones make all.
     lanes: Callable[[list[LaneVector]], CheckedLanes] | None = None
 
 
 class PatternAccess(NamedTuple):
-    """The faster paths of an access whose addresses have a pattern.
+    """The faster paths of an access whose addresses have a pattern."""
 
-    Attributes:
-        row: Returns the results where the lanes follow one another; of the places of the halves
-            and those of all lanes.
-        uniform: The same where all lanes of a half access one address.
-    """
-
+    # Returns the results where the lanes follow one another; of the places of the halves and those
+    # of all lanes.
     row: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]]
+    # The same where all lanes of a half access one address.
     uniform: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]] | None = None
 
 

@@ -29,9 +29,6 @@ class BlockEnds(LoweringRules):
         code: The code of ``step``.
         sites: Takes the places that call back.
         schedule: The lanes that can run.
-
-    Attributes:
-        rules: Adds the code of each kind, for the active lanes.
     """
 
     def __init__(
@@ -44,6 +41,7 @@ class BlockEnds(LoweringRules):
         super().__init__(code, registers)
         self._sites = sites
         self._schedule = schedule
+        # Adds the code of each kind, for the active lanes.
         self.rules: Mapping[type[Terminator], Rule] = {
             Branch: self._branch,
             IndexedBranch: self._indexed_branch,

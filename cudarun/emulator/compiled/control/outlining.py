@@ -27,11 +27,7 @@ _BARRIERS = (BarrierWait, WarpBarrier, ClusterArrive, ClusterWait)
 
 
 class CallPlan:
-    """The functions that a kernel calls, and those of them that are outlined.
-
-    Attributes:
-        outlined: The names of the functions to outline.
-    """
+    """The functions that a kernel calls, and those of them that are outlined."""
 
     def __init__(self, kernel: FunctionCode, program: ModuleCode) -> None:
         self._program = program
@@ -39,6 +35,7 @@ class CallPlan:
         self._find_calls(kernel)
         self._reached = {name: self._reached_from(name) for name in self._calls}
         self._obstacles: dict[str, str] = {}
+        # The names of the functions to outline.
         self.outlined = {name for name in self._calls if name in self._reached[name]}
         for calls in self._calls.values():
             for targets in calls:

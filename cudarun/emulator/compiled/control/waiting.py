@@ -26,11 +26,7 @@ class _Loop(NamedTuple):
 
 
 class WaitingLoops:
-    """The loops of a function that may wait for other threads.
-
-    Attributes:
-        waits_for_blocks: Whether one may wait for threads of other blocks, by global memory.
-    """
+    """The loops of a function that may wait for other threads."""
 
     def __init__(self, function: FunctionCode) -> None:
         self._loops: dict[int, _Loop] = {}
@@ -41,6 +37,7 @@ class WaitingLoops:
             weak = {access.space for _, access in loops.deciding_loads(body)}
             self._loops[target] = _Loop(body, strong, weak - {"local", "param", "const"})
         spaces = {space for loop in self._loops.values() for space in loop.strong | loop.weak}
+        # Whether one may wait for threads of other blocks, by global memory.
         self.waits_for_blocks = bool(spaces - {"shared"})
 
     def costs(self, depths: Sequence[int]) -> dict[int, int]:

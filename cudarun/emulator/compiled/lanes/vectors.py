@@ -106,15 +106,12 @@ def _number(value: int | bool) -> str:
 
 
 class ModuleText:
-    """The text of an LLVM module: declarations, each once, and definitions.
-
-    Attributes:
-        symbols: The addresses of functions and data outside of the module, by name.
-    """
+    """The text of an LLVM module: declarations, each once, and definitions."""
 
     def __init__(self) -> None:
         self._declarations: dict[str, None] = {}
         self._definitions: dict[str, str] = {}
+        # The addresses of functions and data outside of the module, by name.
         self.symbols: dict[str, int] = {}
 
     def declare(self, text: str) -> None:

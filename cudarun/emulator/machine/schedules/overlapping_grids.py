@@ -16,13 +16,10 @@ if TYPE_CHECKING:
 
 
 class OverlappingGrid:
-    """A grid with which later ones can overlap, until something has waited for it.
-
-    Attributes:
-        before: The grid that may be incomplete when it begins; ``None`` for other launches.
-    """
+    """A grid with which later ones can overlap, until something has waited for it."""
 
     def __init__(self, before: OverlappingGrid | None = None) -> None:
+        # The grid that may be incomplete when it begins; ``None`` for other launches.
         self.before = before
         self._triggered: set[int] = set()
         self._may_pause = self._is_paused = False

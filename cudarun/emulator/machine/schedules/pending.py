@@ -38,26 +38,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class _Operation:
-    """An operation of some lanes.
+    """An operation of some lanes."""
 
-    Attributes:
-        action: Its action.
-        active: The lanes.
-        sources: The operands, one for each lane.
-        groups: Per lane, the number of groups that it had committed before.
-        objects: Per lane, its barrier object; empty without one.
-        due: The number of accesses to memory after which it goes on; ``None`` at the last time.
-        tests: The tests of its object since its issue.
-        writes: What is left to do once it has read its source; ``None`` before.
-    """
-
-    action: AsynchronousAction
-    active: Active
-    sources: Arrays
-    groups: Array
-    objects: Array
+    action: AsynchronousAction  # its action
+    active: Active  # the lanes
+    sources: Arrays  # the operands, one for each lane
+    groups: Array  # per lane, the number of groups that it had committed before
+    objects: Array  # per lane, its barrier object; empty without one
+    # The number of accesses to memory after which it goes on; ``None`` at the last time.
     due: int | None
-    tests: int = 0
+    tests: int = 0  # the tests of its object since its issue
+    # What is left to do once it has read its source; ``None`` before.
     writes: list[Callable[[], object]] | None = None
 
     @property

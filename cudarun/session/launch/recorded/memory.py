@@ -36,12 +36,9 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class MovedVariables:
-    """The variables of a recording at other addresses than the recorded ones.
+    """The variables of a recording at other addresses than the recorded ones."""
 
-    Attributes:
-        moves: The recorded address, the size and the new address of each.
-    """
-
+    # The recorded address, the size and the new address of each.
     moves: tuple[tuple[int, int, int], ...] = ()
 
     def apply(self, data: Array, address: int) -> None:

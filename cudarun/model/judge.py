@@ -19,55 +19,34 @@ cannot share the memory of the problem with the process (``not_shared``)."""
 
 @dataclass(frozen=True, slots=True)
 class JudgedCase:
-    """A case that a submission has passed.
+    """A case that a submission has passed."""
 
-    Attributes:
-        name: The parameters of the case.
-        runs: The runs that were compared, each with new inputs.
-        milliseconds: The median time of the runs but the first; ``None`` on `cpu`.
-        reference_milliseconds: The same of the reference.
-    """
-
-    name: str
-    runs: int
+    name: str  # the parameters of the case
+    runs: int  # the runs that were compared, each with new inputs
+    # The median time of the runs but the first; ``None`` on `cpu`.
     milliseconds: float | None = None
-    reference_milliseconds: float | None = None
+    reference_milliseconds: float | None = None  # the same of the reference
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedKernel:
-    """A kernel that a submission has launched.
+    """A kernel that a submission has launched."""
 
-    Attributes:
-        kernel: Its name in C++ spelling.
-        launches: The number of launches.
-    """
-
-    kernel: str
-    launches: int
+    kernel: str  # its name in C++ spelling
+    launches: int  # the number of launches
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedSubmission:
-    """The judgement of a submission.
+    """The judgement of a submission."""
 
-    Attributes:
-        submission: The file.
-        rule: The rule that it breaks; ``None`` if it passed.
-        message: How it breaks the rule.
-        case: The case in which it does; ``None`` if that is not in one.
-        cases: The cases that it passed.
-        kernels: The kernels that it launched.
-        notes: The ways in which it was not confined.
-    """
-
-    submission: str
-    rule: JudgeRule | None
-    message: str | None
-    case: str | None
-    cases: tuple[JudgedCase, ...]
-    kernels: tuple[ObservedKernel, ...]
-    notes: tuple[str, ...] = ()
+    submission: str  # the file
+    rule: JudgeRule | None  # the rule that it breaks; ``None`` if it passed
+    message: str | None  # how it breaks the rule
+    case: str | None  # the case in which it does; ``None`` if that is not in one
+    cases: tuple[JudgedCase, ...]  # the cases that it passed
+    kernels: tuple[ObservedKernel, ...]  # the kernels that it launched
+    notes: tuple[str, ...] = ()  # the ways in which it was not confined
 
     @property
     def verdict(self) -> Literal["passed", "failed"]:
@@ -77,19 +56,12 @@ class JudgedSubmission:
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """The judgement of submissions for a problem.
+    """The judgement of submissions for a problem."""
 
-    Attributes:
-        problem: The file or folder of the problem.
-        device: The device.
-        seed: The seed of the first inputs.
-        submissions: The judgements.
-    """
-
-    problem: str
-    device: str
-    seed: int
-    submissions: tuple[JudgedSubmission, ...]
+    problem: str  # the file or folder of the problem
+    device: str  # the device
+    seed: int  # the seed of the first inputs
+    submissions: tuple[JudgedSubmission, ...]  # the judgements
     tag: ClassVar[Literal["judge"]] = "judge"
 
     @property

@@ -20,18 +20,12 @@ _MOST_FILE = 4 << 30
 
 @dataclass(frozen=True, slots=True)
 class SubmissionConfinement:
-    """The limits of a program, for `SupervisedProgram.prepare`.
+    """The limits of a program, for `SupervisedProgram.prepare`."""
 
-    Attributes:
-        readable: The folders that it can read beside those of the system.
-        shared: The folders whose files it can also write.
-        own: The folders in which it can do everything.
-        shares_network: It stays in the network, by which CUDA shares device memory (cuIpc).
-    """
-
-    readable: tuple[str, ...]
-    shared: tuple[str, ...]
-    own: tuple[str, ...]
+    readable: tuple[str, ...]  # the folders that it can read beside those of the system
+    shared: tuple[str, ...]  # the folders whose files it can also write
+    own: tuple[str, ...]  # the folders in which it can do everything
+    # It stays in the network, by which CUDA shares device memory (cuIpc).
     shares_network: bool = False
 
     def __call__(self) -> None:

@@ -29,19 +29,13 @@ def is_library_kernel(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LaunchObservation:
-    """The launches of a program.
+    """The launches of a program."""
 
-    Attributes:
-        kernels: The kernels of the program.
-        library: The kernels of libraries, and the libraries that could not run.
-        stored_bytes: The bytes that kernels stored in global memory; ``None`` if not counted.
-        fault: The report of a fault.
-    """
-
-    kernels: tuple[ObservedKernel, ...]
-    library: tuple[str, ...] = ()
+    kernels: tuple[ObservedKernel, ...]  # the kernels of the program
+    library: tuple[str, ...] = ()  # the kernels of libraries, and the libraries that could not run
+    # The bytes that kernels stored in global memory; ``None`` if not counted.
     stored_bytes: int | None = None
-    fault: str | None = None
+    fault: str | None = None  # the report of a fault
 
     @property
     def launches(self) -> int:
@@ -51,19 +45,13 @@ class LaunchObservation:
 
 @dataclass(frozen=True, slots=True)
 class ObservedDevice:
-    """A device for a program.
+    """A device for a program."""
 
-    Attributes:
-        environment: The variables of the program.
-        readable: The folders of the observer that the program reads.
-        writable: Those in which the library of the observer writes.
-        finish: Returns the observation; called when the program has ended.
-    """
-
-    environment: Mapping[str, str]
+    environment: Mapping[str, str]  # the variables of the program
+    # Returns the observation; called when the program has ended.
     finish: Callable[[], LaunchObservation]
-    readable: tuple[str, ...] = ()
-    writable: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()  # the folders of the observer that the program reads
+    writable: tuple[str, ...] = ()  # those in which the library of the observer writes
 
 
 @contextmanager

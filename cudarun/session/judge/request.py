@@ -11,15 +11,10 @@ from cudarun.session.launch.request import FunctionRun
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """Submissions, and the problem that they solve.
+    """Submissions, and the problem that they solve."""
 
-    Attributes:
-        submissions: Their files.
-        device: The device.
-    """
-
-    submissions: tuple[str, ...]
-    device: Selector
+    submissions: tuple[str, ...]  # their files
+    device: Selector  # the device
     problem: str = option_field(
         "--problem",
         default="",

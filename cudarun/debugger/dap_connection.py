@@ -19,21 +19,14 @@ _END: Request = {"seq": 0, "command": "disconnect"}
 
 
 class DapConnection:
-    """A connection with an editor.
-
-    Args:
-        received: The stream of requests.
-        sent: The stream of responses and events.
-
-    Attributes:
-        on_request: Called by the reading thread when a request has arrived.
-    """
+    """A connection with an editor."""
 
     def __init__(self, received: BinaryIO, sent: BinaryIO) -> None:
-        self._received = received
-        self._sent = sent
+        self._received = received  # the stream of requests
+        self._sent = sent  # the stream of responses and events
         self._number = 0
         self._requests: queue.Queue[Request] = queue.Queue()
+        # Called by the reading thread when a request has arrived.
         self.on_request: Callable[[Request], object] = lambda request: None
         threading.Thread(target=self._read, daemon=True).start()
 

@@ -64,18 +64,13 @@ class Disconnected(Exception):
 
 
 class DapSession:
-    """A session with an editor.
-
-    Args:
-        connection: The connection with the editor.
-        render: Returns the lines of the result of a command.
-    """
+    """A session with an editor."""
 
     def __init__(
         self, connection: DapConnection, render: Callable[[object], Iterable[str]]
     ) -> None:
-        self._connection = connection
-        self._render = render
+        self._connection = connection  # the connection with the editor
+        self._render = render  # returns the lines of the result of a command
         self._debugger: Debugger
         self._launch: Request = {}
         self._points: dict[str, list[int]] = {}  # breakpoints by the request that has set them

@@ -26,13 +26,9 @@ _DEEPEST = 8  # structs within structs in a text
 
 
 class Accessor(Protocol):
-    """The registers and the memory of some lanes.
+    """The registers and the memory of some lanes."""
 
-    Attributes:
-        lanes: Their number.
-    """
-
-    lanes: int
+    lanes: int  # their number
 
     def register(self, name: str) -> Array:
         """Return a register, ``%r1``, of each lane.
@@ -63,25 +59,15 @@ class Accessor(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CppValue:
-    """A C++ value of each lane of an accessor.
+    """A C++ value of each lane of an accessor."""
 
-    Attributes:
-        accessor: Reads memory.
-        type: Its type; of a row of an array, that of the array.
-        extents: Its extents as an array.
-        space: The state space that it is in; ``None`` if it is not in memory.
-        addresses: Its address for each lane.
-        contents: The bytes of one that is not in memory, a row for each lane.
-        field: The member that it is, if it is a bit field.
-    """
-
-    accessor: Accessor
-    type: DebugType
-    extents: tuple[int, ...]
-    space: str | None = None
-    addresses: Array | None = None
-    contents: Array | None = None
-    field: DebugMember | None = None
+    accessor: Accessor  # reads memory
+    type: DebugType  # its type; of a row of an array, that of the array
+    extents: tuple[int, ...]  # its extents as an array
+    space: str | None = None  # the state space that it is in; ``None`` if it is not in memory
+    addresses: Array | None = None  # its address for each lane
+    contents: Array | None = None  # the bytes of one that is not in memory, a row for each lane
+    field: DebugMember | None = None  # the member that it is, if it is a bit field
 
     @property
     def scalar(self) -> DebugType:

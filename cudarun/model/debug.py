@@ -45,81 +45,51 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True)
 class MemoryWrite:
-    """A write of memory.
+    """A write of memory."""
 
-    Attributes:
-        name: The element, as in ``y[17]``.
-        thread: The thread that wrote it.
-        place: Its instruction.
-        position: The position of that instruction.
-        before: The value before.
-        after: The value after.
-    """
-
-    name: str
-    thread: Thread
-    place: CodePlace
-    position: int
-    before: str
-    after: str
+    name: str  # the element, as in ``y[17]``
+    thread: Thread  # the thread that wrote it
+    place: CodePlace  # its instruction
+    position: int  # the position of that instruction
+    before: str  # the value before
+    after: str  # the value after
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A stop of execution.
+    """A stop of execution."""
 
-    Attributes:
-        reason: Why it stopped.
-        position: The number of instructions that have been executed: the same number is always
-            the same state.
-        kernel: The name of the kernel.
-        thread: The selected thread; ``None`` where no thread runs.
-        place: Its next instruction.
-        threads: The number of threads that are at this instruction, and for which the condition of
-            the breakpoint is true.
-        lanes: The lanes of the warp of the selected thread that are at this instruction.
-        breakpoint: The number of the breakpoint or watchpoint.
-        change: The write that a watchpoint has stopped at.
-        text: The report of a fault, a finding or a failed condition, and the values of a NaN.
-        output: What the kernel has printed since the last stop.
-        exit_code: With ``ended``, the exit code of the launch.
-    """
-
-    reason: Reason
+    reason: Reason  # why it stopped
+    # The number of instructions that have been executed: the same number is always the same state.
     position: int
-    kernel: str = ""
-    thread: Thread | None = None
-    place: CodePlace | None = None
+    kernel: str = ""  # the name of the kernel
+    thread: Thread | None = None  # the selected thread; ``None`` where no thread runs
+    place: CodePlace | None = None  # its next instruction
+    # The number of threads that are at this instruction, and for which the condition of the
+    # breakpoint is true.
     threads: int = 0
+    # The lanes of the warp of the selected thread that are at this instruction.
     lanes: tuple[int, ...] = ()
-    breakpoint: int | None = None
-    change: MemoryWrite | None = None
+    breakpoint: int | None = None  # the number of the breakpoint or watchpoint
+    change: MemoryWrite | None = None  # the write that a watchpoint has stopped at
+    # The report of a fault, a finding or a failed condition, and the values of a NaN.
     text: str = ""
-    output: str = ""
-    exit_code: int | None = None
+    output: str = ""  # what the kernel has printed since the last stop
+    exit_code: int | None = None  # with ``ended``, the exit code of the launch
 
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A breakpoint, a watchpoint or a catchpoint.
+    """A breakpoint, a watchpoint or a catchpoint."""
 
-    Attributes:
-        number: Its number.
-        kind: What it stops at: ``line``, ``ptx``, ``function``, ``watch`` or ``catch``.
-        target: The location, the element or the event.
-        condition: The condition; empty without one.
-        places: The instructions of a location.
-        thread: Stop only for this thread, in the form of its number in the grid.
-        once: Delete it when it is reached.
-    """
-
-    number: int
+    number: int  # its number
+    # What it stops at: ``line``, ``ptx``, ``function``, ``watch`` or ``catch``.
     kind: Literal["line", "ptx", "function", "watch", "catch"]
-    target: str
-    condition: str = ""
-    places: tuple[CodePlace, ...] = ()
-    thread: int | None = None
-    once: bool = False
+    target: str  # the location, the element or the event
+    condition: str = ""  # the condition; empty without one
+    places: tuple[CodePlace, ...] = ()  # the instructions of a location
+    thread: int | None = None  # stop only for this thread, in the form of its number in the grid
+    once: bool = False  # delete it when it is reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +102,12 @@ class StackFrame:
 
 @dataclass(frozen=True, slots=True)
 class ThreadGroup:
-    """Threads of one warp in one state.
+    """Threads of one warp in one state."""
 
-    Attributes:
-        lanes: Their lanes.
-        state: ``runs``, ``exited``, or what they wait for.
-        place: Their next instruction, or the one that they wait at.
-        notes: What an ``mbarrier`` object that they wait for lacks.
-    """
-
-    lanes: tuple[int, ...]
-    state: str
-    place: CodePlace | None
-    notes: tuple[str, ...] = ()
+    lanes: tuple[int, ...]  # their lanes
+    state: str  # ``runs``, ``exited``, or what they wait for
+    place: CodePlace | None  # their next instruction, or the one that they wait at
+    notes: tuple[str, ...] = ()  # what an ``mbarrier`` object that they wait for lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,51 +121,35 @@ class Warp:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The values of an expression in the lanes of a warp.
-
-    Attributes:
-        values: A text for each lane; empty where the lane is at another instruction or has none.
-        selected: The lane of the selected thread.
-    """
+    """The values of an expression in the lanes of a warp."""
 
     expression: str
     block: Triple
     warp: int
+    # A text for each lane; empty where the lane is at another instruction or has none.
     values: tuple[str, ...]
-    selected: int
+    selected: int  # the lane of the selected thread
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value of an expression or a register in the selected thread.
-
-    Attributes:
-        has_parts: Whether it has members or elements, or points to something.
-    """
+    """The value of an expression or a register in the selected thread."""
 
     name: str
     type: str
     text: str
-    has_parts: bool = False
+    has_parts: bool = False  # whether it has members or elements, or points to something
 
 
 @dataclass(frozen=True, slots=True)
 class NanOrigin:
-    """The source of a NaN.
+    """The source of a NaN."""
 
-    Attributes:
-        position: The position of the instruction that produced it; ``None`` for an input.
-        thread: The thread that executed it.
-        place: The instruction.
-        operands: Its operands and result, as texts.
-        text: What is known of a NaN that no instruction produced.
-    """
-
-    position: int | None
-    thread: Thread | None = None
-    place: CodePlace | None = None
-    operands: tuple[Value, ...] = ()
-    text: str = ""
+    position: int | None  # the position of the instruction that produced it; ``None`` for an input
+    thread: Thread | None = None  # the thread that executed it
+    place: CodePlace | None = None  # the instruction
+    operands: tuple[Value, ...] = ()  # its operands and result, as texts
+    text: str = ""  # what is known of a NaN that no instruction produced
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,32 +171,21 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class StoppedAt:
-    """A stop, with the current line.
+    """A stop, with the current line."""
 
-    Attributes:
-        stop: The stop.
-        line: The current line of the source, or of the PTX; ``None`` if it cannot be read.
-    """
-
-    stop: Stop
+    stop: Stop  # the stop
+    # The current line of the source, or of the PTX; ``None`` if it cannot be read.
     line: SourceLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CommandHelp:
-    """The help of a command of the debugger.
+    """The help of a command of the debugger."""
 
-    Attributes:
-        name: Its name.
-        short: Its short name; empty without one.
-        arguments: Its arguments.
-        text: What it does.
-    """
-
-    name: str
-    short: str
-    arguments: str
-    text: str
+    name: str  # its name
+    short: str  # its short name; empty without one
+    arguments: str  # its arguments
+    text: str  # what it does
 
 
 def _listed(values: Triple) -> str:

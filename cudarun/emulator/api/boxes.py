@@ -105,17 +105,11 @@ def _operation(copy: _Copy) -> Operation:
 
 @dataclass(frozen=True)
 class _Copy:
-    """A copy of a box of bytes; a rectangle is a box of one slice.
+    """A copy of a box of bytes; a rectangle is a box of one slice."""
 
-    Attributes:
-        structure: The structure of the bindings.
-        shape: Slices, rows and bytes per row.
-        has_slices: Whether the structure has the fields of three dimensions.
-    """
-
-    structure: Any
-    shape: tuple[int, int, int]
-    has_slices: bool
+    structure: Any  # the structure of the bindings
+    shape: tuple[int, int, int]  # slices, rows and bytes per row
+    has_slices: bool  # whether the structure has the fields of three dimensions
 
     def field(self, side: str, name: str) -> Any:
         """Return a field of one side; those of a third dimension are 0 in a rectangle."""

@@ -24,14 +24,7 @@ _STACK_FRAME = "__local_depot"
 
 
 class LaneAccess:
-    """The registers and the memory of lanes, in one function: an `Accessor`.
-
-    Args:
-        batch: The batch of the lanes.
-        frame: The registers of the function at their call depth.
-        members: The lanes.
-        read_register: Returns a register of lanes.
-    """
+    """The registers and the memory of lanes, in one function: an `Accessor`."""
 
     def __init__(
         self,
@@ -40,10 +33,10 @@ class LaneAccess:
         members: Indices,
         read_register: Callable[[Frame, str, Indices], Array],
     ) -> None:
-        self.batch = batch
-        self.frame = frame
-        self.read_register = read_register
-        self.members = members
+        self.batch = batch  # the batch of the lanes
+        self.frame = frame  # the registers of the function at their call depth
+        self.read_register = read_register  # returns a register of lanes
+        self.members = members  # the lanes
         self.lanes = len(members)
 
     def register(self, name: str) -> Array:

@@ -21,19 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRange:
-    """Bytes of memory.
+    """Bytes of memory."""
 
-    Attributes:
-        space: ``global``, ``shared`` or ``local``.
-        start: The address; in shared and local memory the offset in that of its owner.
-        size: The number of bytes.
-        owner: The number in the grid of the block of shared memory, or of the thread of local
-            memory.
-    """
-
-    space: str
-    start: int
-    size: int
+    space: str  # ``global``, ``shared`` or ``local``
+    start: int  # the address; in shared and local memory the offset in that of its owner
+    size: int  # the number of bytes
+    # The number in the grid of the block of shared memory, or of the thread of local memory.
     owner: int = 0
 
     def offset(self, batch: Batch, base: int) -> int:
@@ -55,16 +48,11 @@ class Write(NamedTuple):
 
 
 class WriteDetector(Detector):
-    """Notes which lanes write watched bytes.
-
-    Attributes:
-        ranges: The watched bytes.
-        written: The writes since it was last cleared.
-    """
+    """Notes which lanes write watched bytes."""
 
     def __init__(self) -> None:
-        self.ranges: Sequence[MemoryRange] = ()
-        self.written: list[Write] = []
+        self.ranges: Sequence[MemoryRange] = ()  # the watched bytes
+        self.written: list[Write] = []  # the writes since it was last cleared
 
     def accessed(
         self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]

@@ -26,19 +26,12 @@ Outputs = Sequence[tuple[int, bytes]]  # what a call writes: addresses of the pr
 
 
 class ProgramConnection:
-    """The connection of a thread of the program.
-
-    Args:
-        end: The socket.
-
-    Attributes:
-        view: The buffer of requests.
-    """
+    """The connection of a thread of the program."""
 
     def __init__(self, end: socket.socket) -> None:
-        self._socket = end
+        self._socket = end  # the socket
         self._buffer = bytearray(_BYTES)
-        self.view = memoryview(self._buffer)
+        self.view = memoryview(self._buffer)  # the buffer of requests
 
     def receive(self) -> int:
         """Receive a request into the buffer; return its size, 0 at the end."""

@@ -73,19 +73,12 @@ _POLL = 0.02  # seconds between looks at the work that is left
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of ``cudarun exec`` that a server needs.
+    """The options of ``cudarun exec`` that a server needs."""
 
-    Attributes:
-        folder: The folder for reports.
-        detect: The detectors.
-        stats: Count instructions.
-        engine: The engine of launches; ``None`` for the default.
-    """
-
-    folder: Path
-    detect: Collection[str] = ()
-    stats: bool = False
-    engine: str | None = None
+    folder: Path  # the folder for reports
+    detect: Collection[str] = ()  # the detectors
+    stats: bool = False  # count instructions
+    engine: str | None = None  # the engine of launches; ``None`` for the default
 
 
 class ProcessServer:

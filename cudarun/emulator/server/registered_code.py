@@ -43,18 +43,14 @@ class HostSymbol:
 
 
 class RegisteredCode:
-    """Everything that the program has registered.
-
-    Attributes:
-        notes: Why code could not be loaded.
-    """
+    """Everything that the program has registered."""
 
     def __init__(self) -> None:
         self._binaries: dict[int, FatBinary] = {}
         self._functions: dict[int, HostSymbol] = {}
         self._variables: dict[int, HostSymbol] = {}
         self._kernels: dict[int, int] = {}
-        self.notes: dict[str, None] = {}
+        self.notes: dict[str, None] = {}  # why code could not be loaded
 
     def register(self, message: bytes) -> None:
         """Enter what a message says."""

@@ -32,13 +32,7 @@ _PATIENCE = struct.pack("=2q", 10, 0)  # seconds for a client to read an answer
 
 
 class PendingRequest:
-    """A request that is not answered.
-
-    Attributes:
-        files: The descriptors that came with it.
-        service: The process that runs it; ``None`` while it waits.
-        is_canceled: Whether the client has canceled it, or has ended.
-    """
+    """A request that is not answered."""
 
     def __init__(
         self, client: Client, name: RequestId | None, request: ServerRequest, files: list[int]
@@ -46,9 +40,10 @@ class PendingRequest:
         self.client = client
         self.name = name
         self.request = request
-        self.files = files
+        self.files = files  # the descriptors that came with it
+        # The process that runs it; ``None`` while it waits.
         self.service: ServiceProcess | None = None
-        self.is_canceled = False
+        self.is_canceled = False  # whether the client has canceled it, or has ended
 
     def tell(self, members: Any) -> bool:
         """Send a message that is not the answer; return whether it is one."""
@@ -73,13 +68,7 @@ class PendingRequest:
 
 
 class Client:
-    """A client of a server. Its requests are read in a thread of its own.
-
-    Args:
-        connection: The connection with it.
-        add: Queues a request.
-        cancel: Cancels a request that was queued.
-    """
+    """A client of a server. Its requests are read in a thread of its own."""
 
     def __init__(
         self,
@@ -87,9 +76,9 @@ class Client:
         add: Callable[[PendingRequest], object],
         cancel: Callable[[PendingRequest], object],
     ) -> None:
-        self._add = add
-        self._cancel = cancel
-        self._connection = connection
+        self._add = add  # queues a request
+        self._cancel = cancel  # cancels a request that was queued
+        self._connection = connection  # the connection with it
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _PATIENCE)
         self._pending: dict[RequestId | None, PendingRequest] = {}
         self._lock = threading.Lock()

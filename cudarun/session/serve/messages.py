@@ -22,37 +22,25 @@ _Text = Annotated[str, lambda text: "\0" not in text]
 
 @dataclass(frozen=True, slots=True)
 class ServerRequest:
-    """A command to run. It is that of a command line, of parameters, or a call of the Python API.
+    """A command to run: that of a command line, of parameters, or a call of the Python API."""
 
-    Attributes:
-        argv: The words of a command line without the program; with ``command`` those after it.
-        command: The command.
-        parameters: The values of its parameters by the keywords of the Python API, in place of
-            ``argv``.
-        call: A call of the Python API, as this version writes it.
-        directory: The working directory; ``None`` for that of the server.
-        environment: All variables; ``None`` for those of the server.
-        stdin: The text that the command reads from stdin.
-        progress: Whether messages report the progress.
-        streams: Whether the descriptors of the message are stdin, stdout and stderr of the command.
-        files: The number of descriptors that come with the message.
-        encoding: The encoding of the streams.
-        umask: The mask of the modes of new files.
-        version: The version of a client that is cudarun itself; it must be that of the server.
-    """
-
+    # The words of a command line without the program; with ``command`` those after it.
     argv: tuple[_Text, ...] = ()
-    command: _Text | None = None
+    command: _Text | None = None  # the command
+    # The values of its parameters by the keywords of the Python API, in place of ``argv``.
     parameters: dict[str, Any] | None = None
-    call: _Text | None = None
-    directory: _Text | None = None
+    call: _Text | None = None  # a call of the Python API, as this version writes it
+    directory: _Text | None = None  # the working directory; ``None`` for that of the server
+    # All variables; ``None`` for those of the server.
     environment: Mapping[str, _Text] | None = None
-    stdin: _Text = ""
-    progress: bool = False
+    stdin: _Text = ""  # the text that the command reads from stdin
+    progress: bool = False  # whether messages report the progress
+    # Whether the descriptors of the message are stdin, stdout and stderr of the command.
     streams: bool = False
-    files: Annotated[int, range(10_000)] = 0
-    encoding: str = "utf-8"
-    umask: Annotated[int, range(0o1000)] | None = None
+    files: Annotated[int, range(10_000)] = 0  # the number of descriptors that come with the message
+    encoding: str = "utf-8"  # the encoding of the streams
+    umask: Annotated[int, range(0o1000)] | None = None  # the mask of the modes of new files
+    # The version of a client that is cudarun itself; it must be that of the server.
     version: str | None = None
 
     @property
@@ -66,17 +54,13 @@ RequestId = int | str
 
 @dataclass(frozen=True, slots=True)
 class ClientMessage:
-    """A message of a client: a request, or that a request is to be canceled.
+    """A message of a client: a request, or that a request is to be canceled."""
 
-    Attributes:
-        id: The name of the request among those of its connection that are not answered; ``None`` of
-            a line without a name.
-        request: The request.
-        error: The reason for which it cannot be run. Without request and error it is canceled.
-    """
-
+    # The name of the request among those of its connection that are not answered; ``None`` of a
+    # line without a name.
     id: RequestId | None
-    request: ServerRequest | None = None
+    request: ServerRequest | None = None  # the request
+    # The reason for which it cannot be run. Without request and error it is canceled.
     error: RequestError | None = None
 
 

@@ -109,11 +109,7 @@ class Copy:
 
 
 class Copies:
-    """The parent's socket, to which copies connect; a context manager.
-
-    Attributes:
-        path: Its path.
-    """
+    """The parent's socket, to which copies connect; a context manager."""
 
     def __init__(self) -> None:
         self._folder = tempfile.mkdtemp(prefix="cudarun-debug-")

@@ -24,14 +24,12 @@ class TensorAllocations:
 
     Args:
         blocks: The most blocks of the batch.
-
-    Attributes:
-        relinquished: By block, whether it must not allocate any more.
-        sizes: The columns of each allocation, by block and first column.
     """
 
     def __init__(self, blocks: int) -> None:
+        # By block, whether it must not allocate any more.
         self.relinquished = np.zeros(blocks, dtype=np.bool_)
+        # The columns of each allocation, by block and first column.
         self.sizes: dict[tuple[int, int], int] = {}
         self._units = np.full((blocks, TENSOR_COLUMNS // UNIT), _NEVER, dtype=np.uint8)
 

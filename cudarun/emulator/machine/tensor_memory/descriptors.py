@@ -29,15 +29,11 @@ BITS = {"f16": 16, "tf32": 32, "mxf4": 4, "mxf4nvf4": 4}
 
 
 class SharedDescriptor(Descriptors):
-    """A descriptor of one matrix in shared memory.
-
-    Attributes:
-        mode: The swizzling mode.
-    """
+    """A descriptor of one matrix in shared memory."""
 
     def __init__(self, word: int) -> None:
         super().__init__(np.array([word & ~(3 << 62)], dtype=np.uint64))
-        self.mode = word >> 61
+        self.mode = word >> 61  # the swizzling mode
         self.is_absolute = bool(word >> 52 & 1)
         width, swizzled, self.lowest = _MODES.get(self.mode, _MODES[0])
         self.width, self.swizzled = np.array([width]), np.array([swizzled])

@@ -19,17 +19,11 @@ _HALF = 16  # lanes of them that layouts C and F use
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorLayout:
-    """A layout of D in one block.
+    """A layout of D in one block."""
 
-    Attributes:
-        rows: The rows of D that the block has.
-        parts: The number of parts.
-        is_half: Whether it has 16 lanes of each 32.
-    """
-
-    rows: int
-    parts: int
-    is_half: bool
+    rows: int  # the rows of D that the block has
+    parts: int  # the number of parts
+    is_half: bool  # whether it has 16 lanes of each 32
 
     @classmethod
     def of(cls, m: int, blocks: int, *, stationary: bool, sparse: bool) -> AccumulatorLayout:

@@ -158,14 +158,11 @@ class StoreTensorMemory(TensorTransfer, AsynchronousAction):
 
 
 class WaitForTransfers(WarpAction, NoEffect):
-    """``tcgen05.wait::ld`` and ``::st``: a wait for the loads or stores of the warp.
-
-    Attributes:
-        queue: ``"tcgen05.ld"`` or ``"tcgen05.st"``.
-    """
+    """``tcgen05.wait::ld`` and ``::st``: a wait for the loads or stores of the warp."""
 
     waits_for = "warp"
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
+        # ``"tcgen05.ld"`` or ``"tcgen05.st"``.
         self.queue = f"tcgen05.{words['which'].removeprefix('wait::')}"

@@ -108,11 +108,13 @@ class KernelTier:
 
     def _is_compiled_first(self, launch: Launch) -> bool:
         """Compile a kernel whose operations are atomic for the program: slow in the interpreter."""
-        from cudarun.emulator.machine import effects
-
+        if not launch.shares_memory:
+            return False
         if self._has_system_atomics is None:
+            from cudarun.emulator.machine import effects  # few launches need it
+
             self._has_system_atomics = effects.has_system_atomics(launch)
-        if not self._has_system_atomics or not effects.shares_memory(launch):
+        if not self._has_system_atomics:
             return False
         if self._compilation is None:
             self._begin(launch)

@@ -20,11 +20,6 @@ _DECLARED = (Atomic, AsynchronousCopy, MemoryLoad, MemoryStore, WarpAction)
 OUTPUTS = (vprintf, malloc, free)
 
 
-def shares_memory(launch: Launch) -> bool:
-    """Return whether the program can access memory of a launch while it runs."""
-    return any(memory.used for memory in launch.memories[1:])
-
-
 def has_system_atomics(launch: Launch) -> bool:
     """Return whether a kernel has atomic operations whose scope includes the program."""
     return any(
@@ -39,7 +34,7 @@ def has_system_atomics(launch: Launch) -> bool:
 
 def communicates(launch: Launch) -> bool:
     """Return whether a kernel may exchange values with the program while it runs."""
-    return shares_memory(launch) and any(
+    return launch.shares_memory and any(
         isinstance(operation, Action)
         and isinstance(operation.action, MemoryAction)
         and any(

@@ -282,6 +282,11 @@ class Launch:
         return self.blocks * self.block_threads == 1
 
     @property
+    def shares_memory(self) -> bool:
+        """True if the program can access memory of it while it runs."""
+        return any(memory.used for memory in self.memories[1:])
+
+    @property
     def launches_grids(self) -> bool:
         """True if its grid is a child, or its module has kernels that kernels launch."""
         kernels = self.program.kernels.keys()

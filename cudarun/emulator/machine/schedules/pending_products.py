@@ -1,6 +1,8 @@
 """Registers of ``wgmma`` between the issue of a product and the wait for it, in a function's code.
 
-Those that ``tcgen05.ld`` writes are pending until ``tcgen05.wait::ld`` in the same way.
+Those that ``tcgen05.ld`` writes are pending until ``tcgen05.wait::ld`` in the same way. But LLVM
+moves the wait behind uses (in kernels of Triton), and the code of ptxas waits for the registers of a
+load. So only a load without a later wait in its block is pending.
 
 Until ``wgmma.wait_group`` nothing may access the accumulators, except products of the same ones,
 and nothing may write to A (PTX manual 9.7.15.7). Compilers copy registers, which ptxas undoes: a
@@ -46,6 +48,8 @@ class PendingProducts:
     copied: set[int] = field(default_factory=set)  # the slots of pending registers that are copied
     # The loads of tensor memory among the sites of products.
     loads: set[Site] = field(default_factory=set)
+    # Whether registers of loads are used before a wait that the load's block has.
+    has_early: bool = False
     can_be_late: bool = False  # whether products can be computed when they are waited for
 
     @classmethod
@@ -65,7 +69,7 @@ class PendingProducts:
                     waiting.append(following)
         for number, uses in found.uses.items():
             found.uses[number] = [use for use in uses if not found._is_replaced(use)]
-        found.can_be_late = not found.copied
+        found.can_be_late = not (found.copied or found.has_early)
         return found
 
     def _is_replaced(self, use: EarlyUse) -> bool:
@@ -74,6 +78,7 @@ class PendingProducts:
 
     def _through(self, block: BlockCode, state: State) -> Iterator[EarlyUse]:
         """Follow the operations of a block; yield its accesses to pending registers."""
+        awaited = _awaited_loads(block)
         for operation in block.operations:
             product = _action(operation, MultiplyAsync)
             rest = operation.sources[product.accumulators :] if product else operation.sources
@@ -88,6 +93,9 @@ class PendingProducts:
                     self.copied.add(used[0][0])
                 elif used:
                     products = dict.fromkeys(site for each in used for site in state[each])
+                    if awaited.issuperset(products):
+                        self.has_early = True
+                        continue
                     yield EarlyUse(operation, used[0][0], verb, tuple(products))
             load = _action(operation, LoadTensorMemory)
             if load:
@@ -101,6 +109,19 @@ class PendingProducts:
                 left = rest[: product.left_registers]
                 state |= {(slot, True): {operation.site: 0} for slot in slots_of(left)}
             _count_groups(operation, state, self.loads)
+
+
+def _awaited_loads(block: BlockCode) -> set[Site]:
+    """Return the loads of a block that a later operation of it waits for."""
+    found: set[Site] = set()
+    is_awaited = False
+    for operation in reversed(block.operations):
+        wait = _action(operation, WaitForTransfers)
+        if wait is not None and wait.queue == "tcgen05.ld":
+            is_awaited = True
+        if is_awaited and _action(operation, LoadTensorMemory) is not None:
+            found.add(operation.site)
+    return found
 
 
 def has_pending_registers(function: FunctionCode) -> bool:

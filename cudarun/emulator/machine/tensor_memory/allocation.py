@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_COLUMNS, UNIT
-from cudarun.emulator.machine.tensor_memory.memory import LAUNCH_FAILED, split_address
+from cudarun.emulator.machine.tensor_memory.memory import (
+    LANES,
+    LAUNCH_FAILED,
+    TensorAccess,
+    cells,
+    split_address,
+)
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -84,10 +91,14 @@ class Allocate(AllocationAction, MemoryAction):
         access.store(active.some(leaders), sources[0][leaders], rows)
 
 
-class Deallocate(AllocationAction):
-    """``tcgen05.dealloc``."""
+class Deallocate(AllocationAction, MemoryAction):
+    """``tcgen05.dealloc``: for detectors it writes all cells, which nothing may access later."""
 
     name = "dealloc"
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.accesses = (TensorAccess(AccessKind.WRITE),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Deallocate the columns of each warp."""
@@ -98,12 +109,18 @@ class Deallocate(AllocationAction):
                 self.block(active, position),
             )
             lane, first = split_address(int(sources[0][position]))
+            if active.batch.observer is not NO_OBSERVER:
+                self._overwrite(active, position, first + np.arange(columns))
             problem = memory.free(block, first, columns)
             if lane:
                 problem = f"its address has lane {lane}"
             if problem:
                 what = f"tcgen05.dealloc of {columns} columns from column {first} on: {problem}"
                 raise active.fault(LAUNCH_FAILED, what, position)
+
+    def _overwrite(self, active: Active, position: int, columns: Array) -> None:
+        places = cells(active, np.arange(LANES)[:, None], columns, position).reshape(-1)
+        self.accesses[0].locate(active.some(np.full(len(places), position)), places)
 
 
 class Relinquish(AllocationAction):

@@ -9,7 +9,7 @@ from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.scaled_products import narrow_float
 from cudarun.emulator.numerics.types import TYPES
 
-_NARROW = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
+NARROW = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
 """The bits of the types that have a container of 8 bits in some kinds of products."""
 _CONTAINED = {"e2m1": 2}  # zeros below an element in its container of 8 bits in tensor memory
 
@@ -19,7 +19,7 @@ def from_chunks(chunks: Array, name: str, bits: int) -> Array:
 
     Sixteen elements of 4 or 6 bits are packed at the start of a chunk, if a container has 8.
     """
-    size = _NARROW.get(name, bits)
+    size = NARROW.get(name, bits)
     if size >= 8:
         kind = TYPES[name]
         return numbers(np.ascontiguousarray(chunks).view(kind.dtype), kind)
@@ -33,7 +33,7 @@ def from_chunks(chunks: Array, name: str, bits: int) -> Array:
 def from_words(words: Array, name: str, bits: int) -> Array:
     """Return the elements in rows of cells of tensor memory."""
     rows = np.ascontiguousarray(words).view(np.uint8)
-    if _NARROW.get(name, bits) >= 8:
+    if NARROW.get(name, bits) >= 8:
         kind = TYPES[name]
         return numbers(rows.view(kind.dtype), kind)
     if bits == 4:

@@ -23,7 +23,12 @@ from cudarun.emulator.machine.tensor_memory.descriptors import (
     SharedDescriptor,
     zero_columns,
 )
-from cudarun.emulator.machine.tensor_memory.elements import from_chunks, from_words, scale_factors
+from cudarun.emulator.machine.tensor_memory.elements import (
+    NARROW,
+    from_chunks,
+    from_words,
+    scale_factors,
+)
 from cudarun.emulator.machine.tensor_memory.layouts import AccumulatorLayout
 from cudarun.emulator.machine.tensor_memory.memory import (
     LANES,
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
 
 _ILLEGAL_INSTRUCTION = 715
 _CHUNK = 16  # bytes
-_WORDS = np.dtype(np.uint64)
+_WORD = np.dtype(np.uint32)
 _PARTITION = 32  # lanes
 _UNITS = 4  # of a chunk of a sparse matrix
 _SCALED = {"4X": 4, "2X": 2, "1X": 1}
@@ -63,7 +68,7 @@ class MultiplyTensors(AsynchronousAction):
         self.places = [name for name in self.names if name in ("d", "t", "e", "sa", "sb")]
         self.exponent = 0 if self.kind == "i8" else words.constants.get("scale", 0)
         self.accesses = (
-            Access("shared", _WORDS, 2, AccessKind.READ, 0).by("tcgen05"),
+            Access("shared", _WORD, 1, AccessKind.READ, 0).by("tcgen05"),
             TensorAccess(AccessKind.READ).by("tcgen05"),
             TensorAccess(AccessKind.WRITE).by("tcgen05"),
         )
@@ -230,19 +235,23 @@ class _Multiplication:
         if not is_transposed:
             extent = lines, depth // in_chunk
         addresses = descriptor.chunks(*extent, transposed=is_transposed)[0]
-        chunks = self._chunks(addresses, rank)
+        chunks = self._chunks(addresses, rank, self.product.types[name])
         values = from_chunks(chunks, self.product.types[name], self.bits)
         if is_transposed:  # chunk of lines, k, line of the chunk
             values = values.transpose(0, 2, 1).reshape(-1, depth)[:lines]
         matrix = values.reshape(lines, depth)
         return -matrix if self.product.negated[name] else matrix
 
-    def _chunks(self, addresses: Array, rank: int) -> Array:
-        """Return chunks of shared memory as bytes."""
-        places = addresses.reshape(-1) + (rank + 1 << RANK_SHIFT)
+    def _chunks(self, addresses: Array, rank: int, name: str) -> Array:
+        """Return chunks of shared memory as bytes, without the padding of their elements."""
+        words = np.zeros((*addresses.shape, _CHUNK // _WORD.itemsize), dtype=_WORD)
+        used = min(NARROW.get(name, self.bits), self.bits) * len(words[0, 0]) // self.bits
+        places = addresses[..., None] + np.arange(used) * _WORD.itemsize
+        places = places.reshape(-1) + (rank + 1 << RANK_SHIFT)
         some = self.active.some(np.full(len(places), self.position))
         data = self.action.accesses[0].load(some, places.astype(np.uint32))
-        return data.view(np.uint8).reshape(*addresses.shape, _CHUNK)
+        words[..., :used] = data.reshape(*addresses.shape, used)
+        return words.view(np.uint8)
 
     # --- sparse matrices -------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Registers of ``wgmma`` between the issue of a product and the wait for it, in a function's code.
 
 Those that ``tcgen05.ld`` writes are pending until ``tcgen05.wait::ld`` in the same way. But LLVM
-moves the wait behind uses (in kernels of Triton), and the code of ptxas waits for the registers of a
+moves the wait behind uses (in kernels of Triton), and ptxas lets code wait for the registers of a
 load. So only a load without a later wait in its block is pending.
 
 Until ``wgmma.wait_group`` nothing may access the accumulators, except products of the same ones,

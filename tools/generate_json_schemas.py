@@ -175,6 +175,7 @@ def schema(name: str) -> dict[str, Any]:
     definitions["ErrorDocument"] = _object(
         "The document of a command that ended in an error before there was a report.",
         head | {"schema": {"description": _SCHEMA_OF_ERRORS, "type": "string"} | const},
+        is_whole=True,
     )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -197,7 +198,7 @@ def _document(report: type, const: dict[str, str], definitions: dict[str, Any]) 
     if report in _LINES:
         return _object(_LINES[report], inherited | own | field)
     own.pop("error", None)  # which is in the head
-    return _object(_summary(report), _head(definitions) | inherited | field | own)
+    return _object(_summary(report), _head(definitions) | inherited | field | own, is_whole=True)
 
 
 def _head(definitions: dict[str, Any]) -> dict[str, Any]:
@@ -255,7 +256,7 @@ def _union(members: list[dict[str, Any]]) -> dict[str, Any]:
     return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
-def _object(summary: str, fields: dict[str, Any]) -> dict[str, Any]:
+def _object(summary: str, fields: dict[str, Any], *, is_whole: bool = False) -> dict[str, Any]:
     """The schema of an object with exactly these fields, except those that can be omitted."""
     return {
         "description": summary,
@@ -264,7 +265,11 @@ def _object(summary: str, fields: dict[str, Any]) -> dict[str, Any]:
             name: {key: value for key, value in field.items() if key != "omitted"}
             for name, field in fields.items()
         },
-        "required": [name for name, field in fields.items() if not _is_optional(field)],
+        "required": [
+            name
+            for name, field in fields.items()
+            if not ("omitted" in field if is_whole else _is_optional(field))
+        ],
         "additionalProperties": False,
     }
 

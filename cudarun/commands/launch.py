@@ -115,7 +115,7 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
 @_of_spec(
     "--fail-fast",
     is_flag=True,
-    help="Stop after the first failing case of --spec; with candidates, only those of its own.",
+    help="Stop after the first failing case of --spec, or of each candidate.",
 )
 @_of_spec(
     "--budget SECONDS",

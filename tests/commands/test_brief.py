@@ -61,7 +61,7 @@ def test_the_failing_cases_of_a_spec(run: Run) -> None:
         "  repeat: cudarun launch --spec a.toml -d cpu wrong\n"
         "FAIL faulty on cpu\n"
         "  what: cuCtxSynchronize: an illegal memory access was encountered "
-        "(CUDA_ERROR_ILLEGAL_ADDRESS, 700)\n"
+        "(CUDA_ERROR_ILLEGAL_ADDRESS, 700); kernel fault: illegal address in a 4-byte store\n"
         "  repeat: cudarun launch --spec a.toml -d cpu faulty\n"
         "1 passed, 2 failed, 0 skipped\n"
     )

@@ -58,7 +58,7 @@ CHAPTERS = (
     _chapter("9.7.11", "Surface", "texture", "suld sust sured suq"),
     _chapter("9.7.12", "Control flow", "control", "bra brx.idx call ret exit"),
     _chapter("9.7.13", "Parallel synchronization and communication",
-        "control atomics warp hints mbarrier bulk tensor", """
+        "control atomics warp hints mbarrier bulk tensor cluster", """
         bar barrier bar.warp.sync barrier.cluster membar fence atom red red.async vote vote.sync
         shfl.sync match.sync activemask redux.sync griddepcontrol elect.sync mbarrier.init
         mbarrier.inval mbarrier.expect_tx mbarrier.complete_tx mbarrier.arrive mbarrier.arrive_drop
@@ -129,12 +129,11 @@ REFUSED_FOR_SM_90: tuple[RefusedForms, ...] = (
 """Forms that ptxas accepts for sm_90."""
 
 REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
-    _row("st.bulk clusterlaunchcontrol.try_cancel "
-         "clusterlaunchcontrol.query_cancel st.async.release.gpu.global.b32 "
-         "red.async.relaxed.gpu.global.add.u32 "
-         "cp.async.bulk.global.shared::cta.bulk_group.cp_mask "
-         "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes",
-         "They require sm_100."),
+    _row("cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes "
+         "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w::128.mbarrier::complete_tx::bytes "
+         "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32",
+         "They need tensor maps of `cuTensorMapEncodeIm2colWide`, or with other atoms of "
+         "swizzling, which the emulated driver does not encode."),
 )  # fmt: skip
 """Forms that ptxas refuses for sm_90."""
 

@@ -200,6 +200,7 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
     idle: list[Batch] = []
     running: deque[tuple[Batch, Iterator[None]]] = deque()
     standstill = Standstill(launch)
+    launch.take_last = lambda: launch.blocks - begun >= launch.cluster_blocks
     while begun < launch.blocks or running:
         in_progress = sum(batch.living_blocks for batch, _ in running)
         room = launch.whole_clusters(launch.resident_blocks - in_progress)

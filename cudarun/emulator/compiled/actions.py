@@ -20,7 +20,15 @@ from cudarun.emulator.compiled.products.warpgroups import WarpgroupProducts
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.bulk_copies import AsyncReduction, AsyncStore, BulkCopy, BulkReduction
+from cudarun.emulator.machine.bulk_copies import (
+    AsyncReduction,
+    AsyncStore,
+    BulkCopy,
+    BulkReduction,
+    MaskedCopy,
+    StoreBulk,
+)
+from cudarun.emulator.machine.cluster_launches import CancelLaunch
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
@@ -55,6 +63,10 @@ from cudarun.emulator.machine.tensor_maps.actions import (
     ReplaceField,
 )
 from cudarun.emulator.machine.tensor_maps.copies import (
+    GatherLoad,
+    PairedLoad,
+    ScatterReduction,
+    ScatterStore,
     TensorLoad,
     TensorPrefetch,
     TensorReduction,
@@ -147,6 +159,13 @@ CALLED_ACTIONS: tuple[type, ...] = (
     MultiplyNarrow,
     LoadNarrowMatrix,
     StoreNarrowMatrix,
+    CancelLaunch,
+    MaskedCopy,
+    StoreBulk,
+    GatherLoad,
+    PairedLoad,
+    ScatterStore,
+    ScatterReduction,
 )
 """The actions that the caller executes as the interpreter does."""
 

@@ -49,6 +49,7 @@ def run_blocks(
     unit = launch.blocks if wait else launch.cluster_blocks
     seconds = None if kernel.has_reductions else kernel.block_seconds
     queue = BlockQueue(first, launch.blocks, unit, seconds)
+    launch.take_last = queue.give_up
     if wait or not kernel.is_parallel:
         threads = 1
     threads = max(min(threads, launch.blocks_in_memory // launch.cluster_blocks), 1)

@@ -59,6 +59,13 @@ class BlockQueue:
             self._next += count
             return self._next - count, count
 
+    def give_up(self) -> bool:
+        """Give up the last blocks that run together, if they have not begun."""
+        with self._lock:
+            is_left = min(self._end, self._lowest) - self._next >= self._unit
+            self._end -= self._unit * is_left
+        return is_left
+
     def _wanted(self, left: int) -> int:
         if self._seconds is None:
             return self._unit

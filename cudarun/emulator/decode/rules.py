@@ -219,6 +219,9 @@ def _video(opcode: str, words: Words) -> None:
 
 
 def _memory(opcode: str, words: Words) -> None:
+    if "zero" in words.constants:
+        _check_constant(words, "zero", (0,))
+        return
     bits = words.type.bits * words.count
     is_wide = bits == 2 * _WIDEST_VECTOR and words.type.bits in (32, 64)
     if is_wide and opcode != "ldu" and words.space not in ("", "global"):
@@ -249,7 +252,8 @@ def _atomic(opcode: str, words: Words) -> None:
 def _copy(opcode: str, words: Words) -> None:
     if "dim" in words:
         rank = int(words["dim"][0])
-        if words.counts[0] != rank or any(n != rank - 2 for n in words.counts[1:]):
+        wanted = 5 if words["mode"].endswith("4") else rank
+        if words.counts[0] != wanted or any(n != rank - 2 for n in words.counts[1:]):
             raise OperandMismatch("Argument vector size mismatch")
     elif "how" in words:
         _check_constant(words, "size", (16,) if words["how"] == "cg" else (4, 8, 16))

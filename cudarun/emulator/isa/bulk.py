@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.bulk_copies import AsyncReduction, AsyncStore, BulkCopy, BulkReduction
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.bulk_copies import (
+    AsyncReduction,
+    AsyncStore,
+    BulkCopy,
+    BulkReduction,
+    MaskedCopy,
+    StoreBulk,
+)
 from cudarun.emulator.machine.tensor_maps.actions import PrefetchBulk
-from cudarun.emulator.machine.transfers import NoEffect
+from cudarun.emulator.machine.transfers import MemoryStore, NoEffect
 
 _REPORTING = "mbarrier::complete_tx::bytes"
 _HINT: dict[str, Any] = {"hint": "L2::cache_hint"}
@@ -38,6 +46,12 @@ def _reductions() -> Iterator[InstructionForm]:
             action=AsyncReduction, sem="relaxed", scope="cluster", space="shared::cluster",
             op=operations, type=stored,
         )  # fmt: skip
+        # Without an object nothing waits for it: an operation of the thread.
+        yield form(
+            "red.async{.mmio}.sem.scope{.space}.op.type  [a], b", action=Atomic,
+            sem="relaxed release", scope="gpu sys", space="global", op=operations,
+            type=stored.replace(" s64", ""),
+        )  # fmt: skip
     yield form(f"{into_global}.noftz.type  {operands}", op="add", type="f16 bf16", **reduction)
 
 
@@ -62,6 +76,14 @@ FORMS: tuple[InstructionForm, ...] = (
     form("cp.async.bulk.commit_group", action=NoEffect),
     form("cp.async.bulk.wait_group{.read}  n:int", action=NoEffect),
     *_reductions(),
+    form("cp.async.bulk.global.source.bulk_group{.hint}.cp_mask  [d], [a], size:u32, bytes:u16",
+         action=MaskedCopy, source="shared::cta", **_HINT),
+    form("cp.async.bulk.global.source.bulk_group.hint.cp_mask  [d], [a], size:u32, policy:u64, "
+         "bytes:u16", action=MaskedCopy, source="shared::cta", **_HINT),
+    form("st.bulk{.weak}{.space}  [a], size:u64, zero:int", action=StoreBulk, space="shared::cta"),
+    form("st.async{.mmio}.sem.scope{.space}.type  [a], ~b", action=MemoryStore, sem="release",
+         scope="gpu sys", space="global", type="b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 "
+         "f64"),
     form(f"st.async{{.weak}}{{.space}}.{_REPORTING}.type  [a], b, [m]", **_STORE),
     form(f"st.async{{.weak}}{{.space}}.{_REPORTING}.vec.type  [a], {{b}}, [m]", **_STORE),
 )  # fmt: skip

@@ -24,8 +24,7 @@ def _words(text: str) -> list[str]:
 # decoded to blocks and edges, and those that are not implemented.
 _OTHER_INSTRUCTIONS = _words("""
     bra brx.idx call ret exit trap brkpt bar barrier bar.warp.sync barrier.cluster
-    st.bulk multimem.ld_reduce multimem.st multimem.red clusterlaunchcontrol.try_cancel
-    clusterlaunchcontrol.query_cancel
+    multimem.ld_reduce multimem.st multimem.red
 """)
 
 # Opcodes with every form that ptxas of CUDA 13.0 accepts for sm_90.

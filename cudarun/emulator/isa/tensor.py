@@ -16,6 +16,10 @@ from cudarun.emulator.machine.tensor_maps.actions import (
     ReplaceField,
 )
 from cudarun.emulator.machine.tensor_maps.copies import (
+    GatherLoad,
+    PairedLoad,
+    ScatterReduction,
+    ScatterStore,
     TensorLoad,
     TensorPrefetch,
     TensorReduction,
@@ -23,11 +27,13 @@ from cudarun.emulator.machine.tensor_maps.copies import (
 )
 from cudarun.emulator.machine.transfers import Fence
 
+_ROWS: dict[str, Any] = {"dim": "2d", "hint": "L2::cache_hint"}
 _TILE: dict[str, Any] = {"dim": "1d 2d 3d 4d 5d", "mode": "tile", "hint": "L2::cache_hint"}
 _COLUMNS: dict[str, Any] = {**_TILE, "dim": "3d 4d 5d"}
 _LOAD = "cp.async.bulk.tensor.dim.to.global"
 _REPORTING = "mbarrier::complete_tx::bytes"
 _TENSOR = "[&t {c:b32}]"
+_OPERATIONS = "add min max inc dec and or xor"
 _SCOPES = "cta cluster gpu sys"
 _SPACES = "global shared::cta"
 
@@ -42,10 +48,11 @@ def _copies() -> Iterator[InstructionForm]:
             ("shared::cluster shared::cta", "", ""),
             ("shared::cluster", ".multicast::cluster", ", mask:u16"),
         ):
-            yield form(
-                f"{_LOAD}{mode}.{_REPORTING}{multicast}{{.hint}}  [d], {_TENSOR}, [m]{offsets}"
-                f"{mask}, ?policy:u64", action=TensorLoad, to=to, **words,
-            )  # fmt: skip
+            end = f"[d], {_TENSOR}, [m]{offsets}{mask}, ?policy:u64"
+            head = f"{_LOAD}{mode}.{_REPORTING}{multicast}"
+            yield form(f"{head}{{.hint}}  {end}", action=TensorLoad, to=to, **words)
+            yield form(f"{head}.cta_group::1{{.hint}}  {end}", action=TensorLoad, to=to, **words)
+            yield form(f"{head}.cta_group::2{{.hint}}  {end}", action=PairedLoad, to=to, **words)
         yield form(
             f"cp.async.bulk.prefetch.tensor.dim.L2.global{mode}{{.hint}}  {_TENSOR}{offsets}, "
             "?policy:u64", action=TensorPrefetch, **words,
@@ -58,8 +65,31 @@ def _copies() -> Iterator[InstructionForm]:
         yield form(
             f"cp.reduce.async.bulk.tensor.dim.global.source.op{mode}.bulk_group{{.hint}}  "
             f"{_TENSOR}, [a], ?policy:u64", action=TensorReduction, source="shared::cta",
-            op="add min max inc dec and or xor", **words,
+            op=_OPERATIONS, **words,
         )  # fmt: skip
+
+
+def _rows() -> Iterator[InstructionForm]:
+    """Copies of four rows of a tensor of two dimensions."""
+    for to, multicast, mask in (
+        ("shared::cluster shared::cta", "", ""),
+        ("shared::cluster", ".multicast::cluster", ", mask:u16"),
+    ):
+        for group in ("", ".cta_group::1", ".cta_group::2"):
+            action = PairedLoad if group.endswith("2") else GatherLoad
+            yield form(
+                f"{_LOAD}.mode.{_REPORTING}{multicast}{group}{{.hint}}  [d], {_TENSOR}, [m]{mask}, "
+                "?policy:u64", action=action, to=to, mode="tile::gather4", **_ROWS,
+            )  # fmt: skip
+    yield form(
+        f"cp.async.bulk.prefetch.tensor.dim.L2.global.mode{{.hint}}  {_TENSOR}, ?policy:u64",
+        action=TensorPrefetch, mode="tile::gather4", **_ROWS,
+    )  # fmt: skip
+    scatter: dict[str, Any] = {"source": "shared::cta", "mode": "tile::scatter4", **_ROWS}
+    end = f"mode.bulk_group{{.hint}}  {_TENSOR}, [a], ?policy:u64"
+    yield form(f"cp.async.bulk.tensor.dim.global.source.{end}", action=ScatterStore, **scatter)
+    yield form(f"cp.reduce.async.bulk.tensor.dim.global.source.op.{end}", action=ScatterReduction,
+               op=_OPERATIONS, **scatter)  # fmt: skip
 
 
 def _replacements() -> Iterator[InstructionForm]:
@@ -79,6 +109,7 @@ def _replacements() -> Iterator[InstructionForm]:
 
 FORMS: tuple[InstructionForm, ...] = (
     *_copies(),
+    *_rows(),
     *_replacements(),
     form("prefetch{.space}.tensormap  [a]", action=PrefetchMap, space="const param"),
     form("tensormap.cp_fenceproxy.to.source.tensormap::generic.release.scope.sync.aligned  "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.atomics import Combine, combination, combine_at
 from cudarun.emulator.machine.clusters import address_in_block, in_block_of, rank_of
@@ -117,6 +117,45 @@ class BulkCopy(BulkTransfer):
     def write(self, some: Active, addresses: Array, data: Array) -> None:
         """Write a chunk for each lane: a row of two words."""
         self.accesses[0].store(some, addresses, data)
+
+
+class MaskedCopy(BulkCopy):
+    """``cp.async.bulk`` with ``.cp_mask``: some bytes of each chunk."""
+
+    def _writing(self, words: Words, to: str, offset: int) -> Access:
+        return Access(to, np.dtype(np.uint8), 1, AccessKind.WRITE, offset)
+
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
+        """Copy for one lane after the other, each with its own mask."""
+        *operands, masks = sources
+        for lane in range(active.count):
+            here = slice(lane, lane + 1)
+            self.mask = int(masks[lane])
+            alone = active.some(np.array([lane]))
+            yield from super().transfers(alone, tuple(each[here] for each in operands))
+
+    def write(self, some: Active, addresses: Array, data: Array) -> None:
+        """Write the bytes that the mask selects."""
+        for place in range(CHUNK):
+            if self.mask >> place & 1:
+                chosen = np.ascontiguousarray(data).view(np.uint8)[:, place : place + 1]
+                self.accesses[0].store(some, addresses + np.uint64(place), chosen)
+
+
+class StoreBulk(MemoryAction):
+    """``st.bulk``: zeros in shared memory."""
+
+    def __init__(self, words: Words) -> None:
+        self.accesses = (Access("shared", _WORD, 1, AccessKind.WRITE, words.offsets[0]),)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Store for one lane after the other."""
+        addresses, sizes = sources
+        for lane in range(active.count):
+            steps = np.arange(0, int(sizes[lane]), _WORD.itemsize, dtype=np.uint64)
+            some = active.some(np.full(len(steps), lane))
+            places = addresses[lane].astype(np.uint64) + steps
+            self.accesses[0].store(some, places, np.zeros((len(steps), 1), dtype=_WORD))
 
 
 class BulkReduction(BulkCopy):

@@ -178,6 +178,7 @@ class Launch:
         self.kernel_function = program.code[kernel.name]
         self.block_threads = prod(config.block)
         self.blocks = prod(config.grid)
+        self.take_last: Callable[[], bool] = lambda: False
         padded = config.parameters + bytes(-len(config.parameters) % 16 + 16)
         self.parameters = np.frombuffer(padded, dtype=np.uint8).copy()  # aligned
         self.parameters.flags.writeable = False
@@ -346,6 +347,9 @@ class Launch:
         if self.config.cooperative:
             return self.blocks
         function = self.kernel_function
+        actions = (getattr(operation, "action", None) for operation in function.operations)
+        if any(getattr(action, "cancels_launches", False) for action in actions):
+            return self.cluster_blocks  # so that there are some that have not begun
         per_lane = sum(slot.type.bytes for slot in function.slots if slot.role is Role.REGISTER)
         lanes = _REGISTER_BYTES // max(per_lane, 1)
         lanes = min(max(lanes, _SMALLEST_BATCH), _LARGEST_BATCH)
@@ -353,6 +357,16 @@ class Launch:
             lanes = min(lanes, _RECURSIVE_BATCH)
         most = min(lanes // self.block_threads, self.blocks_in_memory, self.resident_blocks)
         return min(self.whole_clusters(most) or self.cluster_blocks, self.blocks)
+
+    def cancel(self) -> int | None:
+        """Leave out the last cluster that has not begun; return its first block, if there is one.
+
+        It is for a running block, which does its work.
+        """
+        if not self.take_last():
+            return None
+        self.blocks -= self.cluster_blocks
+        return self.blocks
 
     def whole_clusters(self, blocks: int) -> int:
         """Return the most blocks of whole clusters among so many."""

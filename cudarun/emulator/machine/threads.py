@@ -64,7 +64,7 @@ class Threads:
 
     def _place(self, places: slice, numbers: Array) -> None:
         self._numbers[places] = numbers
-        coordinates, ranks = _block_coordinates(self.launch, numbers)
+        coordinates, ranks = block_coordinates(self.launch, numbers)
         self._coordinates[places], self._ranks[places] = coordinates, ranks
         lanes = slice(places.start * self.threads, places.stop * self.threads)
         for name, array in self._special.items():
@@ -166,7 +166,7 @@ class Threads:
 def block_registers(launch: Launch, names: Sequence[str], first: int, blocks: int) -> Array:
     """Return special registers with a value per block: a row for each block from ``first`` on."""
     number = np.arange(first, first + blocks, dtype=np.int64)
-    coordinates, ranks = _block_coordinates(launch, number)
+    coordinates, ranks = block_coordinates(launch, number)
     columns = [per_block(launch, name, coordinates, ranks, number) for name in names]
     return np.stack(columns, axis=1) if columns else np.zeros((blocks, 0), dtype=np.uint32)
 
@@ -203,14 +203,14 @@ def place_of_thread(launch: Launch, number: int) -> tuple[Coordinates, Coordinat
     """Return the block and the thread with a linear index in the grid, block by block."""
     x, y, _ = launch.config.block
     block, thread = divmod(number, launch.block_threads)
-    (place,), _ = _block_coordinates(launch, np.array([block]))
+    (place,), _ = block_coordinates(launch, np.array([block]))
     return (
         (int(place[0]), int(place[1]), int(place[2])),
         (thread % x, thread // x % y, thread // (x * y)),
     )
 
 
-def _block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
+def block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
     """Return coordinates of blocks in grid and cluster; a cluster's blocks are consecutive."""
     cluster, size = launch.cluster, launch.cluster_blocks
     if size == 1:

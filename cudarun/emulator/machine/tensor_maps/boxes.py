@@ -42,6 +42,18 @@ def chunks(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]
     return _chunks(tensor, coordinates, offsets)
 
 
+def four_rows(tensor: TensorMap, coordinates: Sequence[int]) -> Chunks:
+    """Return the chunks of four rows of a tensor of two dimensions: a column, and their numbers."""
+    first, *rows = coordinates
+    parts = [chunks(tensor, (first, row), ()) for row in rows]
+    pitch = SPANS[tensor.swizzle] or len(parts[0].counts) * CHUNK
+    return Chunks(
+        np.concatenate([part.addresses for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        np.concatenate([part.offsets + np.uint64(pitch * n) for n, part in enumerate(parts)]),
+    )
+
+
 def is_inside(tensor: TensorMap, coordinates: Sequence[int]) -> bool:
     """Return whether a box of tiles without interleaving consists of whole chunks."""
     return (

@@ -21,7 +21,14 @@ from cudarun.emulator.machine.bulk_copies import (
     for_blocks,
     reduce_chunks,
 )
-from cudarun.emulator.machine.tensor_maps.boxes import CHUNK, Chunks, chunks, outside, swizzled
+from cudarun.emulator.machine.tensor_maps.boxes import (
+    CHUNK,
+    Chunks,
+    chunks,
+    four_rows,
+    outside,
+    swizzled,
+)
 from cudarun.emulator.machine.tensor_maps.tensor_map import BYTES, TensorMap, decode, signed
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import to_tf32
@@ -49,6 +56,8 @@ class _OfTensor(MemoryAction):
 
     def __init__(self, words: Words, *accesses: Access) -> None:
         self.rank = int(words["dim"][0])
+        self.rows = words["mode"].endswith("4")  # of gather4 and scatter4
+        self.coordinates = 5 if self.rows else self.rank
         self.im2col = words["mode"].startswith("im2col")
         half = Access("", _WORD, _HALF_MAP // _WORD.itemsize, AccessKind.READ, 0)
         self.accesses = (half.by("tensormap"), *accesses)
@@ -68,7 +77,11 @@ class _OfTensor(MemoryAction):
             wrong = self._wrong(tensor, at)
             if wrong is not None:
                 raise alone.fault(_ILLEGAL_INSTRUCTION, f"coordinates {at}: {wrong}", 0)
-            yield alone, tensor, chunks(tensor, at, _packed([int(n[lane]) for n in offsets]))
+            if self.rows:
+                box = four_rows(tensor, at)
+            else:
+                box = chunks(tensor, at, _packed([int(n[lane]) for n in offsets]))
+            yield alone, tensor, box
 
     def _wrong(self, tensor: TensorMap, at: Sequence[int]) -> str | None:
         """Return what is wrong with coordinates."""
@@ -77,7 +90,8 @@ class _OfTensor(MemoryAction):
         if self.im2col and outside(tensor, at):
             return "not in the bounding box of the pixels"
         if self.writes and (
-            min((*at, *tensor.lower)) < 0 or any(high > 0 for high in tensor.upper)
+            (min((*at, *tensor.lower)) < 0 and not self.rows)
+            or any(high > 0 for high in tensor.upper)
         ):
             return "outside of a tensor that is written"
         return None
@@ -147,12 +161,13 @@ class TensorLoad(_OfTensor, BulkTransfer):
 
     def objects(self, sources: Arrays) -> Array:
         """Return the addresses of the objects."""
-        return sources[2 + self.rank]
+        return sources[2 + self.coordinates]
 
     def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Copy the boxes, then complete their bytes."""
         to, maps, *rest = sources
-        coordinates, objects, rest = rest[: self.rank], rest[self.rank], rest[self.rank + 1 :]
+        end = self.coordinates
+        coordinates, objects, rest = rest[:end], rest[end], rest[end + 1 :]
         count = self.rank - 2 if self.im2col else 0
         offsets, masks = tuple(rest[:count]), rest[count] if self.multicast else None
         boxes = self.boxes(active, maps, tuple(coordinates), offsets)
@@ -204,13 +219,25 @@ class TensorLoad(_OfTensor, BulkTransfer):
         return np.ascontiguousarray(elements).view(np.uint64)
 
 
+class GatherLoad(TensorLoad):
+    """``.tile::gather4``: four rows of a tensor, which its callers name."""
+
+
+class PairedLoad(TensorLoad):
+    """``.cta_group::2``: its barrier object may be in the other block of the pair."""
+
+    def complete(self, active: Active, objects: Array, to: Array, sizes: Array) -> None:
+        """Complete bytes on the object with each address, whatever block it is in."""
+        super().complete(active, objects, objects, sizes)
+
+
 class TensorPrefetch(_OfTensor):
     """``cp.async.bulk.prefetch.tensor``: only the map and the coordinates are checked."""
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Check the operands."""
         maps, *rest = sources
-        for _ in self.boxes(active, maps, tuple(rest[: self.rank])):
+        for _ in self.boxes(active, maps, tuple(rest[: self.coordinates])):
             pass
 
 
@@ -235,7 +262,7 @@ class TensorStore(_OfTensor, AsynchronousAction):
     def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Copy the boxes; chunks that are not in the tensor are not written."""
         maps, *rest = sources
-        shared, coordinates = rest[self.rank], tuple(rest[: self.rank])
+        shared, coordinates = rest[self.coordinates], tuple(rest[: self.coordinates])
         for lane, (alone, tensor, box) in enumerate(self.boxes(active, maps, coordinates)):
             places = _shared_places(alone, int(shared[lane]) + self.offset, tensor, box)
             some = alone.some(np.zeros(len(places), np.intp))
@@ -270,6 +297,10 @@ class TensorStore(_OfTensor, AsynchronousAction):
         some = alone.some(np.zeros(len(data), np.intp))
         addresses = np.uint64(address) + np.arange(len(data), dtype=np.uint64)
         self.accesses[3].store(some, addresses, data[:, None])
+
+
+class ScatterStore(TensorStore):
+    """``.tile::scatter4``: four rows of a tensor."""
 
 
 # The types of elements that operations take.
@@ -326,6 +357,10 @@ class TensorReduction(TensorStore):
         some = alone.some(np.zeros(len(addresses), np.intp))
         reducing = self.accesses[(2 if whole else 3) + 2 * _UNITS.index(size)]
         reduce_chunks(reducing, some, addresses, data.view(stored), combine)
+
+
+class ScatterReduction(TensorReduction):
+    """``cp.reduce.async.bulk.tensor`` with ``.tile::scatter4``."""
 
 
 assert BYTES == 2 * _HALF_MAP

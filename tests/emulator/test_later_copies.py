@@ -1,0 +1,141 @@
+"""Asynchronous instructions of sm_100 on both engines: four rows, byte masks, canceled launches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from cudarun.emulator.engines import COMPILE, INTERPRET
+from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
+from tests.emulator.compiled.engines import launched
+
+HEADER = ".version 9.0\n.target sm_100a\n.address_size 64\n"
+Array = npt.NDArray[Any]
+
+
+@pytest.fixture(params=[INTERPRET, COMPILE])
+def engine(request: pytest.FixtureRequest) -> str:
+    if request.param == COMPILE:
+        pytest.importorskip("llvmlite", reason="the extra cudarun[fast] is not installed")
+    return str(request.param)
+
+
+def run(text: str, engine: str, grid: int, block: int, *given: Any, **options: Any) -> list[Array]:
+    buffers, fault, _ = launched(HEADER + text, engine, (grid,), (block,), *given, **options)
+    assert not fault
+    arrays = (each for each in given if isinstance(each, np.ndarray))
+    return [np.frombuffer(b, each.dtype) for b, each in zip(buffers, arrays, strict=True)]
+
+
+ROWS = """.visible .entry rows(.param .u64 maps, .param .u64 from, .param .u64 to, .param .u64 out,
+                      .param .u32 c, .param .u32 p, .param .u32 q, .param .u32 r, .param .u32 s) {
+    .shared .align 128 .b8 tile[128]; .shared .align 8 .b64 object;
+    .reg .b64 %m<3>, %a, %o; .reg .b32 %t, %c, %r<4>, %v; .reg .pred %first, %q;
+    ld.param.u64 %m0, [maps]; ld.param.u64 %o, [out]; mov.u32 %t, %tid.x;
+    ld.param.u32 %c, [c]; ld.param.u32 %r0, [p]; ld.param.u32 %r1, [q]; ld.param.u32 %r2, [r];
+    ld.param.u32 %r3, [s]; setp.eq.u32 %first, %t, 0; add.u64 %m1, %m0, 128;
+    ld.param.u64 %a, [from]; @%first st.global.u64 [%m0], %a;
+    ld.param.u64 %a, [to]; @%first st.global.u64 [%m1], %a;
+    @%first mbarrier.init.shared.b64 [object], 1;
+    @%first mbarrier.arrive.expect_tx.shared.b64 _, [object], 128;
+    @%first cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes
+        [tile], [%m0, {%c, %r0, %r1, %r2, %r3}], [object];
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 %q, [object], 0; @!%q bra WAIT;
+    mov.u32 %v, tile; mad.lo.u32 %v, %t, 4, %v; ld.shared.u32 %v, [%v];
+    mad.wide.u32 %o, %t, 4, %o; st.global.u32 [%o], %v;
+    @%first cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group
+        [%m1, {%c, %r3, %r2, %r1, %r0}], [tile];
+    @%first cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile::scatter4.bulk_group
+        [%m1, {%c, %r3, %r2, %r1, %r0}], [tile];
+    @%first cp.async.bulk.commit_group; @%first cp.async.bulk.wait_group 0;
+}"""
+
+
+@pytest.mark.parametrize("swizzle", [0, 1])
+def test_four_rows(engine: str, swizzle: int) -> None:
+    """Rows that are not in the tensor are zeros, and are not written."""
+    tensor = TensorMap(2, 0, (32, 20), (128,), (1, 1), (8, 1), swizzle=swizzle)
+    maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()
+    source = np.arange(640, dtype="u4") + 1
+    rows = (7, 19, 20, 2)
+    _, _, to, out = run(ROWS, engine, 1, 32, maps, source, np.zeros(640, "u4"),
+                        np.zeros(32, "u4"), 16, *rows)  # fmt: skip
+    expected = np.zeros((4, 8), "u4")
+    for place, row in enumerate(rows):
+        if row < 20:
+            expected[place] = source.reshape(20, 32)[row, 16:24]
+    chunks = out.reshape(4, 2, 4)
+    if swizzle:  # of 32 bytes: the chunks of every second line of 128 bytes change places
+        assert np.array_equal(chunks.reshape(4, 8), expected)
+    else:
+        assert np.array_equal(out.reshape(4, 8), expected)
+    written = np.zeros((20, 32), "u4")
+    for place, row in enumerate(reversed(rows)):
+        if row < 20:
+            written[row, 16:24] = 2 * expected[place]
+    assert np.array_equal(to.reshape(20, 32), written)
+
+
+def test_masked_copies_and_zeros(engine: str) -> None:
+    text = """.visible .entry masked(.param .u64 out, .param .u32 mask) {
+        .shared .align 16 .b8 tile[512]; .reg .b64 %o, %n; .reg .b32 %t, %v, %m; .reg .b16 %h;
+        .reg .pred %first; ld.param.u64 %o, [out]; ld.param.u32 %m, [mask]; cvt.u16.u32 %h, %m;
+        mov.u32 %t, %tid.x; setp.eq.u32 %first, %t, 0; mov.u32 %v, tile;
+        mad.lo.u32 %v, %t, 16, %v; st.shared.v4.u32 [%v], {-1, -1, -1, -1}; bar.sync 0;
+        mov.u64 %n, 64; @%first st.bulk.weak.shared::cta [tile+32], %n, 0; bar.sync 0;
+        @%first cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%o], [tile], 512, %h;
+        @%first cp.async.bulk.commit_group; @%first cp.async.bulk.wait_group 0;
+    }"""
+    mask = 0b1000000000010110
+    (out,) = run(text, engine, 1, 32, np.full(512, 7, "u1"), mask)
+    tile = np.full(512, 255, "u1")
+    tile[32:96] = 0
+    chosen = np.resize([mask >> place & 1 for place in range(16)], 512)
+    assert np.array_equal(out, np.where(chosen, tile, 7))
+
+
+CANCELING = """.visible .entry tiles(.param .u64 done, .param .u64 by) {
+    .shared .align 16 .b8 answer[16]; .shared .align 8 .b64 object;
+    .reg .b64 %d, %b, %p; .reg .b32 %t, %own, %tile, %phase, %x, %y, %z, %r;
+    .reg .b128 %answer; .reg .pred %first, %q, %go;
+    ld.param.u64 %d, [done]; ld.param.u64 %b, [by]; mov.u32 %t, %tid.x; setp.eq.u32 %first, %t, 0;
+    mov.u32 %own, %ctaid.x; mov.u32 %tile, %own; mov.u32 %phase, 0; mov.u32 %r, %cluster_ctarank;
+    setp.eq.and.u32 %go, %r, 0, %first;
+    @%first mbarrier.init.shared.b64 [object], 1;
+    CLUSTER
+NEXT:
+    @%first mbarrier.arrive.expect_tx.shared.b64 _, [object], 16;
+    CLUSTER
+    @%go clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytesMANY.b128
+        [answer], [object];
+    mad.wide.u32 %p, %tile, 4, %d; @%first red.async.relaxed.gpu.global.add.u32 [%p], 1;
+    mad.wide.u32 %p, %tile, 4, %b; @%first st.async.release.gpu.global.u32 [%p], %own;
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 %q, [object], %phase; @!%q bra WAIT;
+    xor.b32 %phase, %phase, 1;
+    ld.shared.b128 %answer, [answer];
+    CLUSTER
+    clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %q, %answer;
+    clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%tile, %y, %z, _}, %answer;
+    clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %x, %answer;
+    add.u32 %tile, %x, %r;
+    @%q bra NEXT;
+}"""
+
+
+@pytest.mark.parametrize("cluster", [1, 2])
+def test_canceled_launches(engine: str, cluster: int) -> None:
+    """Each tile is done once; clusters that have begun do the work of others."""
+    barrier = "barrier.cluster.arrive; barrier.cluster.wait;" if cluster > 1 else "bar.sync 0;"
+    text = CANCELING.replace("CLUSTER", barrier)
+    text = text.replace("MANY", ".multicast::cluster::all" if cluster > 1 else "")
+    options = {"cluster": (cluster, 1, 1)} if cluster > 1 else {}
+    done, by = run(text, engine, 12, 32, np.zeros(12, "u4"), np.full(12, 99, "u4"), **options)
+    assert done.tolist() == [1] * 12
+    assert by[:cluster].tolist() == list(range(cluster))
+    assert len(set(by.tolist())) < 12
+    assert (by % cluster == np.arange(12) % cluster).all()

@@ -81,6 +81,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("cp.async.bulk.global.source.bulk_group.hint.cp_mask  [d], [a], size:u32, policy:u64, "
          "bytes:u16", action=MaskedCopy, source="shared::cta", **_HINT),
     form("st.bulk{.weak}{.space}  [a], size:u64, zero:int", action=StoreBulk, space="shared::cta"),
+    form("st.bulk{.weak}{.space}  [a], size:u32, zero:int", action=StoreBulk, space="shared::cta"),
     form("st.async{.mmio}.sem.scope{.space}.type  [a], ~b", action=MemoryStore, sem="release",
          scope="gpu sys", space="global", type="b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 "
          "f64"),

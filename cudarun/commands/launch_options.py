@@ -83,7 +83,7 @@ _OF_STEP: dict[str, dict[str, Any]] = {
     "shows": {"shell_complete": completion.label_of_value(*SHOW_KINDS)},
     "saves": {"shell_complete": completion.label_of_value()},
     "swaps": {"shell_complete": completion.labels},
-    "gpus": {"type": gpus, "default": "", "shell_complete": completion.gpus},
+    "gpus": {"type": gpus, "default": (), "shell_complete": completion.gpus},
 }
 DETECTION: dict[str, Any] = {
     "type": _detectors,

@@ -68,7 +68,7 @@ _OPTIONS = options_of(
     "--for GPUS",
     "gpus",
     type=gpus,
-    default="",
+    default=(),
     shell_complete=completion.gpus,
     help="Without a device, report whether these GPUs load each kernel, and launch it with --block "
     "and --smem: comma-separated, such as rtx5090,b200,sm_86.",

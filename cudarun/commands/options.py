@@ -60,9 +60,11 @@ def architecture(text: str) -> Architecture:
     return target
 
 
-def gpus(text: str) -> tuple[Profile, ...]:
-    """``b200,rtx5090``: GPUs of the table of profiles, each once."""
-    names = (name.strip() for name in text.split(",") if text)
+def gpus(text: str | tuple[()]) -> tuple[Profile, ...]:
+    """``b200,rtx5090``: GPUs of the table of profiles, each once; none by default."""
+    if isinstance(text, tuple):
+        return ()
+    names = (name.strip() for name in text.split(","))
     return tuple(dict.fromkeys(profile_of(name, "--for") for name in names))
 
 

@@ -121,7 +121,9 @@ def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
         show_engines(result, out, verbose=style.verbose)
         for each in result.predictions:
             if each.error is None:
-                print_line(out, f"{each.demangled} launches on {each.gpu}, by its limits")
+                blocks = each.occupancy.blocks if each.occupancy else 0
+                resident = f" ({blocks} blocks per multiprocessor)" if blocks else ""
+                print_line(out, f"{each.demangled} launches on {each.gpu}, by its limits{resident}")
     if style.verbose and not result.steps:
         out.print(_layout(result.parameters))
         _show_memory(result.memory, out)

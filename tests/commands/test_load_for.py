@@ -58,7 +58,7 @@ def test_a_launch_is_predicted_with_its_geometry(run: Run) -> None:
     words = ("launch", SAXPY, "-d", "cpu", "--threads", "100", *ARGUMENTS, "--for", "t4,b200")
     ran = run(*words)
     assert ran.code == 0
-    assert "saxpy launches on b200, by its limits" in ran.out
+    assert "saxpy launches on b200, by its limits (16 blocks per multiprocessor)" in ran.out
     ran = run(*words, "--smem", "70000", "--json")
     assert ran.code == 5
     [outcome] = ran.document["outcomes"]
@@ -105,3 +105,11 @@ def test_devices_of_one_process_have_one_profile(run: Run) -> None:
     ran = run("managed", "samples/managed.ptx", "-d", "cpu@a100,cpu@l4")
     assert (ran.code, "one process cannot use GPUs" in ran.err) == (2, True)
     assert run("devices", "-d", "cpu@a100,cpu@l4,cpu").code == 0
+
+
+@pytest.mark.parametrize("command", ["load", "launch"])
+@pytest.mark.parametrize("gpus", ["", "t4,"])
+def test_a_missing_gpu_is_refused(run: Run, command: str, gpus: str) -> None:
+    ran = run(command, SAXPY, "--for", gpus)
+    assert ran.code == 2
+    assert "--for: unknown GPU ''" in ran.err

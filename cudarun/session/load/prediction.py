@@ -45,7 +45,8 @@ _NOT_LINKED = "CUDA_ERROR_NOT_FOUND"
 _NEWER = "SM version specified by .target is higher than default SM version assumed"
 
 
-_Used = tuple[tuple[KernelFacts, ...], tuple[str, ...]]
+_Used = tuple[tuple[KernelFacts, ...], tuple[str, ...], bool]
+"""The last three fields of `_Code`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class _Code:
     target: str | None  # the target; ``None`` if there is none for the GPU
     kernels: tuple[KernelFacts, ...]  # the kernels, with their static shared memory
     externs: tuple[str, ...]  # the undefined symbols that they use
+    is_relocatable: bool  # whether it is machine code that has yet to be linked
 
 
 def predict(
@@ -114,11 +116,11 @@ class _Container:
         inputs: list[_Code] = []
         linked: list[_Code] = []
         for entries, best in chosen:
-            kernels, externs = self._read[(best or entries[-1]).number]
-            if kernels:
+            used = self._read[(best or entries[-1]).number]
+            if used[0]:
                 targets = filter(None, (parse_target(each.target) for each in entries))
                 summary = FileSummary(ImageKind.FATBIN, tuple(targets))
-                code = _Code(summary, best.target if best else None, kernels, externs)
+                code = _Code(summary, best.target if best else None, *used)
                 (inputs if is_relocatable(entries, self._parts.origin) else linked).append(code)
         return linked if self._is_host_object and linked else [*inputs, *linked]
 
@@ -129,17 +131,17 @@ class _Container:
                 raise part
             entry = self._parts.parts[index]
             content = partial(entry.content, self._parts.origin)
-            self._read[entry.number] = _used(part.facts, content) if part.facts else ((), ())
+            self._read[entry.number] = _used(part.facts, content) if part.facts else ((), (), False)
 
 
 def _used(facts: ImageFacts, content: Callable[[], bytes]) -> _Used:
-    """Return the kernels with their static shared memory, and the undefined symbols they use."""
+    """Return the kernels with their static shared memory, and what is known of linking."""
     if facts.kind is not ImageKind.PTX or not facts.kernels:
-        return facts.kernels, facts.externs
+        return facts.kernels, facts.externs, bool(facts.is_relocatable)
     uses = static_use(content())
     names = {name for _, used in uses.values() for name in used}
     kernels = (replace(each, shared_bytes=uses[each.name][0]) for each in facts.kernels)
-    return tuple(kernels), tuple(each for each in facts.externs if each in names)
+    return tuple(kernels), tuple(each for each in facts.externs if each in names), False
 
 
 def _of_source(
@@ -202,6 +204,8 @@ def _refusal(code: _Code, gpu: Profile) -> ImageRefused | None:
         log = _NEWER if code.summary.kind is ImageKind.PTX and is_newer else ""
     elif code.externs:
         result, summary = _NOT_LINKED, replace(summary, externs=code.externs)
+    elif code.is_relocatable:
+        return ImageRefused("the code is relocatable", hint="link it first: cudarun link")
     elif code.target.startswith("compute"):
         for kernel in code.kernels:
             used, most = kernel.shared_bytes or 0, gpu.static_shared

@@ -164,6 +164,15 @@ def test_code_that_is_not_linked() -> None:
     assert linked.verdict == "launches"
 
 
+def test_relocatable_code_does_not_load() -> None:
+    """Also without undefined symbols: it has yet to be linked."""
+    data = bytearray(golden("facts.cubin"))
+    data[16:18] = b"\1\0"  # the type of the file
+    for each in predict("f.cubin", bytes(data), "h100").values():
+        assert each.verdict == "refused"
+        assert str(each.error) == "the code is relocatable"
+
+
 def host_object(contents: bytes) -> bytes:
     """Return an ELF file for x86-64 with consecutive fatbins."""
     names = b"\0.nv_fatbin\0"
@@ -181,9 +190,11 @@ def host_object(contents: bytes) -> bytes:
 
 def test_the_inputs_of_a_linked_file_are_not_loaded() -> None:
     inputs, linked = (b"".join(fatbins_in(golden(name), name)) for name in ("tiny_rdc.o", "tiny.o"))
-    for contents in (inputs, linked, inputs + linked, linked + inputs):
+    for contents in (linked, inputs + linked, linked + inputs):
         found = report("a.out", host_object(contents), "a100 l4", None, {})
         assert [each.verdict for each in found.predictions] == ["launches", "launches"]
+    found = report("a.o", host_object(inputs), "a100", None, {})
+    assert [str(each.error) for each in found.predictions] == ["the code is relocatable"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from cudarun.emulator.engines import COMPILE, INTERPRET
-from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
+from cudarun.emulator.machine.tensor_maps.tensor_map import PACKED, TensorMap
 from tests.emulator.compiled.engines import launched
 
 HEADER = ".version 9.0\n.target sm_100a\n.address_size 64\n"
@@ -139,3 +139,19 @@ def test_canceled_launches(engine: str, cluster: int) -> None:
     assert by[:cluster].tolist() == list(range(cluster))
     assert len(set(by.tolist())) < 12
     assert (by % cluster == np.arange(12) % cluster).all()
+
+
+@pytest.mark.parametrize("column", [0, 32])
+def test_packed_elements(engine: str, column: int) -> None:
+    """Coordinates of a tensor of packed elements of 4 bits count elements."""
+    tensor = TensorMap(PACKED, 0, (64, 20), (32,), (1, 1), (64, 1))
+    maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()
+    source = np.arange(160, dtype="u4") + 1
+    _, _, to, out = run(ROWS, engine, 1, 32, maps, source, np.zeros(160, "u4"),
+                        np.zeros(32, "u4"), column, 3, 0, 11, 19)  # fmt: skip
+    rows = source.reshape(20, 8)[[3, 0, 11, 19]]
+    first = column // 8
+    expected = np.zeros((4, 8), "u4")
+    expected[:, : 8 - first] = rows[:, first:]
+    assert np.array_equal(out.reshape(4, 8), expected)
+    assert np.count_nonzero(to) == 4 * (8 - first)

@@ -12,11 +12,12 @@ from typing import Any, SupportsInt
 from cuda.bindings.driver import CUtensorMap, cuuint64_t
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.tensor_maps.tensor_map import (
     FIRST_FLOAT,
     MOST_RANKS,
-    TYPES,
+    PACKED,
     TensorMap,
 )
 
@@ -29,6 +30,7 @@ _MOST_STEP = 8
 _MOST_SIDE = 256
 _MOST_PIXELS = 1024
 _MOST_BYTES = 228 << 10  # the shared memory of a multiprocessor
+_WITH_PACKED = 100  # the first architecture with packed elements
 _SWIZZLES = 4  # the others are those of compute capability 10
 _CORNERS = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}
 
@@ -104,7 +106,7 @@ def _first(name: str, values: Numbers, count: int) -> tuple[int, ...]:
 
 
 def _descriptor(tensor: TensorMap) -> CUtensorMap:
-    _check(tensor)
+    _check(tensor.in_groups())
     data, found = tensor.encode(), CUtensorMap()
     found.opaque = [
         cuuint64_t(int.from_bytes(data[at : at + 8], "little")) for at in range(0, len(data), 8)
@@ -113,7 +115,10 @@ def _descriptor(tensor: TensorMap) -> CUtensorMap:
 
 
 def _check(tensor: TensorMap) -> None:
-    _demand(tensor.type < len(TYPES), "tensorDataType is for compute capability 10")
+    is_known = tensor.type < PACKED or (
+        tensor.type == PACKED and current_profile().architecture >= _WITH_PACKED
+    )
+    _demand(is_known, "tensorDataType is for compute capability 10")
     _demand(tensor.swizzle < _SWIZZLES, "swizzle is for compute capability 10")
     floats = tensor.type >= FIRST_FLOAT
     _demand(floats or not tensor.fill, "oobFill requests NaN, and the elements are no floats")

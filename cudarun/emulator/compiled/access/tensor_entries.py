@@ -75,6 +75,7 @@ def _is_simple(tensor: TensorMap, rank: int) -> bool:
     """Return whether boxes in a tensor are whole chunks that are copied as they are."""
     return (
         (tensor.rank, tensor.im2col, tensor.tf32) == (rank, False, False)
+        and tensor.group == 1
         and tensor.address % CHUNK == 0
         and is_inside(tensor, (0,) * rank)
     )

@@ -74,6 +74,7 @@ class _OfTensor(MemoryAction):
             alone = active.some(np.array([lane]))
             tensor = self._tensor(alone, int(maps[lane]))
             at = [signed(int(value[lane]), 32) for value in coordinates]
+            at[0] //= tensor.group
             wrong = self._wrong(tensor, at)
             if wrong is not None:
                 raise alone.fault(_ILLEGAL_INSTRUCTION, f"coordinates {at}: {wrong}", 0)

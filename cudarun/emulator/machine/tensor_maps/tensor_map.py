@@ -9,6 +9,7 @@ after which the swizzle pattern repeats in word 18.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -18,16 +19,22 @@ from cudarun.base.records import dataclass
 BYTES = 128
 MOST_RANKS = 5
 
-TYPES = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32", "f32", "f32")
-"""The type of an element, by the number of ``CUtensorMapDataType``."""
+TYPES = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32", "f32", "f32",
+         "u64")  # fmt: skip
+"""The type of an element, or of a group, by the number of ``CUtensorMapDataType``."""
+
+PACKED = 13
+"""The type of 16 packed elements of 4 bits, which need compute capability 10; its code is ours."""
+
+_GROUP = 16
 
 FIRST_FLOAT = 6
 _FLUSHED, _TF32, _TF32_FLUSHED = 10, 11, 12
 _TF32_OF = {7: _TF32, 8: _TF32_FLUSHED}  # by the type in a map
 _SIZES = {"u8": 1, "u16": 2, "f16": 2, "bf16": 2, "u64": 8, "s64": 8, "f64": 8}
 # The type in a map, by that number; the two of TF32 have a bit of their own.
-_CODES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8)
-_NUMBERS = {code: number for number, code in enumerate(_CODES[:_TF32])}
+_CODES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8, 11)
+_NUMBERS = {code: number for number, code in enumerate(_CODES[:_TF32])} | {11: PACKED}
 _CORNER_BITS = {3: 16, 4: 8, 5: 5}
 _PATTERNS = (16, 256, 512, 1024)
 _MAPS_KEPT = 64
@@ -88,8 +95,18 @@ class TensorMap:
         sides = (side // step for side, step in zip(self.box, self.steps, strict=True))
         return self.element_bytes * prod(sides)
 
+    @property
+    def group(self) -> int:
+        """The number of elements that coordinates count, and that are copied as one."""
+        return _GROUP if self.type == PACKED else 1
+
+    def in_groups(self) -> TensorMap:
+        """Return the same tensor with groups for packed elements."""
+        first, side = self.dims[0] // self.group, self.box[0] // self.group
+        return replace(self, dims=(first, *self.dims[1:]), box=(side, *self.box[1:]))
+
     def encode(self) -> bytes:
-        """Return the 128 bytes."""
+        """Return the 128 bytes; of packed elements that are not yet in groups."""
         words = [0] * 32
         fields: dict[str, tuple[int, ...]] = {
             "global_address": (self.address,),
@@ -115,14 +132,14 @@ class TensorMap:
                     words[part.word] |= (
                         value - part.less >> part.skipped & part.most
                     ) << part.start
-        words[16] = self.shared_bytes
+        words[16] = self.in_groups().shared_bytes
         words[18] = _PATTERNS[self.swizzle]
         return _WORDS.pack(*words)
 
 
 @lru_cache(maxsize=_MAPS_KEPT)
 def decode(data: bytes) -> TensorMap | None:
-    """Return the map in 128 bytes; ``None`` if hardware does not take it."""
+    """Return the map in 128 bytes, in groups; ``None`` if hardware does not take it."""
     words = _WORDS.unpack(data)
 
     def field(name: str, place: int = 0) -> int:
@@ -159,7 +176,7 @@ def decode(data: bytes) -> TensorMap | None:
         lower=corners[0] if im2col else (),
         upper=corners[1] if im2col else (),
         pixels=field("pixels"),
-    )
+    ).in_groups()
 
 
 class FieldPart(NamedTuple):

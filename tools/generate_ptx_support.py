@@ -34,9 +34,12 @@ Written by `python -m tools.generate_ptx_support` from the instruction tables in
 
 The device `cpu` has architecture sm_90, and with a [profile](profiles.md) that of another GPU. It
 accepts every `.version` up to 9.5 and implements PTX
-9.0, with `ld.volatile.local` and `st.volatile.local` of PTX 9.1. This page lists every instruction
-of PTX ISA 9.0 by the manual's sections, with the supported forms in the manual's notation. Parts in
-braces are optional. A dotted word is either literal or one of the words listed below the line.
+9.0, and of later versions the conversions and arithmetic of 9.1 and 9.2, `clmad` and `.mmio` with
+`.acquire` and `.release` of 9.3, and `.2pi` of 9.5. This page lists the instructions
+by the manual's sections, with the supported forms in the manual's notation. Parts in
+braces are optional. Which `.target` and `.version` a form needs is in
+`cudarun/emulator/isa/required_versions.txt`, as ptxas decides it. A dotted word is either literal
+or one of the words listed below the line.
 Modifiers can be in any order that ptxas takes: words of the instruction's name come first
 (`mul.wide`, `cp.async.bulk`), types, state spaces and layouts keep their order among themselves,
 and all others are free, as in `ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16`.
@@ -46,8 +49,10 @@ when it is loaded, with the message of ptxas. An unsupported one is *not impleme
 the kernels that can reach it: `cudarun load` lists them with the lines, and `cudarun launch` runs
 the others. The device does not silently skip or approximate an instruction.
 
-The recorded results of all forms are bit-identical to those of an H200, approximations included
-([accuracy](../explanation/accuracy.md)). [`tests/golden/`](../../tests/golden/README.md) describes
+The recorded results of all forms that an H200 has are bit-identical to its results, approximations
+included ([accuracy](../explanation/accuracy.md)). What other GPUs have is not recorded:
+[other architectures](../explanation/accuracy.md#other-architectures).
+[`tests/golden/`](../../tests/golden/README.md) describes
 the recordings from a GPU and the comparison of each form.
 """
 

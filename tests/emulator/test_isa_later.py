@@ -82,6 +82,19 @@ def test_packed_is_as_single(lanes: Callable[..., list[Array]]) -> None:
     assert got == wanted
 
 
+@pytest.mark.parametrize("subtracts", [False, True])
+def test_packed_products_are_fused(lanes: Callable[..., list[Array]], subtracts: bool) -> None:
+    """As ptxas does: without a rounding modifier, a product and a sum are one ``fma``."""
+    a, b, c = numbers(3)
+    sources = {"a": a.view("u8"), "b": b.view("u8"), "c": c.view("u8")}
+    last = "sub.f32x2 %d, %c, %d;" if subtracts else "add.f32x2 %d, %d, %c;"
+    (got,) = lanes(f"mul.f32x2 %d, %a, %b; {last}", sources, {"d": "u8"})
+    for lane, bits in enumerate(got.view("u4")):
+        first = int(a[lane]) ^ (F32.sign if subtracts else 0)
+        expected = fused(F32, first, int(b[lane]), int(c[lane]))
+        assert one_nan(F32, int(bits)) == one_nan(F32, expected), lane
+
+
 @pytest.mark.parametrize("narrow", ["f16", "bf16"])
 def test_mixed_precision(lanes: Callable[..., list[Array]], narrow: str) -> None:
     """Operands of 16 bits are widened, then one operation of f32 is rounded."""

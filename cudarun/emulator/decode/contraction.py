@@ -48,7 +48,8 @@ from cudarun.emulator.machine.control import Branch, FunctionCall, Jump
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 
-_TYPES = ("f32", "ftz.f32", "f64", "f16", "ftz.f16", "f16x2", "ftz.f16x2", "bf16", "bf16x2")
+_TYPES = ("f32", "ftz.f32", "f64", "f16", "ftz.f16", "f16x2", "ftz.f16x2", "bf16", "bf16x2",
+          "f32x2", "ftz.f32x2")  # fmt: skip
 _QUOTIENTS = {
     f"div.{kind}.{words}": words for kind in ("full", "approx") for words in ("f32", "ftz.f32")
 }
@@ -329,7 +330,7 @@ def _function(words: str) -> Function:
 @cache
 def _negating(function: Function, place: int, name: str) -> Function:
     """Return a function of three sources with one of them negated first; NaN stay in f64."""
-    is_half = not name.endswith(("f32", "f64"))
+    is_half = "f16" in name
     dtype = np.dtype("u2" if is_half else "f8" if name.endswith("f64") else "f4")
 
     def operate(a: Array, b: Array, c: Array, d: Array, *scratch: Array) -> None:

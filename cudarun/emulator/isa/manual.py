@@ -1,4 +1,4 @@
-"""The PTX ISA 9.0 beyond the instruction tables, to name what is not implemented.
+"""The PTX ISA beyond the instruction tables, to name what is not implemented.
 
 The tables define what the emulated device implements; this module lists the other instructions of
 the manual and their modifiers. An error can thus distinguish invalid PTX from PTX that is not

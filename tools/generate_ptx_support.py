@@ -37,8 +37,8 @@ accepts every `.version` up to 9.5 and implements PTX
 9.0, and of later versions the conversions and arithmetic of 9.1 and 9.2, `clmad` and `.mmio` with
 `.acquire` and `.release` of 9.3, and `.2pi` of 9.5. This page lists the instructions
 by the manual's sections, with the supported forms in the manual's notation. Parts in
-braces are optional. Which `.target` and `.version` a form needs is in
-`cudarun/emulator/isa/required_versions.txt`, as ptxas decides it. A dotted word is either literal
+braces are optional. `cudarun/emulator/isa/required_versions.txt` has the `.target` and `.version`
+that a form needs, as ptxas decides it. A dotted word is either literal
 or one of the words listed below the line.
 Modifiers can be in any order that ptxas takes: words of the instruction's name come first
 (`mul.wide`, `cp.async.bulk`), types, state spaces and layouts keep their order among themselves,
@@ -50,7 +50,7 @@ the kernels that can reach it: `cudarun load` lists them with the lines, and `cu
 the others. The device does not silently skip or approximate an instruction.
 
 The recorded results of all forms that an H200 has are bit-identical to its results, approximations
-included ([accuracy](../explanation/accuracy.md)). What other GPUs have is not recorded:
+included ([accuracy](../explanation/accuracy.md)). Forms of other GPUs are not recorded:
 [other architectures](../explanation/accuracy.md#other-architectures).
 [`tests/golden/`](../../tests/golden/README.md) describes
 the recordings from a GPU and the comparison of each form.

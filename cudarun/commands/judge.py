@@ -15,6 +15,7 @@ from cudarun.commands.numbers import seconds, size
 from cudarun.commands.options import device_option, output_options, stack
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
+from cudarun.session.driver.selection import ALL
 from cudarun.session.judge.request import JudgeRequest
 
 _TIMEOUT = 60.0
@@ -43,7 +44,7 @@ def command(submissions: tuple[str, ...], **values: Any) -> int:
         if not os.path.exists(path):
             raise RequestError("no such file", origin=path or "--problem")
     device = values["devices"][0]
-    if len(values["devices"]) > 1:
+    if len(values["devices"]) > 1 or device.by == ALL:
         raise RequestError("judge uses one device", option="--device")
     limit = _TIMEOUT if values["timeout"] is None else values["timeout"] or None
     request = filled(

@@ -23,7 +23,7 @@ class JudgedCase:
 
     name: str  # the parameters of the case
     runs: int  # the runs that were compared, each with new inputs
-    # The median time of the runs but the first; ``None`` on `cpu`.
+    # The median time of the runs but the first; ``None`` on `cpu` and for numpy.
     milliseconds: float | None = None
     reference_milliseconds: float | None = None  # the same of the reference
 

@@ -271,7 +271,7 @@ class _Judgement:
             found = problem.call(do="check")
             if found:
                 raise RuleBroken(found["rule"], f"run {run + 1}: {found['message']}")
-            if problem.is_gpu:
+            if problem.speeds is not None:
                 start = time.perf_counter()
                 problem.call(do="time")
                 reference.append(time.perf_counter() - start)

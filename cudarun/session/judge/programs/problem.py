@@ -72,7 +72,6 @@ class Problem:
     def __init__(self, path: str, *, device: bool, rtol: float | None, atol: float | None) -> None:
         self._paths = [*sys.path]
         self._folder = path if os.path.isdir(path) else os.path.dirname(path)
-        self._device = device
         self._tolerance: tuple[float | None, ...] = rtol, atol
         sys.path[:0] = [self._folder, os.path.dirname(self._folder)]
         file = os.path.join(path, "reference.py") if os.path.isdir(path) else path
@@ -85,6 +84,7 @@ class Problem:
         if not device:
             _use_host_for_cuda(file)
         spec.loader.exec_module(self._module)
+        self._device = device and "torch" in sys.modules  # numpy's arrays are on the host
         self._is_model = hasattr(self._module, "Model")
         if not self._is_model and not hasattr(self._module, "generate_input"):
             raise ImportError(f"{file} has neither Model nor generate_input")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -46,10 +47,13 @@ def select_thread(state: StoppedState, block: Sequence[int] | None, thread: Sequ
     return _select_number(state, state.number(block, thread))
 
 
-def select_linear(state: StoppedState, thread: int) -> Stop:
-    """Select a thread of the block of the selected one."""
+def select_linear(
+    state: StoppedState, thread: int, block: Sequence[int] | None = None
+) -> Stop:
+    """Select a thread by its number in its block, by default that of the selected one."""
     threads = state.states().launch.block_threads
-    return _select_number(state, state.thread // threads * threads + thread)
+    first = state.thread // threads * threads if block is None else state.number(block, ())
+    return _select_number(state, first + thread)
 
 
 def _select_number(state: StoppedState, number: int) -> Stop:
@@ -105,8 +109,27 @@ def warps(state: StoppedState) -> tuple[Warp, ...]:
 
 def evaluate(state: StoppedState, text: str) -> Value:
     """Return the value of an expression."""
-    value = thread_values.value_of(thread_values.parse(text), state.values())
-    return Value(text, thread_values.type_of(value), thread_values.text_of(value))
+    return thread_values.described(text, _value(state, text))
+
+
+def _value(state: StoppedState, text: str) -> Any:
+    return thread_values.value_of(thread_values.parse(text), state.values())
+
+
+def variables(state: StoppedState, which: str) -> tuple[Value, ...]:
+    """Return the ``local`` or ``common`` variables of the code, or each ``argument``."""
+    return tuple(thread_values.variables(state.values(), which))
+
+
+def parts(state: StoppedState, text: str) -> tuple[Value, ...]:
+    """Return the members and elements of a value."""
+    found = thread_values.parts_of(_value(state, text))
+    return tuple(thread_values.described(*part) for part in found)
+
+
+def linear(state: StoppedState, thread: Sequence[int]) -> int:
+    """Return the number of a thread in its block."""
+    return state.number((), thread)
 
 
 def lanes(state: StoppedState, text: str) -> Lanes:
@@ -165,7 +188,7 @@ def known_locations(state: StoppedState) -> tuple[str, ...]:
 
 def check_nan(state: StoppedState, text: str) -> None:
     """Refuse an expression that is not a register or an element with a NaN."""
-    value = thread_values.value_of(thread_values.parse(text), state.values())
+    value = _value(state, text)
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "fV" or not np.isnan(array):
         raise RequestError(f"{text} is not a NaN: {thread_values.text_of(value)}")
@@ -199,6 +222,7 @@ QUESTIONS: Mapping[str, Callable[..., object]] = {
         answer.__name__: answer
         for answer in (
             *(check_breakpoint, select_thread, select_linear, frames, select_frame, warps),
+            *(variables, parts, linear),
             *(evaluate, lanes, registers, check_nan, origin, ptx, known_names, known_locations),
         )
     },

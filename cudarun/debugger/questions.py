@@ -47,9 +47,7 @@ def select_thread(state: StoppedState, block: Sequence[int] | None, thread: Sequ
     return _select_number(state, state.number(block, thread))
 
 
-def select_linear(
-    state: StoppedState, thread: int, block: Sequence[int] | None = None
-) -> Stop:
+def select_linear(state: StoppedState, thread: int, block: Sequence[int] | None = None) -> Stop:
     """Select a thread by its number in its block, by default that of the selected one."""
     threads = state.states().launch.block_threads
     first = state.thread // threads * threads if block is None else state.number(block, ())

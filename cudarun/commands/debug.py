@@ -17,10 +17,12 @@ import click
 
 from cudarun.base.errors import CudarunError, ExitCode, RequestError
 from cudarun.base.options import OptionGroup
+from cudarun.base.terminal import escaped
 from cudarun.commands import launch
 from cudarun.commands.declaration import Values, option
 from cudarun.commands.options import target
 from cudarun.commands.steps import LaunchCommand
+from cudarun.report.terminal import shown
 from cudarun.session.driver.selection import parse_devices
 
 if TYPE_CHECKING:
@@ -304,17 +306,19 @@ class _Terminal:
         reads = sys.stdin.isatty() or not given
         if not given:
             self._write("", line.stopped(debugger.last))
+        if reads and sys.stdin.isatty():
+            click.echo("'help' lists the commands, 'quit' ends.")
         try:
             for text in filter(str.strip, given):
-                self._run(line, text.strip(), shown=self._is_text)
+                self._run(line, text.strip(), echoes=self._is_text)
             if reads:
                 for text in _typed(line):
                     self._run(line, text)
         except Quit:
             return
 
-    def _run(self, line: CommandLine, text: str, *, shown: bool = False) -> None:
-        if shown and text:
+    def _run(self, line: CommandLine, text: str, *, echoes: bool = False) -> None:
+        if echoes and text:
             click.echo(f"{PROMPT}{text}")
         try:
             result = line.execute(text)
@@ -401,13 +405,14 @@ def _write_text(command: str, result: Any) -> None:
     """Write the result of a command for people."""
     from cudarun.report.debug_text import lines_of
 
+    lines: Iterable[str] = ()
     if isinstance(result, CudarunError):
-        click.echo(f"error: {result}")
-        if result.hint:
-            click.echo(f"hint: {result.hint}")
+        hint = [f"hint: {result.hint}"] if result.hint else []
+        lines = [f"error: {result}", *hint]
     elif command or result is not None:
-        for line in lines_of(result):
-            click.echo(line)
+        lines = lines_of(result)
+    for line in lines:
+        click.echo(shown(line, sys.stdout))
 
 
 def _write_json(command: str, result: Any) -> None:
@@ -419,4 +424,5 @@ def _write_json(command: str, result: Any) -> None:
     failed = isinstance(result, CudarunError)
     found = {"error": plain(result)} if failed else {"result": plain(result)}
     kind = None if failed else type(result).__name__
-    click.echo(json.dumps({"command": command, "kind": kind, **found}, ensure_ascii=False))
+    document = {"command": command, "kind": kind, **found}
+    click.echo(escaped(json.dumps(document, ensure_ascii=False)))

@@ -120,6 +120,13 @@ def _registers(debugger: Debugger, text: str) -> Any:
     return debugger.registers([each if each[0] == "%" else f"%{each}" for each in text.split()])
 
 
+def _memory(debugger: Debugger, text: str) -> Any:
+    where, _, what = text.rpartition(" ")
+    if not where:
+        raise RequestError("missing WHERE or TYPE", hint="part f32[8], or local:0 u32")
+    return debugger.memory(where.strip(), what)
+
+
 def _list(debugger: Debugger, text: str) -> Any:
     if text not in ("", "ptx"):
         raise RequestError(f"unexpected argument {text!r}: expected ptx or nothing")
@@ -220,6 +227,8 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
              _with_text("evaluate", "EXPRESSION"), Debugger.names),
     _command("lanes", "x", "EXPRESSION", "Print a value across the lanes of the warp.",
              _with_text("lanes", "EXPRESSION"), Debugger.names),
+    _command("memory", "m", "WHERE TYPE", "Print memory: a shared variable or [SPACE:]ADDRESS, as "
+             "in part f32[8] or local:%rd1 u32.", _memory, Debugger.names),
     _command("registers", "i", "[NAME]...", "Print registers of the thread.", _registers),
     _command("names", "", "", "List the names that expressions can have.", _names),
     _command("list", "l", "[ptx]", "Show the source around the current line, or the PTX.",

@@ -304,6 +304,11 @@ class Debugger:
         values: Sequence[Value] = self._ask("registers", names)
         return values
 
+    def memory(self, where: str, what: str) -> Value:
+        """Return values in memory: at a shared variable or an address, of a type as ``f32[8]``."""
+        value: Value = self._ask("memory", where, what)
+        return value
+
     def writer(self, element: str) -> MemoryWrite | None:
         """Return the last write of an element before now; ``None`` if there was none."""
         watch = Breakpoint(0, "watch", element)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cudarun.debugger import thread_values
-from cudarun.debugger.locations import place_of
-from cudarun.images.demangler import demangle
+from cudarun.debugger.locations import place_of, variable_name
 from cudarun.model.debug import Thread, Value
 
 if TYPE_CHECKING:
@@ -37,8 +36,7 @@ def finding_text(finding: DetectorFinding) -> str:
     if memory is not None:
         what += f": {memory.size} bytes of {memory.space} memory"
     if memory is not None and memory.name:
-        name = demangle(memory.name.rpartition(".")[2]).rpartition("::")[2]
-        what += f", at offset {memory.offset} of {name}"
+        what += f", at offset {memory.offset} of {variable_name(memory.name)}"
     lines = [what]
     for each in finding.places:
         place = place_of(each.site)

@@ -35,6 +35,11 @@ def name_of(function: str) -> str:
     return _WITH_RETURN_TYPE.sub("", demangle(function).partition("(")[0])
 
 
+def variable_name(symbol: str) -> str:
+    """Return the name of a variable in its function: of ``f._ZZ1fE4part`` it is ``part``."""
+    return demangle(symbol.rpartition(".")[2]).rpartition("::")[2]
+
+
 def line_of(site: Site) -> str:
     """Return the source line of an instruction, or its line in the PTX without one."""
     return site.source or f"ptx:{site.line}"
@@ -124,12 +129,16 @@ class Locations:
         found = {}
         for each in chosen:
             function = self._functions[each]
-            statements = _statements(function)
-            first = next(statements)
-            with_line = (one for one in statements if one[1].source is not None)
-            statement, site = first if first[1].source else next(with_line, first)
+            statement, site = self._entry(function)
             found[statement] = site
         return found
+
+    def _entry(self, function: FunctionCode) -> tuple[Statement, Site]:
+        """Return where a breakpoint of a function stops: with ``-G`` after the parameters."""
+        lines = [each for each in self._line_starts(function).items() if each[1].source]
+        if not lines:
+            return next(_statements(function))
+        return lines[0 if function.is_optimized or len(lines) == 1 else 1]
 
     def _ptx(self, line: int) -> dict[Statement, Site]:
         every = [each for one in self._functions.values() for each in _statements(one)]

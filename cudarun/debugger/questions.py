@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.expressions.syntax import Name
+from cudarun.arguments.dtypes import scalar_dtype
+from cudarun.arguments.expressions.syntax import CASTS, Name
 from cudarun.base.errors import RequestError
 from cudarun.debugger import thread_values
 from cudarun.debugger.descriptions import operands_of
-from cudarun.debugger.locations import place_of
+from cudarun.debugger.locations import place_of, variable_name
 from cudarun.debugger.stopped_state import WARP, StoppedState
 from cudarun.model.debug import (
     Breakpoint,
@@ -26,6 +28,8 @@ from cudarun.model.debug import (
     Value,
     Warp,
 )
+
+_ELEMENTS = re.compile(r"(?P<type>\w+)(?:\[(?P<count>\d{1,6})\])?")
 
 
 def check_breakpoint(state: StoppedState, point: Breakpoint) -> tuple[CodePlace, ...]:
@@ -168,6 +172,35 @@ def registers(state: StoppedState, names: Sequence[str]) -> tuple[Value, ...]:
     return tuple(found)
 
 
+def memory(state: StoppedState, where: str, what: str) -> Value:
+    """Return values in memory.
+
+    Args:
+        state: The state.
+        where: A shared variable, or an address, after ``SPACE:`` in a state space.
+        what: Their type and number, as in ``f32[8]``.
+    """
+    states, lane = state.selected()
+    space, _, address = where.rpartition(":")
+    shared = {variable_name(name): at for name, at in states.launch.kernel.shared.items()}
+    match = _ELEMENTS.fullmatch(what)
+    scalar = match and CASTS.get(match["type"])
+    if not match or not scalar:
+        raise RequestError(f"{what!r} is not TYPE or TYPE[COUNT], such as f32[8]")
+    count = int(match["count"] or 1)
+    if address in shared:
+        space, start = "shared", shared[address]
+    else:
+        start = int(thread_values.value_of(thread_values.parse(address), state.values()))
+    size = scalar.size * count
+    access = states.access(states.frame(lane, state.level), np.array([lane]))
+    data, known = access.read(space or "generic", np.array([start], dtype=np.uint64), size)
+    if not known.all():
+        raise RequestError(f"{where}: not all of the {size} bytes are in memory")
+    values = np.frombuffer(data.tobytes(), scalar_dtype(scalar))
+    return Value(where, what, thread_values.text_of(values if match["count"] else values[0]))
+
+
 def ptx(state: StoppedState) -> str:
     """Return the text of the kernel's PTX."""
     return state.kernel_text()
@@ -176,7 +209,7 @@ def ptx(state: StoppedState) -> str:
 def known_names(state: StoppedState) -> tuple[str, ...]:
     """Return the names that expressions can have."""
     values = state.values()
-    return tuple(dict.fromkeys([*values.variables, *values]))
+    return tuple(dict.fromkeys([*values.variables, *values, *values.registers]))
 
 
 def known_locations(state: StoppedState) -> tuple[str, ...]:
@@ -220,7 +253,7 @@ QUESTIONS: Mapping[str, Callable[..., object]] = {
         answer.__name__: answer
         for answer in (
             *(check_breakpoint, select_thread, select_linear, frames, select_frame, warps),
-            *(variables, parts, linear),
+            *(variables, parts, linear, memory),
             *(evaluate, lanes, registers, check_nan, origin, ptx, known_names, known_locations),
         )
     },

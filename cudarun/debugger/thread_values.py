@@ -160,17 +160,27 @@ class ThreadValues(Mapping[str, Any]):
         if name not in _BUILT_IN and not name.startswith(REGISTER):
             raise KeyError(name)
         frame = states.frame(int(self._lanes[0]), self._level)
-        found = states.register(frame, register, self._lanes)
+        try:
+            found = states.register(frame, register, self._lanes)
+        except KeyError:
+            raise RequestError(
+                f"unknown register {register}", hint="'registers' lists those of the function"
+            ) from None
         return found[0] if len(self._lanes) == 1 else found
+
+    @property
+    def registers(self) -> list[str]:
+        """The names of the registers, as in the PTX."""
+        if self._states is None or not len(self._lanes):
+            return []
+        frame = self._states.frame(int(self._lanes[0]), self._level)
+        return [*self._states.registers(frame)]
 
     def __iter__(self) -> Iterator[str]:
         yield from self._names.buffers
         yield from self._names.scalars
         if self._states is not None and len(self._lanes):
             yield from _BUILT_IN
-            frame = self._states.frame(int(self._lanes[0]), self._level)
-            for name in self._states.registers(frame):
-                yield REGISTER + name.removeprefix("%")
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
+from textwrap import wrap
 from typing import Any
 
 from cudarun.model.debug import (
@@ -27,6 +28,7 @@ from cudarun.model.debug import (
 
 _WIDTH = 80
 _LANES = 32
+_HELP = 36  # the column of descriptions
 _REASONS = {
     "start": "start of the launch",
     "breakpoint": "breakpoint",
@@ -80,6 +82,8 @@ def lines_of(result: Any) -> Iterator[str]:
 def _stop(stop: Stop, line: SourceLine | None) -> Iterator[str]:
     yield from stop.output.splitlines()
     what = _REASONS.get(stop.reason, "")
+    if stop.reason == "start":
+        what = f"{what} of {stop.kernel.partition('(')[0]}"
     if stop.breakpoint is not None:
         what = f"{what} {stop.breakpoint}"
     if stop.change is not None:
@@ -162,7 +166,12 @@ def _help(commands: Sequence[CommandHelp]) -> Iterator[str]:
     for each in commands:
         names = f"{each.name}, {each.short}" if each.short else each.name
         head = f"{names} {each.arguments}".rstrip()
-        yield f"{head:<38} {each.text}" if len(head) < 38 else f"{head}\n{'':39}{each.text}"
+        text = wrap(each.text, _WIDTH - _HELP)
+        if len(head) >= _HELP:
+            yield head
+            head = ""
+        yield f"{head:{_HELP}}{text[0]}"
+        yield from (f"{'':{_HELP}}{line}" for line in text[1:])
 
 
 def _line(line: SourceLine) -> str:

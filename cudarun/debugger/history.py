@@ -33,6 +33,7 @@ class History:
         self._snapshots = [root]
         self._live = root
         self._running = False
+        self._position = 0
 
     def start(self) -> Reached:
         """Return the first stop, at the start of the launch.
@@ -52,16 +53,20 @@ class History:
         self._live.send(("resume", (plan,)))
         self._running = True
         try:
-            return self._next_stop(self._live)
+            stop, outcome = self._next_stop(self._live)
         finally:
             self._running = False
+        self._position = stop.position
+        return stop, outcome
 
     def go_to(self, position: int, thread: int | None) -> Reached:
         """Go to a position and select a thread; without one, to the start of the launch."""
-        nearest = self._before(position)
-        self._live.end()
-        self._live = self._copy_of(nearest)
+        if thread is None or not self._position < position:
+            nearest = self._before(position)
+            self._live.end()
+            self._live = self._copy_of(nearest)
         if thread is None:
+            self._position = 0
             return self._first, None
         return self.run(Plan("continue", thread, end=position, takes_snapshots=True))
 

@@ -28,6 +28,7 @@ WITHOUT_DEVICES = {
     *("cudarun compare", "cudarun completion"),
     "cudarun fleet",  # its devices are those of the nodes
     *("cudarun exec", "cudarun record"),  # of the program
+    "cudarun debug",  # its device is cpu
 }
 OWN_CONTEXTS = {"cudarun ctx run", "cudarun ctx verify"}  # which make what they are told to
 

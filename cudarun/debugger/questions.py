@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cudarun.arguments.dtypes import scalar_dtype
-from cudarun.arguments.expressions.syntax import CASTS, Name
+from cudarun.arguments.expressions.syntax import CASTS, Index, Name
 from cudarun.base.errors import RequestError
 from cudarun.debugger import thread_values
 from cudarun.debugger.descriptions import operands_of
@@ -219,6 +219,13 @@ def known_locations(state: StoppedState) -> tuple[str, ...]:
 
 def check_nan(state: StoppedState, text: str) -> None:
     """Refuse an expression that is not a register or an element with a NaN."""
+    node = thread_values.parse(text).node
+    is_register = isinstance(node, Name) and node.name.startswith(thread_values.REGISTER)
+    if not is_register and not isinstance(node, Index):
+        raise RequestError(
+            f"{text} is neither a register nor an element of a buffer",
+            hint="origin %f5 and origin y[17] are such",
+        )
     value = _value(state, text)
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "fV" or not np.isnan(array):

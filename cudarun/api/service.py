@@ -23,7 +23,7 @@ from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.scanner import SYMBOL
 from cudarun.arguments.values import Argument, Buffer, FileBuffer, Member, StructValue, Value
 from cudarun.base import errors, machine
-from cudarun.base.errors import CudarunError, ExitCode, of_system
+from cudarun.base.errors import CudarunError, RequestError, of_system
 from cudarun.base.process import EndingSignals
 from cudarun.model.documents import document, error_document
 from cudarun.report import progress
@@ -81,24 +81,20 @@ def serve(calls: int, life: int, *, keeps_gpus: bool) -> NoReturn:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    signals = EndingSignals([])
+    received: list[int] = []
+    signals = EndingSignals(received)
     end_with(life)
     connection = socket.socket(fileno=calls)
     service = _Service(partial(send, connection), keeps_gpus=keeps_gpus)
-    code: int = ExitCode.OK
     try:
         signals.admit()
-        while code != ExitCode.INTERRUPTED:
+        while not received:  # which the exit code does not show: it can be that of a program
             message, _files[:] = receive(connection)
             try:
                 if isinstance(message, ServerRequest):
-                    members = service.served(message)
-                    send(connection, members)
-                    code = members["exit_code"]
+                    send(connection, service.served(message))
                 else:
-                    answer = service.answer(message)
-                    send(connection, answer)
-                    code = answer.code
+                    send(connection, service.answer(message))
             finally:
                 _close_files()
             replace_lost_workers()
@@ -147,9 +143,12 @@ class _Service:
                 errors.spelling = str
                 code = command_line.main(request.words)
             return {"exit_code": code, **texts}
-        except (CudarunError, OSError) as error:
-            refused = error if isinstance(error, CudarunError) else of_system(error)
-            return members_of_error(refused)
+        except CudarunError as error:
+            return members_of_error(error)
+        except OSError as error:
+            return members_of_error(of_system(error))
+        except ValueError as error:  # a text that no file, variable or folder can have
+            return members_of_error(RequestError(f"invalid request: {error}"))
         finally:
             progress.listener = None
 

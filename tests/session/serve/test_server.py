@@ -104,6 +104,30 @@ def test_refused_lines(client: ServerClient, line: bytes, name: int | None, mess
     assert client.ask(argv=["--help"])["exit_code"] == 0
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"environment": {"A=B": "1"}},
+        {"environment": {"A\0": "1"}},
+        {"environment": {"A": "\ud800"}},
+        {"stdin": "\ud800"},
+        {"directory": "\ud800"},
+        {"argv": [], "call": ""},
+        {"argv": [], "command": "launch", "parameters": {"image": "\n\ud800"}},
+    ],
+)
+def test_refused_texts(client: ServerClient, members: dict[str, Any]) -> None:
+    answer = client.ask(**{"argv": ["--help"]} | members)
+    assert (answer["exit_code"], answer["error"]["kind"]) == (2, "RequestError")
+
+
+def test_a_program_that_exits_as_interrupted_ends_nothing(client: ServerClient) -> None:
+    words = ["exec", "--", "sh", "-c", "exit 130"]
+    for _ in range(2):  # as many as there are jobs
+        client.send(*({"id": each, "argv": words} for each in range(2)))
+        assert [client.receive()["exit_code"] for _ in range(2)] == [130, 130]
+
+
 def test_sixteen_clients_at_once_lose_nothing(path: Path) -> None:
     def run(number: int) -> list[int]:
         own = ServerClient(path)

@@ -9,7 +9,12 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from cudarun.session.workers.service_messages import BATCH, SERVER_VARIABLE, ServiceEnded
+from cudarun.session.workers.service_messages import (
+    BATCH,
+    SERVER_VARIABLE,
+    ServiceEnded,
+    is_of_this_user,
+)
 
 _CHUNK = 1 << 20
 
@@ -34,6 +39,8 @@ def call_in_server(path: str, message: object, files: Sequence[int]) -> Any:
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             connection.connect(path)
+            if not is_of_this_user(connection):  # whose pickles are not read
+                raise _failure(path, "it is the server of another user")
             for first in range(0, len(files), BATCH):  # blanks before the request
                 socket.send_fds(connection, [b" "], files[first : first + BATCH])
             connection.sendall(json.dumps(request).encode() + b"\n")
@@ -43,7 +50,7 @@ def call_in_server(path: str, message: object, files: Sequence[int]) -> Any:
                     raise _failure(path, "the server has ended")
                 answer += part
         except OSError as error:
-            raise _failure(path, error.strerror or "") from None
+            raise _failure(path, error.strerror or str(error)) from None
     members = json.loads(answer)
     if "answer" not in members:
         raise _failure(path, members["error"]["message"])

@@ -18,9 +18,8 @@ from cudarun.base import machine
 from cudarun.base.errors import CudarunError, Interrupted, WorkerDied
 from cudarun.session.serve.clients import Client, PendingRequest
 from cudarun.session.serve.messages import ServerRequest
-from cudarun.session.serve.socket_file import is_of_this_user
 from cudarun.session.workers.service import ServiceProcess
-from cudarun.session.workers.service_messages import ServiceEnded
+from cudarun.session.workers.service_messages import ServiceEnded, is_of_this_user
 
 _FEWEST_JOBS = 4
 _CHUNK = 1 << 16

@@ -6,14 +6,12 @@ import fcntl
 import os
 import socket
 import stat
-import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from cudarun.base.errors import RequestError
 
-_CREDENTIALS = struct.Struct("=3i")  # of a process: its ID, its user, its group
 _LONGEST_PATH = 107  # bytes (unix(7))
 _WAITING = 128  # connections that are not accepted yet
 
@@ -46,8 +44,7 @@ def listening(path: str) -> Iterator[socket.socket]:
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(opened, fcntl.LOCK_EX)  # two servers that start at once
-            mode = os.fstat(opened).st_mode
-            if mode & (stat.S_IWGRP | stat.S_IWOTH) and not mode & stat.S_ISVTX:
+            if _is_of_others(os.fstat(opened)):
                 raise _refused(path, "other users can write to its folder")
             _remove_unused(path)
             before = os.umask(0o177)  # so that its mode is 0600 from the start
@@ -67,6 +64,12 @@ def listening(path: str) -> Iterator[socket.socket]:
                     os.unlink(path)
 
 
+def _is_of_others(folder: os.stat_result) -> bool:
+    """Return whether other users than root can replace the files in a folder."""
+    is_shared = folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not folder.st_mode & stat.S_ISVTX
+    return bool(is_shared) or folder.st_uid not in (0, os.getuid())
+
+
 def _remove_unused(path: str) -> None:
     """Remove the file of a server that has ended."""
     with suppress(FileNotFoundError):
@@ -83,10 +86,3 @@ def _remove_unused(path: str) -> None:
 
 def _refused(path: str, why: str) -> RequestError:
     return RequestError(f"{path}: {why}", hint="choose another path").of(option="--socket")
-
-
-def is_of_this_user(connection: socket.socket) -> bool:
-    """Return whether a process of this user is at the other end of a connection."""
-    data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    _, user, _ = _CREDENTIALS.unpack(data)
-    return bool(user == os.getuid())

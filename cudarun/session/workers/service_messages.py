@@ -14,6 +14,7 @@ SERVER_VARIABLE = "CUDARUN_SERVER"
 """The variable with the socket of a server, which runs the commands then."""
 BATCH = 200
 """Files that are sent at once; Linux accepts 253."""
+_CREDENTIALS = struct.Struct("=3i")  # of a process: its ID, its user, its group
 _HEADER = struct.Struct("=QI")
 """The length of a message's pickle, and the number of its files."""
 
@@ -27,6 +28,13 @@ def above_streams(descriptor: int) -> int:
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
     os.close(descriptor)
     return moved
+
+
+def is_of_this_user(connection: socket.socket) -> bool:
+    """Return whether a process of this user is at the other end of a connection."""
+    data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _, user, _ = _CREDENTIALS.unpack(data)
+    return bool(user == os.getuid())
 
 
 def send(connection: socket.socket, message: object, files: Sequence[int] = ()) -> None:

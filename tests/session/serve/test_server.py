@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import pickle
 import signal
 import socket
 import stat
@@ -17,8 +19,10 @@ from typing import Any
 
 import pytest
 
+from cudarun.api.server import call_in_server
 from cudarun.session.serve import clients
-from cudarun.session.serve.socket_file import is_of_this_user, listening
+from cudarun.session.serve.socket_file import listening
+from cudarun.session.workers.service_messages import ServiceEnded, is_of_this_user
 from tests.support.processes import PATIENCE, children, wait_for_end, wait_until
 from tests.support.servers import KERNELS, ServerClient, server
 
@@ -258,6 +262,11 @@ def test_one_server_at_a_path(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="it is another file"):
         listening(str(path)).__enter__()
     assert path.read_text() == "contents"
+    if os.getuid() == 0:
+        os.chown(path.parent, 12345, -1)
+        with pytest.raises(Exception, match="other users can write"):
+            listening(str(path.parent / "b.sock")).__enter__()
+        os.chown(path.parent, 0, -1)
     path.parent.chmod(0o777)
     with pytest.raises(Exception, match="other users can write"):
         listening(str(path.parent / "b.sock")).__enter__()
@@ -285,6 +294,36 @@ def test_other_users_are_told_apart() -> None:
             with accepted:
                 assert not is_of_this_user(accepted)
             os.waitpid(pid, 0)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_no_pickle_of_another_user_is_read() -> None:
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as of_other:
+        os.chmod(folder, 0o755)
+        path = os.path.join(folder, "a.sock")
+        of_other.bind(path)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.setuid(12345)
+                of_other.listen()
+                with of_other.accept()[0] as client:
+                    client.recv(1 << 20)
+                    answer = base64.b64encode(pickle.dumps("read")).decode()
+                    client.sendall(json.dumps({"answer": answer}).encode() + b"\n")
+            finally:
+                os._exit(0)
+        wait_until(lambda: _can_connect(path), "a server")
+        with pytest.raises(ServiceEnded, match="another user"):
+            call_in_server(path, "call", ())
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _can_connect(path: str) -> bool:
+    """Return whether a server listens at a path."""
+    with open("/proc/net/unix") as table:
+        return any(line.split()[3] == "00010000" and line.endswith(f"{path}\n") for line in table)
 
 
 def test_a_signal_ends_all(tmp_path: Path) -> None:

@@ -50,19 +50,27 @@ def run_in_server(path: str, arguments: list[str], received: list[int]) -> int:
         arguments: The command line without the program.
         received: The signals that came before.
     """
+    if None in (sys.stdin, sys.stdout, sys.stderr):  # the connection would get its number
+        from cudarun.base.process import open_standard_streams
+
+        open_standard_streams()
     connection = socket(AF_UNIX, SOCK_STREAM)
     try:
         connection.connect(path)
     except OSError as error:
         return _fail(
-            f"--server: {path}: {os.strerror(error.errno or 0)}",
+            f"--server: {path}: {error.strerror or error}",
             f"start the server: cudarun serve --socket {path}",
         )
     credentials = connection.getsockopt(SOL_SOCKET, SO_PEERCRED, len(pack(_CREDENTIALS, 0, 0, 0)))
     if unpack(_CREDENTIALS, credentials)[1] != os.getuid():
         return _fail(f"--server: {path}: it is the server of another user")
     try:
-        line = _request(arguments).encode() + b"\n"
+        directory = os.getcwd()
+    except OSError as error:
+        return _fail(f"the working directory: {error.strerror}")
+    try:
+        line = _request(arguments, directory).encode() + b"\n"
         streams = SOL_SOCKET, SCM_RIGHTS, pack("=3i", 0, 1, 2)
         connection.sendall(line[connection.sendmsg([line], [streams]) :])
         signal(SIGINT, default_int_handler)
@@ -70,10 +78,10 @@ def run_in_server(path: str, arguments: list[str], received: list[int]) -> int:
             connection.sendall(b'{"cancel": 1}\n')
         return _exit_code(_answer(connection))
     except OSError as error:
-        return _fail(f"--server: {path}: {os.strerror(error.errno or 0)}", code=_WORKER_DIED)
+        return _fail(f"--server: {path}: {error.strerror or error}", code=_WORKER_DIED)
 
 
-def _request(arguments: list[str]) -> str:
+def _request(arguments: list[str], directory: str) -> str:
     """Return the request; `quoted` spares the import of ``json``."""
     umask = os.umask(0o077)
     os.umask(umask)
@@ -82,7 +90,7 @@ def _request(arguments: list[str]) -> str:
     members = (
         ("id", "1"),
         ("argv", f"[{_joined(map(quoted, arguments))}]"),
-        ("directory", quoted(os.getcwd())),
+        ("directory", quoted(directory)),
         ("environment", f"{{{_joined(environment)}}}"),
         ("streams", "true"),
         ("files", "3"),

@@ -128,6 +128,35 @@ def test_a_killed_client_frees_its_process(folder: Path, tmp_path: Path) -> None
         assert run(folder, *FILL, path=path)[0] == 0
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams(folder: Path, path: Path, closed: str) -> None:
+    """No stream is the connection."""
+    found = []
+    for served in ("", f"--server {path}"):
+        command = f"{sys.executable} -m cudarun {served} load --offline none.ptx - {closed}"
+        done = subprocess.run(
+            command, shell=True, cwd=folder, timeout=PATIENCE, capture_output=True, text=True,
+            env=os.environ | {"PYTHONPATH": PYTHON_PATH},
+        )  # fmt: skip
+        found.append((done.returncode, done.stdout, done.stderr))
+    assert found[0] == found[1]
+
+
+def test_a_folder_that_is_gone(folder: Path, path: Path) -> None:
+    command = f"{sys.executable} -m cudarun --server {path} devices"
+    (folder / "gone").mkdir()
+    done = subprocess.run(
+        f"cd gone; rmdir ../gone; {command}", shell=True, cwd=folder, timeout=PATIENCE,
+        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": PYTHON_PATH},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "error: the working directory: No such file or directory\n" in done.stderr
+
+
+def test_a_long_path(folder: Path) -> None:
+    assert "path too long" in run(folder, "devices", path=Path("x" * 200))[2]
+
+
 def test_no_server(folder: Path) -> None:
     code, stdout, stderr = run(folder, "devices", path=folder / "none.sock")
     assert (code, stdout) == (2, "")

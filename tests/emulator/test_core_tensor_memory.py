@@ -10,6 +10,7 @@ import pytest
 
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from tests.emulator.device import Device
 from tests.emulator.tensor_kernels import COLUMNS, HEADER, ROOM, chunk_places, execute, registers
@@ -257,12 +258,13 @@ DEALLOC = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t, {};\n"
 LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%r}}, [%t+{}];\ntcgen05.wait::ld.sync.aligned;\n"
 
 
-def warp(body: str, **options: Any) -> Device:
-    """Execute instructions in one warp."""
+def warp(body: str, blocks: int = 1, **options: Any) -> Device:
+    """Execute instructions in one warp of each block."""
     device = Device(f"""{HEADER}
 .visible .entry k(.param .u64 out)
 {{
     .reg .b32 %r, %t, %s;
+    .reg .pred %p;
     .reg .b64 %out;
     .shared .b32 address;
     ld.param.u64 %out, [out];
@@ -270,7 +272,7 @@ def warp(body: str, **options: Any) -> Device:
     ret;
 }}
 """, **options)  # fmt: skip
-    device.launch("k", (1,), (32,), device.buffer(np.zeros(32, np.uint32)))
+    device.launch("k", (blocks,), (32,), device.buffer(np.zeros(32, np.uint32)))
     return device
 
 
@@ -299,11 +301,20 @@ TAKE = "ld.shared.b32 %t, [address];\n"
         (ALLOC.format(32) + TAKE + LOAD.format(32 << 16), "warp 0 of a warpgroup accesses"),
     ],
 )  # fmt: skip
-def test_mistakes_are_reported(body: str, problem: str) -> None:
+@pytest.mark.parametrize("detect", [[], ["race", "uninit"]])
+def test_mistakes_are_reported(body: str, problem: str, detect: list[str]) -> None:
     with pytest.raises(DeviceFault) as fault:
-        warp(body)
+        warp(body, observer=DetectorObserver(frozenset(detect)) if detect else NO_OBSERVER)
     assert fault.value.result == 719
     assert problem in fault.value.report
+
+
+def test_columns_of_another_block() -> None:
+    body = "mov.u32 %s, %ctaid.x;\nsetp.eq.u32 %p, %s, 0;\n@%p " + ALLOC.format(32)
+    with pytest.raises(DeviceFault) as fault:
+        warp(f"{body}mov.u32 %t, 0;\n{LOAD.format(0)}@%p {DEALLOC.format(32)}", blocks=2)
+    assert "load of column 0 of tensor memory, which is not allocated" in fault.value.report
+    assert "block (1, 0, 0)" in fault.value.report
 
 
 def test_columns_are_allocated_again() -> None:

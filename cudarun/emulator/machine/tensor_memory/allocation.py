@@ -109,14 +109,15 @@ class Deallocate(AllocationAction, MemoryAction):
                 self.block(active, position),
             )
             lane, first = split_address(int(sources[0][position]))
-            if active.batch.observer is not NO_OBSERVER:
-                self._overwrite(active, position, first + np.arange(columns))
-            problem = memory.free(block, first, columns)
+            problem = memory.problem(block, first, columns)
             if lane:
                 problem = f"its address has lane {lane}"
             if problem:
                 what = f"tcgen05.dealloc of {columns} columns from column {first} on: {problem}"
                 raise active.fault(LAUNCH_FAILED, what, position)
+            if active.batch.observer is not NO_OBSERVER:
+                self._overwrite(active, position, first + np.arange(columns))
+            memory.free(block, first)
 
     def _overwrite(self, active: Active, position: int, columns: Array) -> None:
         places = cells(active, np.arange(LANES)[:, None], columns, position).reshape(-1)

@@ -49,17 +49,20 @@ class TensorAllocations:
                 return first * UNIT
         return None
 
-    def free(self, block: int, first: int, columns: int) -> str:
-        """Deallocate columns; return why they cannot be deallocated, or an empty text."""
+    def problem(self, block: int, first: int, columns: int) -> str:
+        """Return why columns cannot be deallocated; an empty text if they can."""
         size = self.sizes.get((block, first))
         if size is None:
             state = int(self._units[block, first % TENSOR_COLUMNS // UNIT])
             return f"column {first} {STATES.get(state, 'is inside an allocation')}"
         if size != columns:
             return f"{size} columns are allocated there"
-        del self.sizes[block, first]
-        self._units[block, first // UNIT : (first + columns) // UNIT] = _FREED
         return ""
+
+    def free(self, block: int, first: int) -> None:
+        """Deallocate the columns of an allocation."""
+        columns = self.sizes.pop((block, first))
+        self._units[block, first // UNIT : (first + columns) // UNIT] = _FREED
 
     def free_columns(self, block: int) -> int:
         """Return the number of columns of a block that are not allocated."""

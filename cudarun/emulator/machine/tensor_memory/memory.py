@@ -35,11 +35,12 @@ class TensorAccess(Access):
 
     def find(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate the accesses after a check that their columns are allocated."""
-        wrong = self._states(active, addresses) != ALLOCATED
+        states = self._states(active, addresses)
+        wrong = states != ALLOCATED
         if wrong.any():
             lane = int(np.argmax(wrong))
             column = int(addresses[lane]) % _ROW // _CELL.itemsize
-            state = STATES[int(self._states(active, addresses[lane : lane + 1])[0])]
+            state = STATES[int(states[lane])]
             what = f"{self.kind.value} of column {column} of tensor memory, which {state}"
             raise active.fault(LAUNCH_FAILED, what, lane)
         return super().find(active, addresses)
@@ -49,7 +50,7 @@ class TensorAccess(Access):
         return np.flatnonzero(self._states(active, addresses) == ALLOCATED)
 
     def _states(self, active: Active, addresses: Array) -> Array:
-        blocks = active.per_lane(active.batch.threads.block_of)[: len(addresses)]
+        blocks = active.per_lane(active.batch.threads.block_of)
         ranks = addresses.astype(np.int64) >> RANK_SHIFT
         first = blocks - blocks % active.batch.launch.cluster_blocks
         owners = np.where(ranks == 0, blocks, first + ranks - 1)

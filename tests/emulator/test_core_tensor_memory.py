@@ -327,6 +327,13 @@ def test_columns_are_allocated_again() -> None:
     [
         (LOAD.format(0), "uninit in tensor memory"),
         (
+            "tcgen05.st.sync.aligned.32x32b.x1.b32 [%t], {%s};\ntcgen05.wait::st.sync.aligned;\n"
+            + DEALLOC.format(32)
+            + ALLOC.format(32)
+            + LOAD.format(0),
+            "uninit in tensor memory",
+        ),
+        (
             "tcgen05.st.sync.aligned.32x32b.x1.b32 [%t], {%s};\n" + LOAD.format(0),
             "no tcgen05.wait::st before the issue",
         ),

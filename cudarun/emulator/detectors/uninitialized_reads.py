@@ -109,6 +109,8 @@ class UninitializedReadDetector(Detector):
             is_pending = bool(access.agent) and part.space == "shared"
             if is_pending and isinstance(part.region, Section) and access.writes:
                 self._write_later(access, active, part, part.region)
+            elif access.discards:
+                unwritten[part.offsets[:, None] + np.arange(access.bytes)] = 1
             elif access.writes:
                 mark_written(unwritten, part.offsets, access.bytes)
             if access.kind is AccessKind.MBARRIER and self._pending:

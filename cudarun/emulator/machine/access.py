@@ -63,6 +63,7 @@ class Access:
         writes: True if memory is written.
         swaps: True of a compare-and-swap operation.
         observes: True of an atomic operation whose result, the old value, is used.
+        discards: True if the memory is uninitialized afterwards.
         agent: What makes the access at some time after its issue: ``"cp.async"``, ``"bulk read"``
             or ``"bulk write"`` of a bulk group, ``"mbarrier"`` or ``"st.async"`` if it completes at
             an object, ``"wgmma"``; of a thread empty, or ``"tensormap"`` through that proxy.
@@ -90,7 +91,7 @@ class Access:
         self.scope = scope
         self.reads = kind is not AccessKind.WRITE
         self.writes = kind is not AccessKind.READ
-        self.swaps = self.observes = False
+        self.swaps = self.observes = self.discards = False
         self.agent = ""
         self.variable: tuple[str, int] | None = None
         self._shift = dtype.itemsize.bit_length() - 1

@@ -98,7 +98,9 @@ class Deallocate(AllocationAction, MemoryAction):
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
-        self.accesses = (TensorAccess(AccessKind.WRITE),)
+        access = TensorAccess(AccessKind.WRITE)
+        access.discards = True
+        self.accesses = (access,)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Deallocate the columns of each warp."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from cudarun.emulator.faults import DeviceFault
 from tests.emulator.tensor_kernels import (
     ROOM,
     chunk_places,
@@ -235,6 +236,21 @@ def test_layouts_in_shared_memory(
     check(Case(kind, types, 128, 64, swizzle=(swizzle, swizzle), mn=mn, tail=ENABLE))
 
 
+@pytest.mark.parametrize(
+    ("kind", "m", "n", "blocks"),
+    [("f16", 128, 24, 1), ("f16", 64, 264, 1), ("f16", 96, 32, 1), ("i8", 64, 40, 1),
+     ("i8", 128, 48, 2)],
+)  # fmt: skip
+def test_invalid_shapes(kind: str, m: int, n: int, blocks: int) -> None:
+    types = ("s32", "s8", "s8") if kind == "i8" else ("f32", "f16", "f16")
+    case = Case(kind, types, 128, 32, blocks=blocks, tail=ENABLE)
+    case.m, case.n = m, n
+    with pytest.raises(DeviceFault) as fault:
+        case.run()
+    assert fault.value.result == 715
+    assert f"shape m{m}n{n}k" in fault.value.report
+
+
 def test_transposed_words() -> None:
     """Elements of 32 bits, in atoms of 32 bytes."""
     types = ("f32", "tf32", "tf32")
@@ -321,16 +337,20 @@ def with_scales(case: Case, count: int, first: int, name: str, column: int) -> N
         ("mxf4nvf4", ("e2m1", "e2m1"), ".scale_vec::2X", 2, 0, "ue8m0"),
     ],
 )
-@pytest.mark.parametrize(("m", "blocks"), [(128, 1), (256, 2)])
+@pytest.mark.parametrize(
+    ("m", "blocks", "sparse"), [(128, 1, False), (256, 2, False), (128, 1, True)]
+)
 def test_scale_factors(
     kind: str, types: tuple[str, str], vector: str, count: int, first: int, scale: str, m: int,
-    blocks: int,
+    blocks: int, sparse: bool,
 ) -> None:  # fmt: skip
     n, column = 64, 80
     tail = f", [%t+{column}], [%t+{column + 8}]{ENABLE}"
-    case = Case(kind, ("f32", *types), m, n, blocks=blocks, tail=tail,
+    case = Case(kind, ("f32", *types), m, n, blocks=blocks, tail=tail, sparse=sparse,
                 words=f".block_scale{vector}", ue8m0=int(scale == "ue8m0"), sfa=first,
                 sfb=first)  # fmt: skip
+    if sparse:
+        with_metadata(case)
     with_scales(case, count, first, scale, column)
     check(case)
 

@@ -113,10 +113,10 @@ class Product:
         if "" in self.types.values() or (self.types["d"] == "s32") != (self.kind == "i8"):
             return f"types of kind::{self.kind}"
         rows: Collection[int] = (64 * blocks, 128 * blocks)
-        step = 8 * blocks
+        step = 16 if blocks == 2 or (self.m == 128 and not self.scale_type) else 8
         sizes: Collection[int] = range(step, 257, step)
-        if self.kind == "i8":  # from 32 on only every other one
-            sizes = [n for n in sizes if n % (16 * blocks) == 0 or n < 32]
+        if self.kind == "i8":
+            sizes = [n for n in sizes if n % (16 * blocks) == 0 or n in (8, 24)]
         if self.scale_type and blocks == 1:
             rows = (128,)
         if stationary:

@@ -84,11 +84,12 @@ def belongs(chapter: Chapter) -> dict[str, list[str]]:
 
 def _name_of(opcode: str, words: list[str], chapter: Chapter) -> str | None:
     """What a chapter calls an instruction with these words, unless another has a nearer name."""
+    parts = {*words, *(word.split("::")[0] for word in words)}
     fitting = {
         name
         for other in CHAPTERS
         for name in other.instructions
-        if name.split(".")[0] == opcode and set(name.split(".")[1:]) <= set(words)
+        if name.split(".")[0] == opcode and set(name.split(".")[1:]) <= parts
     }
     nearest = max(fitting, key=lambda name: name.count("."), default=None)
     return nearest if nearest in chapter.instructions else None

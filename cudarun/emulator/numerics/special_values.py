@@ -101,9 +101,7 @@ def extreme(
     if any_of(nan):
         instead = np.array(np.nan, a.dtype)
         if not propagates:
-            if (
-                a.dtype == np.float64
-            ):  # of two NaN, that of b is the result; those of f32 have no payload
+            if a.dtype == np.float64:  # of two NaN, that of b; those of f32 have no payload
                 b = np.where(np.isnan(b), b + 0.0, b)
             instead = np.where(np.isnan(a), b, a)
         result = np.where(nan, instead, result)

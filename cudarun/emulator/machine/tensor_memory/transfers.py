@@ -164,5 +164,4 @@ class WaitForTransfers(WarpAction, NoEffect):
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
-        # ``"tcgen05.ld"`` or ``"tcgen05.st"``.
-        self.queue = f"tcgen05.{words['which'].removeprefix('wait::')}"
+        self.queue = "tcgen05.ld" if "wait::ld" in words else "tcgen05.st"

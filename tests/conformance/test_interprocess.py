@@ -1,6 +1,7 @@
 """Driver API, section 6.13: memory and events for other processes; tests of exec open them."""
 
 import ctypes
+import os
 
 import pytest
 
@@ -42,3 +43,25 @@ def test_an_event_for_other_processes(cuda, context):
     cuda.cuEventSynchronize(event)
     cuda.cuEventQuery(event)
     assert cuda.result("cuIpcGetEventHandle", cuda.cuEventCreate(2)) == "INVALID_VALUE"
+
+
+def test_a_node_records_an_event_for_other_processes(cuda, context):
+    event, graph = cuda.cuEventCreate(6), cuda.cuGraphCreate(0)
+    cuda.cuIpcGetEventHandle(event)
+    record = cuda.cuGraphAddEventRecordNode(graph, [], 0, event)
+    cuda.cuGraphAddEventWaitNode(graph, [record], 1, event)
+    cuda.cuEventQuery(event)  # a node is no record
+    executable = cuda.cuGraphInstantiate(graph, 0)
+    for _ in range(2):
+        cuda.cuGraphLaunch(executable, 0)
+        cuda.cuEventSynchronize(event)
+
+
+def test_an_event_for_other_processes_has_a_file_until_it_is_destroyed(cuda, context, driver_name):
+    if driver_name == "cuda":
+        pytest.skip("a file of the emulated device")
+    event, before = cuda.cuEventCreate(6), len(os.listdir("/proc/self/fd"))
+    cuda.cuIpcGetEventHandle(event)
+    assert len(os.listdir("/proc/self/fd")) > before
+    cuda.cuEventDestroy(event)
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -156,7 +156,7 @@ def _record(event: Event, stream: Stream, *, external: bool = False) -> None:
     elif stream.branch is not None:
         event.capture_in(stream.branch)
     else:
-        event.task = process.submit(stream, record_operation(event))
+        event.task = process.submit(stream, record_operation(event).at_launch())
 
 
 @call(waits=Wait.ITSELF, during_capture=CaptureRule.UNSAFE)

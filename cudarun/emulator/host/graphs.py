@@ -45,6 +45,9 @@ class Operation:
         """Return the operation as a launch executes it, whatever changes later."""
         return self
 
+    def end(self) -> None:
+        """Note that it was executed, or dropped after a fault; nothing in general."""
+
     def attach(self) -> None:
         """Prepare for one more node that has this operation; nothing in general."""
 

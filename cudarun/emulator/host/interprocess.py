@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import weakref
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.refusal import Refusal
@@ -18,8 +19,9 @@ from cudarun.emulator.memory import SHARED_FILE
 _HANDLE = struct.Struct("=4I3Q24x")  # magic, kind, process, descriptor, offset, size, number
 _MAGIC = 0x43495043
 MEMORY, EVENT = range(2)
-_COUNTS = struct.Struct("=QQ")  # of records: submitted, done
+_SUBMITTED, _DONE, _PROCESS = range(0, 24, 8)  # of `SharedCounts`, each of 8 bytes
 _FILE = "cudarun-event"
+COUNTS_BYTES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,10 @@ class ExportedFile:
             found = os.open(path, os.O_RDWR) if is_ours else -1
         except OSError as error:
             raise Refusal("MAP_FAILED", f"{path}: {error.strerror}") from None
-        if found < 0 or os.fstat(found).st_size < self.offset + self.size:
+        if found >= 0 and os.fstat(found).st_size < self.offset + self.size:
+            os.close(found)
+            found = -1
+        if found < 0:
             raise Refusal("INVALID_VALUE", "the handle was not exported")
         return found
 
@@ -87,24 +92,32 @@ class SharedCounts:
     def __init__(self, descriptor: int = -1) -> None:
         if descriptor < 0:
             descriptor = os.memfd_create(_FILE)
-            os.ftruncate(descriptor, _COUNTS.size)
+            os.ftruncate(descriptor, COUNTS_BYTES)
         self.descriptor = descriptor  # the file with the counts; a new one by default
-        self._map = mmap.mmap(descriptor, _COUNTS.size)
+        self._map = mmap.mmap(descriptor, COUNTS_BYTES)
+        weakref.finalize(self, os.close, descriptor)
+
+    def _read(self, offset: int) -> int:
+        return int.from_bytes(self._map[offset : offset + 8], "little")
+
+    def _write(self, offset: int, value: int) -> None:
+        self._map[offset : offset + 8] = value.to_bytes(8, "little")
 
     def submit(self) -> int:
         """Count a record; return its number."""
-        submitted, done = _COUNTS.unpack(self._map)
-        self._map[:] = _COUNTS.pack(submitted + 1, done)
-        return int(submitted + 1)
+        number = self.last() + 1
+        self._write(_PROCESS, os.getpid())
+        self._write(_SUBMITTED, number)
+        return number
 
     def complete(self, number: int) -> None:
         """Note that a record is done."""
-        self._map[8:] = struct.pack("=Q", max(number, _COUNTS.unpack(self._map)[1]))
+        self._write(_DONE, max(number, self._read(_DONE)))
 
     def last(self) -> int:
         """Return the number of the last record."""
-        return int(_COUNTS.unpack(self._map)[0])
+        return self._read(_SUBMITTED)
 
     def has_done(self, number: int) -> bool:
-        """Return whether a record is done."""
-        return int(_COUNTS.unpack(self._map)[1]) >= number
+        """Return whether a record is done, or the process has ended that submitted the last one."""
+        return self._read(_DONE) >= number or not os.path.exists(f"/proc/{self._read(_PROCESS)}")

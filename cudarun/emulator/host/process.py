@@ -301,6 +301,7 @@ class Process:
                     self._perform(device, part)
                     if not self._is_settled(device):
                         break
+            operation.end()
 
     def _is_settled(self, device: EmulatedDevice) -> bool:
         """Complete earlier kernels; return whether no fault occurred."""

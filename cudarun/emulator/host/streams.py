@@ -192,19 +192,31 @@ class EventOperation(Operation):
 
     event: Event
 
+    def at_launch(self) -> Operation:
+        """Return the operation on an event that processes share: each launch is another record."""
+        counts = self.event.counts
+        if counts is None:
+            return self
+        if self.kind == CUgraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+            return shared_wait(counts)
+        return SharedRecord(self.kind, self.work, self.event, counts, counts.submit())
+
+
+@dataclass(eq=False)
+class SharedRecord(EventOperation):
+    """A record of an event that processes share."""
+
+    counts: SharedCounts
+    number: int
+
+    def end(self) -> None:
+        """Note that it is done."""
+        self.counts.complete(self.number)
+
 
 def record_operation(event: Event) -> EventOperation:
     """Return the operation that records an event."""
-    kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD
-    if event.counts is None:
-        return EventOperation(kind, event.record, event)
-    counts, number = event.counts, event.counts.submit()
-
-    def record() -> None:
-        event.record()
-        counts.complete(number)
-
-    return EventOperation(kind, record, event)
+    return EventOperation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD, event.record, event)
 
 
 def shared_wait(counts: SharedCounts) -> Operation:

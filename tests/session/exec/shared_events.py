@@ -1,0 +1,50 @@
+"""Waits for an event that processes share and that is never recorded; see test_exec.py."""
+
+import os
+import signal
+import sys
+from ctypes import CDLL, CFUNCTYPE, Structure, byref, c_char, c_void_p
+
+cuda = CDLL("libcuda.so.1")
+PTX = b""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry bad() { .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u64 [%rd1], %rd1; ret; }
+"""
+
+
+class Handle(Structure):
+    """A ``CUipcEventHandle``, which is passed by value."""
+
+    _fields_ = (("data", c_char * 64),)
+
+
+event, stream, module, kernel, context = (c_void_p() for _ in range(5))
+source, target = os.pipe()
+is_killed = sys.argv[-1] == "killed"
+is_child = is_killed and not os.fork()
+cuda.cuInit(0)
+cuda.cuDevicePrimaryCtxRetain(byref(context), 0)
+cuda.cuCtxSetCurrent(context)
+if is_child:
+    cuda.cuIpcOpenEventHandle(byref(event), Handle.from_buffer_copy(os.read(source, 64)))
+    print(cuda.cuEventQuery(event))
+    os.kill(os.getppid(), signal.SIGKILL)
+    print(cuda.cuEventSynchronize(event), flush=True)
+    os._exit(0)
+handle = Handle()
+cuda.cuEventCreate(byref(event), 6)
+cuda.cuIpcGetEventHandle(byref(handle), event)
+if is_killed:
+    wait = CFUNCTYPE(None, c_void_p)(lambda _: signal.pause())
+    cuda.cuStreamCreate(byref(stream), 1)
+    cuda.cuLaunchHostFunc(stream, wait, None)
+else:
+    cuda.cuModuleLoadData(byref(module), PTX)
+    cuda.cuModuleGetFunction(byref(kernel), module, b"bad")
+    cuda.cuLaunchKernel(kernel, *[1] * 6, 0, stream, None, None)
+print(cuda.cuEventRecord(event, stream), flush=True)
+if is_killed:
+    os.write(target, bytes(handle))
+    signal.pause()
+print(cuda.cuEventSynchronize(event))

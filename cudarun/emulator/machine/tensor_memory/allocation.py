@@ -70,10 +70,8 @@ class Allocate(AllocationAction, MemoryAction):
         """Allocate columns for each warp."""
         memory, leaders, found = active.batch.tensor, self.leaders(active), []
         for position in leaders.tolist():
-            columns, block = (
-                self.columns(active, sources[1], position),
-                self.block(active, position),
-            )
+            columns = self.columns(active, sources[1], position)
+            block = self.block(active, position)
             if memory.relinquished[block]:
                 what = "tcgen05.alloc after tcgen05.relinquish_alloc_permit"
                 raise active.fault(LAUNCH_FAILED, what, position)
@@ -106,10 +104,8 @@ class Deallocate(AllocationAction, MemoryAction):
         """Deallocate the columns of each warp."""
         memory = active.batch.tensor
         for position in self.leaders(active).tolist():
-            columns, block = (
-                self.columns(active, sources[1], position),
-                self.block(active, position),
-            )
+            columns = self.columns(active, sources[1], position)
+            block = self.block(active, position)
             lane, first = split_address(int(sources[0][position]))
             problem = memory.problem(block, first, columns)
             if lane:

@@ -222,6 +222,16 @@ def test_copies(
         np.testing.assert_array_equal(found[block], expected)
 
 
+def test_copy_with_an_invalid_descriptor() -> None:
+    images = np.zeros((1, 2, ROOM), np.uint8)
+    with pytest.raises(DeviceFault) as fault:
+        execute(
+            "    tcgen05.cp.cta_group::1.4x256b [%t], %v0;\n", images, cells()[None], (3 << 61,)
+        )
+    assert fault.value.result == 715
+    assert "tcgen05.cp with swizzling mode 3" in fault.value.report
+
+
 @pytest.mark.parametrize(("source", "bits"), [("b4x16_p64", 4), ("b6x16_p32", 6)])
 def test_decompression(source: str, bits: int) -> None:
     codes = np.random.default_rng(bits).integers(0, 1 << bits, (128, 16)).astype(np.uint8)

@@ -18,6 +18,7 @@ from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_memory.descriptors import SharedDescriptor
 from cudarun.emulator.machine.tensor_memory.elements import decompressed
 from cudarun.emulator.machine.tensor_memory.memory import (
+    ILLEGAL_INSTRUCTION,
     LAUNCH_FAILED,
     TensorAccess,
     cells,
@@ -75,7 +76,7 @@ class TensorMemoryCopy(AsynchronousAction):
             descriptor = SharedDescriptor(int(sources[1][position]))
             if descriptor.problem or descriptor.mode == 1:
                 what = f"tcgen05.cp with swizzling mode {descriptor.mode}"
-                raise active.fault(LAUNCH_FAILED, what, position)
+                raise active.fault(ILLEGAL_INSTRUCTION, what, position)
             chunks = descriptor.chunks(self.lanes, self.width, transposed=False)[0]
             for rank in pair_ranks(active, position, self.blocks):
                 words = self._load(active, position, chunks, rank)

@@ -31,6 +31,7 @@ from cudarun.emulator.machine.tensor_memory.elements import (
 )
 from cudarun.emulator.machine.tensor_memory.layouts import AccumulatorLayout
 from cudarun.emulator.machine.tensor_memory.memory import (
+    ILLEGAL_INSTRUCTION,
     LANES,
     LAUNCH_FAILED,
     TensorAccess,
@@ -44,12 +45,10 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-_ILLEGAL_INSTRUCTION = 715
 _CHUNK = 16  # bytes
 _WORD = np.dtype(np.uint32)
 _PARTITION = 32  # lanes
 _UNITS = 4  # of a chunk of a sparse matrix
-_SCALED = {"4X": 4, "2X": 2, "1X": 1}
 
 
 class MultiplyTensors(AsynchronousAction):
@@ -122,7 +121,7 @@ class _Multiplication:
 
     def _wrong(self, what: str) -> BaseException:
         what = f"tcgen05.mma with {what}"
-        return self.active.fault(_ILLEGAL_INSTRUCTION, what, self.position)
+        return self.active.fault(ILLEGAL_INSTRUCTION, what, self.position)
 
     def run(self) -> Iterator[Callable[[], object]]:
         """Multiply; yield what writes D to each block."""
@@ -296,7 +295,7 @@ class _Multiplication:
         if self.bits == 8:
             count = 1
         elif name.endswith("X"):
-            count = _SCALED[name.removeprefix("scale_vec::")]
+            count = int(name.removeprefix("scale_vec::").removesuffix("X"))
         else:
             size = 16 if name == "block16" else 32
             count = product.k // size // (2 if product.sparse else 1)

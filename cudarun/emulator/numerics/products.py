@@ -94,7 +94,7 @@ def multiplied_at_once(a: Array, b: Array, c: Array, types: dict[str, Type]) -> 
     names = {"d": types["d"].name, "a": "scaled", "b": "scaled", "c": types["c"].name}
     if b.ndim == 3:
         b = b[:, None]
-    return _by_runs(a, b, c, {**names}, a.shape[2], least={**LEAST, "scaled": LEAST_SUM})
+    return _by_runs(a, b, c, names, a.shape[2], least={**LEAST, "scaled": LEAST_SUM})
 
 
 def shortened(result: Array) -> Array:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class _Operation:
     """An operation of some lanes."""
 
-    action: AsynchronousAction  # its action
-    active: Active  # the lanes
+    action: AsynchronousAction
+    active: Active
     sources: Arrays  # the operands, one for each lane
     groups: Array  # per lane, the number of groups that it had committed before
     objects: Array  # per lane, its barrier object; empty without one
@@ -79,8 +79,8 @@ class PendingOperations:
     """The operations of a batch that have been issued and are not complete."""
 
     def __init__(self, batch: Batch, schedule: Schedule) -> None:
-        self._batch = batch  # the batch
-        self._schedule = schedule  # its schedule
+        self._batch = batch
+        self._schedule = schedule
         self._operations: list[_Operation] = []  # in the order of their issue
         self._commits: dict[str, Array] = {}  # by queue, the groups that each lane has committed
         self._accesses = 0

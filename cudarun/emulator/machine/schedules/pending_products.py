@@ -33,10 +33,10 @@ State = dict[Register, dict[Site, int]]
 class EarlyUse:
     """An access to a register that may be pending."""
 
-    operation: Operation  # the operation
+    operation: Operation
     slot: int  # the first such register
     verb: str  # ``"read"`` or ``"write"``
-    products: tuple[Site, ...]  # the products
+    products: tuple[Site, ...]
 
 
 @dataclass(slots=True)

@@ -62,6 +62,18 @@ def test_indices_of_attributes(cuda, stream, filled, firsts):
     assert cuda.result("cuMemcpyBatchAsync", *given) == "INVALID_VALUE"
 
 
+def test_nothing_is_copied_by_a_call_that_is_refused(cuda, stream, filled):
+    target = cuda.cuMemAlloc(64)
+    cuda.cuMemsetD8(target, 99, 64)
+    given = batch(cuda, stream, filled, target, [0, 1], [STREAM, 0])
+    assert cuda.result("cuMemcpyBatchAsync", *given) == "INVALID_VALUE"
+    without_attributes = (*given[:4], None, None, 0, stream)
+    assert cuda.result("cuMemcpyBatchAsync", *without_attributes) == "INVALID_VALUE"
+    cuda.cuMemcpyBatchAsync(*batch(cuda, stream, filled, target, [0], [STREAM], count=1))
+    cuda.cuStreamSynchronize(stream)
+    assert contents(cuda, target, 11) == [32, 33, 34, 35, *[99] * 7]
+
+
 def test_not_in_the_legacy_stream(cuda, stream, filled):
     given = batch(cuda, cuda.CUstream(0), filled, cuda.cuMemAlloc(64), [0], [STREAM])
     assert cuda.result("cuMemcpyBatchAsync", *given) == "INVALID_VALUE"

@@ -284,3 +284,15 @@ def test_an_update_takes_over_the_condition(cuda, world):
     cuda.cuGraphLaunch(executable, world.stream)
     cuda.cuStreamSynchronize(world.stream)
     assert counted(world) == 4
+
+
+def test_a_node_that_is_refused_takes_neither_the_condition_nor_the_graph(cuda, world):
+    empty, child = add(world, parameters(world, "EMPTY")), cuda.cuGraphCreate(0)
+    moved = parameters(world, "GRAPH")
+    moved.graph.graph = child
+    if hasattr(moved.graph, "ownership"):
+        moved.graph.ownership = cuda.CUgraphChildGraphNodeOwnership(1)
+    for params in (conditional(world, condition(world), IF), moved):
+        twice = (world.graph, [empty, empty], *edges_arguments(cuda, 2), params)
+        assert cuda.result("cuGraphAddNode", *twice) == "INVALID_VALUE"
+        add(world, params, [empty])

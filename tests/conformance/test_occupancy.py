@@ -87,3 +87,13 @@ def test_the_largest_cluster(cuda, function, config):
     free = attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     cuda.cuFuncSetAttribute(nothing, free, 1)
     assert cuda.cuOccupancyMaxPotentialClusterSize(nothing, config()) == 16
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(
+    "name", ["cuOccupancyMaxActiveClusters", "cuOccupancyMaxPotentialClusterSize"]
+)
+def test_clusters_of_blocks_without_threads(cuda, function, config, name):
+    given = config()
+    given.blockDimY = 0
+    assert cuda.result(name, function(b"nothing"), given) == "INVALID_VALUE"

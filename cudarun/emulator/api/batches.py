@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cuda.bindings import driver as cuda
@@ -42,10 +42,14 @@ def cuMemcpyBatchAsync(
 ) -> FailIndex:
     """Copy several ranges of bytes."""
     _check_stream(hStream)
-    orders = [int(each.srcAccessOrder) for each in _per_item(attrs, attrsIdxs, numAttrs, count)]
-    for dst, src, size in zip(dsts, srcs, sizes, strict=False):
+    if not (dsts and srcs and sizes):
+        raise Refusal("INVALID_VALUE", "an array is missing")
+    given = _per_item(attrs, attrsIdxs, numAttrs, count)
+    waits = _wait_after(int(each.srcAccessOrder) for each in given)
+    for dst, src, size, _ in zip(dsts, srcs, sizes, given, strict=False):
         copy_in_stream(("memory", "memory"), dst, src, int(size), hStream.handle)
-    _wait(hStream, orders)
+    if waits:
+        process.finish(hStream)
 
 
 @enqueue()
@@ -54,11 +58,13 @@ def cuMemcpy3DBatchAsync(
 ) -> FailIndex:
     """Copy several boxes."""
     _check_stream(hStream)
-    if flags or not numOps:
+    if flags or not numOps or not opList:
         raise Refusal("INVALID_VALUE", "flags must be 0, numOps must not")
+    waits = _wait_after(int(each.srcAccessOrder) for each in opList[:numOps])
     for each in opList[:numOps]:
         submit_box(hStream, _box(each))
-    _wait(hStream, [int(each.srcAccessOrder) for each in opList[:numOps]])
+    if waits:
+        process.finish(hStream)
 
 
 @enqueue()
@@ -73,7 +79,7 @@ def cuMemPrefetchBatchAsync(
     hStream: StreamHandle,
 ) -> None:
     """Prefetch several ranges of managed memory; no effect here, but noted."""
-    _check_ranges(dptrs[:count], sizes, flags, hStream)
+    _check_ranges(dptrs, count, sizes, flags, hStream)
     _prefetch(dptrs, sizes, _per_item(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count))
 
 
@@ -89,7 +95,7 @@ def cuMemDiscardAndPrefetchBatchAsync(
     hStream: StreamHandle,
 ) -> None:
     """`cuMemDiscardBatchAsync`, and then `cuMemPrefetchBatchAsync`."""
-    _check_ranges(dptrs[:count], sizes, flags, hStream)
+    _check_ranges(dptrs, count, sizes, flags, hStream)
     _prefetch(dptrs, sizes, _per_item(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count))
 
 
@@ -98,17 +104,17 @@ def cuMemDiscardBatchAsync(
     dptrs: Sequence[Handle], sizes: Sequence[int], count: int, flags: int, hStream: StreamHandle
 ) -> None:
     """Declare that the contents of managed memory are not needed; no effect here."""
-    _check_ranges(dptrs[:count], sizes, flags, hStream)
+    _check_ranges(dptrs, count, sizes, flags, hStream)
 
 
 def _check_ranges(
-    addresses: Sequence[Handle], sizes: Sequence[int], flags: int, stream: Stream
+    addresses: Sequence[Handle], count: int, sizes: Sequence[int], flags: int, stream: Stream
 ) -> None:
     """Raise `Refusal` if a range is not managed memory."""
     _check_stream(stream)
-    if flags or not addresses:
+    if flags or not count or not addresses or not sizes:
         raise Refusal("INVALID_VALUE", "flags must be 0, the number of ranges must not")
-    for address, size in zip(addresses, sizes, strict=False):
+    for address, size in zip(addresses[:count], sizes, strict=False):
         managed(address, int(size))
 
 
@@ -129,20 +135,21 @@ def _per_item(given: Sequence[Any], firsts: Sequence[int], number: int, count: i
     Raises:
         Refusal: There is none for the first operation, or they are not in order.
     """
-    starts = [int(first) for first in firsts[:number]]
-    if not count or not starts or starts[0] or starts != sorted({*starts}) or starts[-1] >= count:
+    starts = [int(first) for first in (firsts or ())[:number]]
+    in_order = starts[:1] == [0] and starts == sorted({*starts})
+    if not count or not given or not in_order or starts[-1] >= count:
         raise Refusal("INVALID_VALUE", "the indices do not begin with 0 or do not increase")
     ends = [*starts[1:], count]
     pairs = zip(given, starts, ends, strict=False)
     return [each for each, start, end in pairs for _ in range(end - start)]
 
 
-def _wait(stream: Stream, orders: Sequence[int]) -> None:
-    """Wait for copies whose sources are read during the call."""
-    if any(each not in _ORDERS for each in orders):
+def _wait_after(given: Iterable[int]) -> bool:
+    """Return whether sources are read during the call; `Refusal` if an order is not set."""
+    orders = {*given}
+    if not orders.issubset(_ORDERS):
         raise Refusal("INVALID_VALUE", "srcAccessOrder is not set")
-    if _DURING_CALL in orders:
-        process.finish(stream)
+    return _DURING_CALL in orders
 
 
 # --- boxes ---------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from cudarun.emulator.api.graph_nodes import (
     fill_from,
     function_from,
     kernel_from,
+    nodes_of,
 )
 from cudarun.emulator.api.handles import ExecutableGraphHandle, GraphHandle, NodeHandle
 from cudarun.emulator.host.addresses import placed
@@ -67,6 +68,7 @@ def cuGraphAddNode(
     *data, count, params = edgeData_count_and_params
     if data and any(edge.from_port or edge.to_port or edge.type for edge in data[0] or ()):
         raise Refusal("NOT_SUPPORTED", "the emulated device supports no edge data")
+    hGraph.check_dependencies(nodes_of(dependencies, count))  # before the work takes other graphs
     operation = _operation(hGraph, params)
     node = add_node(hGraph, dependencies, count, operation)
     if isinstance(operation, GraphAllocation):

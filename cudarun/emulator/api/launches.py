@@ -162,7 +162,7 @@ def cuOccupancyMaxActiveClusters(func: FunctionHandle, config: CUlaunchConfig) -
     blocks = prod(geometry.cluster or func.attributes.required_cluster() or (1,))
     if not 1 <= blocks <= largest_cluster(func):
         raise Refusal("INVALID_CLUSTER_SIZE", f"a cluster of {blocks} blocks")
-    return clusters(func.code, geometry.threads, geometry.dynamic_shared, blocks)
+    return clusters(_resident(func, geometry.threads, geometry.dynamic_shared), blocks)
 
 
 @call()
@@ -172,8 +172,8 @@ def cuOccupancyMaxPotentialClusterSize(func: FunctionHandle, config: CUlaunchCon
     if required is not None:
         return prod(required)
     sizes = (1 << bits for bits in reversed(range(largest_cluster(func).bit_length())))
-    fits = partial(clusters, func.code, geometry.threads, geometry.dynamic_shared)
-    return next((size for size in sizes if fits(size)), 0)
+    resident = _resident(func, geometry.threads, geometry.dynamic_shared)
+    return next((size for size in sizes if clusters(resident, size)), 0)
 
 
 @call()

@@ -189,9 +189,7 @@ class Graph:
         Raises:
             Refusal: A dependency is repeated, or a node of another graph.
         """
-        if len(set(dependencies)) < len(dependencies):
-            raise Refusal("INVALID_VALUE", "a dependency is repeated")
-        self.check_own(dependencies)
+        self.check_dependencies(dependencies)
         operation.attach()
         node = Node(self, operation)
         node.handle = self._handles.add(node)
@@ -227,6 +225,12 @@ class Graph:
         if any(edge[1] not in edge[0].after or edges.count(edge) > 1 for edge in edges):
             raise Refusal("INVALID_VALUE", "the dependency is not in the graph")
         self._unlink(edges)
+
+    def check_dependencies(self, nodes: Sequence[Node]) -> None:
+        """Raise `Refusal` if a node is repeated, or belongs to another graph."""
+        if len(set(nodes)) < len(nodes):
+            raise Refusal("INVALID_VALUE", "a dependency is repeated")
+        self.check_own(nodes)
 
     def check_own(self, nodes: Iterable[Node]) -> None:
         """Raise `Refusal` if a node belongs to another graph."""

@@ -29,16 +29,19 @@ def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: in
     return current_profile().resident_blocks(threads, registers_per_thread(code), shared)
 
 
-def clusters(code: KernelCode, threads: int, dynamic_shared: int, blocks: int) -> int:
+def clusters(resident: int, blocks: int) -> int:
     """Return the number of resident clusters of so many blocks.
 
     All blocks of a cluster are in one GPC. Their sizes differ from one GPU to another of the same
     model: here each has as many pairs of multiprocessors as the others, or one more.
+
+    Args:
+        resident: The number of resident blocks per multiprocessor.
+        blocks: The number of blocks of a cluster.
     """
     pairs = current_profile().multiprocessors // 2
     parts = -(-pairs // _MOST_PAIRS)
-    each = blocks_per_multiprocessor(code, threads, dynamic_shared)
-    return sum((pairs + part) // parts * 2 * each // blocks for part in range(parts))
+    return sum((pairs + part) // parts * 2 * resident // blocks for part in range(parts))
 
 
 def best_block(

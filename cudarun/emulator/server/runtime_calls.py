@@ -379,16 +379,34 @@ def cudaGraphAddKernelNode(
     return int(driver_call("cuGraphAddKernelNode", graph, nodes, int(numDependencies), made))
 
 
-@program_call(1)
-def cudaGraphAddNode(graph: Any, pDependencies: Any, *edgeData_count_and_params: Any) -> int:
-    """Add a node of any type."""
-    *data, count, given = edgeData_count_and_params
+def _node_of_any_type(given: Any) -> Any:
+    """Return the driver's form of a ``cudaGraphNodeParams``, whose kernel is a host function."""
     params = node_parameters(given)
     if not int(given.type):  # a kernel
         params = CUgraphNodeParams()
         params.type, node = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL, _node(given.kernel)
         params.kernel = _KernelParameters(_ptr=node.getPtr())
-    return int(driver_call("cuGraphAddNode", graph, pDependencies, *data, count, params))
+    return params
+
+
+@program_call(1)
+def cudaGraphAddNode(graph: Any, pDependencies: Any, *edgeData_count_and_params: Any) -> int:
+    """Add a node of any type."""
+    *rest, params = edgeData_count_and_params
+    made = driver_call("cuGraphAddNode", graph, pDependencies, *rest, _node_of_any_type(params))
+    return int(made)
+
+
+@program_call()
+def cudaGraphNodeSetParams(node: Any, nodeParams: Any) -> None:
+    """Replace what a node does."""
+    driver_call("cuGraphNodeSetParams", node, _node_of_any_type(nodeParams))
+
+
+@program_call()
+def cudaGraphExecNodeSetParams(graphExec: Any, node: Any, nodeParams: Any) -> None:
+    """Replace what a node does in an executable graph."""
+    driver_call("cuGraphExecNodeSetParams", graphExec, node, _node_of_any_type(nodeParams))
 
 
 @program_call(1)

@@ -46,6 +46,7 @@ int cudaFuncGetName(const char **, const void *);
 int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, void *);
 int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
 int cudaGraphAddNode(void **, void *, void **, const void *, size_t, void *); /* of CUDA 13 */
+int cudaGraphNodeSetParams(void *, void *);
 int cudaMemcpyBatchAsync(void **, void **, size_t *, size_t, void *, size_t *, size_t, stream);
 typedef struct { char bytes[64]; } ipc_handle;
 int cudaIpcGetMemHandle(ipc_handle *, void *);
@@ -388,10 +389,11 @@ int main(int count, char **words) {
       };
       long long more;
     } loop = {CONDITIONAL}, kernel = {KERNEL};
-    int *left;
+    int *left, *other;
     void *graph, *node, *executable, *values[] = {&loop.condition.handle, &left};
     CHECK(cudaMallocManaged((void **)&left, 4, 1));
-    *left = 3;
+    CHECK(cudaMallocManaged((void **)&other, 4, 1));
+    *left = *other = 3;
     CHECK(cudaGraphCreate(&graph, 0));
     CHECK(cudaGraphConditionalHandleCreate(&loop.condition.handle, graph, 1, 1));
     loop.condition.type = WHILE, loop.condition.size = 1;
@@ -402,7 +404,13 @@ int main(int count, char **words) {
     CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
     CHECK(cudaGraphLaunch(executable, 0));
     CHECK(cudaDeviceSynchronize());
-    printf("%d\n", *left);
+    printf("%d %d", *left, *other);
+    values[1] = &other;
+    CHECK(cudaGraphNodeSetParams(node, &kernel));
+    CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+    CHECK(cudaGraphLaunch(executable, 0));
+    CHECK(cudaDeviceSynchronize());
+    printf(" %d\n", *other);
     return 0;
   }
   if (!strcmp(what, "batch")) { /* two copies, whose source is read before the call returns */

@@ -185,7 +185,7 @@ def test_an_event_ends_with_the_work_of_its_process(program: Exec, end: str, res
 
 
 def test_a_kernel_ends_a_loop_of_a_graph(program: Exec) -> None:
-    assert program("loop").stdout == "0\n"
+    assert program("loop").stdout == "0 3 0\n"
 
 
 def test_several_copies_by_one_call(program: Exec) -> None:

@@ -83,6 +83,8 @@ def cuGraphNodeFindInClone(
 @call()
 def cuGraphDebugDotPrint(hGraph: GraphHandle, path: bytes, flags: int) -> None:
     """Write a graph to a file, in the language of Graphviz; a node with its type and kernel."""
+    if not path:
+        raise Refusal("INVALID_VALUE", "path is missing")
     places = {node: place for place, node in enumerate(hGraph.nodes)}
     labels = (f"{place} {_described(node.operation)}" for node, place in places.items())
     rows = [f'  n{place} [label="{label}"];' for place, label in enumerate(labels)]
@@ -96,10 +98,8 @@ def cuGraphDebugDotPrint(hGraph: GraphHandle, path: bytes, flags: int) -> None:
 
 
 def _described(operation: Operation) -> str:
-    kind = operation.kind.name.removeprefix("CU_GRAPH_NODE_TYPE_")
-    return (
-        f"{kind} {operation.function.code.name}" if isinstance(operation, KernelOperation) else kind
-    )
+    kernel = operation.function.code.name if isinstance(operation, KernelOperation) else ""
+    return f"{operation.kind.name.removeprefix('CU_GRAPH_NODE_TYPE_')} {kernel}".rstrip()
 
 
 # --- edges ---------------------------------------------------------------------------------------

@@ -217,7 +217,11 @@ _NodeParameters: Callable[..., Any] = cuda.CUgraphNodeParams
 def node_parameters(parameters: Any) -> Any:
     """Return the driver's form of a ``cudaGraphNodeParams``: of one layout, but for copies."""
     check_given(parameters)
-    if parameters.type != cudart.cudaGraphNodeType.cudaGraphNodeTypeMemcpy:
+    try:
+        is_copy = parameters.type == cudart.cudaGraphNodeType.cudaGraphNodeTypeMemcpy
+    except ValueError:  # no type of nodes
+        raise RuntimeRefusal(INVALID_VALUE) from None
+    if not is_copy:
         return _NodeParameters(_ptr=parameters.getPtr())
     made = cuda.CUgraphNodeParams()
     made.type = cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY

@@ -26,6 +26,7 @@ from cudarun.emulator.memory import reserved_bytes
 BASE = 0x4000_0000_0000
 """The address of the arena in the program, where neither the loader nor sanitizers map anything."""
 
+_END = 1 << 47  # of the addresses of a program
 _REGISTERED = 64 << 30  # bytes of address space for registered memory
 _PAGE = mmap.PAGESIZE
 _MOST_BYTES = 1 << 20  # of a range: a call copies 1024 of them, and at most 2 GB
@@ -106,7 +107,9 @@ class ClientMemory(HostAccess):
         return ClientBytes(self, address, (size,), (1,))
 
     def read(self, address: int, size: int) -> bytes:
-        """Return a copy of memory."""
+        """Return a copy of memory; `Refusal` if it cannot be read."""
+        if address + size > _END:
+            raise Refusal("INVALID_VALUE", f"{size} bytes at {address:#x} cannot be read")
         found = np.empty(size, np.uint8)
         if size:
             self.transfer(_readv, found, np.array([[address, size]], np.uint64))

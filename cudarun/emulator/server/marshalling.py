@@ -205,7 +205,9 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
 
 def _items(each: CallParameter, count: int, bindings: Any, slots: Slots) -> list[Any] | None:
     """Return the items of an array of structures, or of handles and numbers; ``None`` if empty."""
-    address, number = slots[each.slot], slots[each.slot] and slots[count]
+    address, number = slots[each.slot], slots[count]
+    if number and not address:
+        raise Refusal("INVALID_VALUE", f"{each.name} is missing")
     if each.kind != "struct":
         return [*read_pointers(address, number)] or None
     data, size = host_read(address, each.size * number), each.size

@@ -247,6 +247,8 @@ class ProcessServer:
                 else:
                     perform = self._handlers.get(number) or self._handler(number)
                     result, outputs = perform(struct.unpack_from(f"={(size - 16) // 8}Q", view, 16))
+                    if not all(address for address, _ in outputs):
+                        raise Refusal("INVALID_VALUE", "there is no place for a result")
             except Refusal as refusal:  # of an argument
                 result, outputs = int(refusal.result), ()
                 thread.error = result if number >= PER_LIBRARY else thread.error

@@ -47,6 +47,7 @@ int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, 
 int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
 int cudaGraphAddNode(void **, void *, void **, const void *, size_t, void *); /* of CUDA 13 */
 int cudaGraphNodeSetParams(void *, void *);
+int cudaGraphDebugDotPrint(void *, const char *, unsigned);
 int cudaMemcpyBatchAsync(void **, void **, size_t *, size_t, void *, size_t *, size_t, stream);
 typedef struct { char bytes[64]; } ipc_handle;
 int cudaIpcGetMemHandle(ipc_handle *, void *);
@@ -303,6 +304,15 @@ int main(int count, char **words) {
     CHECK(cudaGraphCreate(&graph, 0));
     printf("%s\n", cudaGetErrorName(cudaMemcpy(p, (void *)8, 4, TO_DEVICE)));
     printf("%s\n", cudaGetErrorName(cudaGraphAddKernelNode(&node, graph, 0, 0, (void *)8)));
+    printf("%s\n", cudaGetErrorName(cudaGraphAddEmptyNode(&node, graph, 0, 5)));
+    printf("%s\n", cudaGetErrorName(cudaGraphAddEmptyNode(&node, graph, &node, -1)));
+    printf("%s\n", cudaGetErrorName(cudaGraphDebugDotPrint(graph, 0, 0)));
+    CHECK(cudaMallocManaged(&p, 4, 1));
+    void *nowhere[] = {0};
+    size_t bytes[] = {4};
+    int kinds[] = {1}, params[64] = {99};
+    printf("%s\n", cudaGetErrorName(cudaMemRangeGetAttributes(nowhere, bytes, kinds, 1, p, 4)));
+    printf("%s\n", cudaGetErrorName(cudaGraphAddNode(&node, graph, 0, 0, 0, params)));
     return 0;
   }
   if (!strcmp(what, "nodes")) { /* of a graph: first their number */

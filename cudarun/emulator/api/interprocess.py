@@ -56,7 +56,8 @@ def cuIpcOpenMemHandle(handle: cuda.CUipcMemHandle, Flags: int) -> cuda.CUdevice
         size = -(-(found.offset + found.size) // _PAGE) * _PAGE - first
         device = process.current().device
         memory = ImportedMemory(device, size, cuda.CUmemAllocationProp(), found.open())
-        memory.offset = first
+        memory.offset, before = first, found.offset - first
+        memory.margins = before, size - before - found.size
         address = process.virtual.reserve(size, 0, 0)
         process.virtual.map(address, memory)
         process.virtual.set_access(address, size, device.ordinal, permitted=True)

@@ -221,7 +221,7 @@ def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
     memory = process.memory_at(address)
     mapped = process.virtual.find(address)
     if memory is not None and mapped is not None:
-        return CUdeviceptr(mapped[1].address), mapped[1].size
+        return CUdeviceptr(mapped[1].first), mapped[1].end - mapped[1].first
     allocation = memory.find(address) if memory else None
     if allocation is None:
         raise Refusal("NOT_FOUND", f"{address:#x} is not in any allocation")

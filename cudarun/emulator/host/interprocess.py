@@ -76,6 +76,7 @@ class ImportedMemory(PhysicalMemory):
     """Memory of a device of another process; ``size`` is that of whole pages."""
 
     uses: int = 0
+    label: str = "cuIpcOpenMemHandle"
 
     def __post_init__(self) -> None:
         self.retained = 0

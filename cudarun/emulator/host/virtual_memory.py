@@ -56,6 +56,9 @@ class PhysicalMemory:
     mapped: int = 0  # the number of its mappings
     number: int = field(default_factory=next_number)  # unique among all memory of the process
     offset: int = 0  # the first byte in the file
+    # Bytes at its beginning and at its end that kernels cannot access.
+    margins: tuple[int, int] = (0, 0)
+    label: str = "cuMemMap"  # for reports
 
     def __post_init__(self) -> None:
         memory = self.device.memory
@@ -83,13 +86,24 @@ class Mapping:
     physical: PhysicalMemory
     devices: frozenset[int] = frozenset()
 
+    @property
+    def first(self) -> int:
+        """The first address that kernels can access."""
+        return self.address + self.physical.margins[0]
+
+    @property
+    def end(self) -> int:
+        """The address after the last one that kernels can access."""
+        return _end(self) - self.physical.margins[1]
+
 
 class MappedRange(RegisteredMemory):
     """Adjacent mappings with the same access; ``devices`` can access it."""
 
-    def __init__(self, address: int, size: int, devices: frozenset[int]) -> None:
-        super().__init__(address, size, label="cuMemMap", access=HostAccess())
-        self.devices = devices
+    def __init__(self, first: Mapping, last: Mapping) -> None:
+        size, label = last.end - first.first, first.physical.label
+        super().__init__(first.first, size, label=label, access=HostAccess())
+        self.devices = first.devices
 
 
 @dataclass(eq=False)
@@ -112,10 +126,7 @@ class Reservation:
 
     def update_ranges(self) -> None:
         """Combine adjacent mappings with the same access."""
-        self.ranges = [
-            MappedRange(first.address, _end(last) - first.address, first.devices)
-            for first, last in self._runs()
-        ]
+        self.ranges = [MappedRange(first, last) for first, last in self._runs()]
 
     def _runs(self) -> Iterator[tuple[Mapping, Mapping]]:
         accessible = [each for each in self.mappings if each.devices]

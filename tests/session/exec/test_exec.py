@@ -175,7 +175,7 @@ def test_the_parameters_of_a_kernel_node(program: Exec) -> None:
 
 
 def test_processes_share_memory_and_events(program: Exec) -> None:
-    assert program("processes").stdout == "1 186 cudaErrorDeviceUninitialized\n"
+    assert program("processes").stdout == "1 1 186 cudaErrorDeviceUninitialized\n"
 
 
 @pytest.mark.parametrize(("end", "results"), [("fault", "0\n700\n"), ("killed", "0\n600\n0\n")])

@@ -119,7 +119,8 @@ class DebuggedLaunch:
         """See `Controller`."""
         observer = self.observer
         self._state.run, self._state.index, self._state.launch = run, 0, run.frame.batch.launch
-        if observer.position >= self._next_look:
+        # A snapshot has no stop of the last instruction, which belongs to the plan before.
+        if observer.position >= self._next_look and self._pending is None:
             self._look()
         plan = self._plan
         if self._exited or run.number in observer.marked or self._looks_everywhere:
@@ -203,7 +204,7 @@ class DebuggedLaunch:
             states = self._state.states()
             lanes = states.active
             if each.thread is not None:
-                lanes = np.intersect1d(lanes, [states.lane(each.thread) or -1])
+                lanes = lanes[lanes == states.lane(each.thread)]
             if each.condition and len(lanes):
                 try:
                     lanes = lanes[self._holds(each.condition, lanes)]
@@ -350,7 +351,3 @@ class DebuggedLaunch:
             except Exception as error:  # a copy must not answer in the worker's place
                 answer = ("error", InternalError(error))
             self._connection.send(answer)
-
-    # --- questions -------------------------------------------------------------------------------
-
-    # --- NaNs ------------------------------------------------------------------------------------

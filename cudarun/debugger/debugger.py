@@ -55,7 +55,7 @@ class Debugger:
         self._history = history
         self._make_report = report
         self._folders = folders
-        self._ptx = ""
+        self._ptx: dict[str, str] = {}  # by the kernel
         self._breakpoints: dict[int, Breakpoint] = {}
         self._number = self._selected = 0
         self._place: CodePlace | None = None
@@ -202,9 +202,11 @@ class Debugger:
         found = self._history.last_stop(self._plan_back(motion, depth), self.last.position)
         if found is None:
             return self._at(self._history.go_to(0, None))
-        stop = self._history.go_to(found.position, self._number_of(found.thread))
-        reason: Reason = "step" if motion == "finish" else found.reason
-        return self._at((replace(found, reason=reason, output=""), stop[1]))
+        stop, outcome = self._history.go_to(found.position, self._number_of(found.thread))
+        if stop.reason == "position":  # not paused on the way
+            reason: Reason = "step" if motion == "finish" else found.reason
+            stop = replace(found, reason=reason, output="")
+        return self._at((stop, outcome))
 
     def _plan_back(self, motion: Motion, depth: int | None) -> Plan:
         breakpoints = self._breakpoints.values() if motion == "continue" else ()
@@ -360,8 +362,9 @@ class Debugger:
 
     def ptx(self) -> str:
         """Return the PTX of the kernel."""
-        self._ptx = self._ptx or self._ask("ptx")
-        return self._ptx
+        if self.last.kernel not in self._ptx:
+            self._ptx[self.last.kernel] = self._ask("ptx")
+        return self._ptx[self.last.kernel]
 
     def names(self) -> Sequence[str]:
         """Return the names that expressions can have here."""

@@ -6,13 +6,14 @@ forward again.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from cudarun.base.errors import CudarunError, WorkerDied
+from cudarun.base.errors import CudarunError, RequestError, WorkerDied
 from cudarun.debugger.plans import Plan
 from cudarun.model.debug import Stop
-from cudarun.session.workers.snapshots import Copies, Copy
+from cudarun.session.workers.snapshots import DIED, Copies, Copy
 
 _MOST_SNAPSHOTS = 16
 
@@ -32,7 +33,7 @@ class History:
         self._root = root
         self._snapshots = [root]
         self._live = root
-        self._running = False
+        self._running: Copy | None = None
         self._position = 0
 
     def start(self) -> Reached:
@@ -50,12 +51,7 @@ class History:
 
     def run(self, plan: Plan) -> Reached:
         """Run to the next stop."""
-        self._live.send(("resume", (plan,)))
-        self._running = True
-        try:
-            stop, outcome = self._next_stop(self._live)
-        finally:
-            self._running = False
+        stop, outcome = self._run(self._live, plan)
         self._position = stop.position
         return stop, outcome
 
@@ -75,9 +71,10 @@ class History:
         while end > 0:
             snapshot = self._before(end - 1)
             runner = self._copy_of(snapshot)
-            runner.send(("resume", (replace(plan, end=end, takes_snapshots=True),)))
-            stop: Stop | None = self._next_stop(runner)[0]
-            runner.end()
+            try:
+                stop = self._run_apart(runner, replace(plan, end=end, takes_snapshots=True))
+            finally:
+                runner.end()
             if stop is not None:
                 return stop
             end = snapshot.introduction
@@ -91,8 +88,7 @@ class History:
         """
         runner = self._copy_of(self._root)
         try:
-            runner.send(("resume", (plan,)))
-            self._next_stop(runner)
+            self._run_apart(runner, plan)
             return self._answer(runner, question, *arguments)
         finally:
             runner.end()
@@ -114,15 +110,35 @@ class History:
 
     def pause(self) -> bool:
         """Stop the running process; return whether one runs."""
-        if self._running:
-            self._live.send(("pause", ()))
-        return self._running
+        if self._running is not None:
+            self._running.send(("pause", ()))
+        return self._running is not None
 
     def close(self) -> None:
         """End all processes but the root, whose task ends."""
         for each in {self._live, *self._snapshots} - {self._root}:
             each.end()
-        self._root.send(("abandon", ()))
+        with suppress(WorkerDied):
+            self._root.send(("abandon", ()))
+
+    def _run(self, process: Copy, plan: Plan) -> Reached:
+        process.send(("resume", (plan,)))
+        self._running = process
+        try:
+            return self._next_stop(process)
+        finally:
+            self._running = None
+
+    def _run_apart(self, runner: Copy, plan: Plan) -> Stop | None:
+        """Run a process other than the live one; return what it has found.
+
+        Raises:
+            RequestError: It was paused before the end of the plan.
+        """
+        stop: Stop | None = self._run(runner, plan)[0]
+        if stop is not None and stop.reason == "pause":
+            raise RequestError("interrupted")
+        return stop
 
     def _next_stop(self, process: Copy) -> Reached:
         _, stop, outcome = self._copies.wait(process, self._keep)
@@ -141,7 +157,7 @@ class History:
         while True:
             copy = self._copies.accept()
             if copy is None:
-                raise WorkerDied("a process of the debugger ended unexpectedly")
+                raise WorkerDied(DIED)
             if copy.introduction == snapshot.introduction:
                 return copy
             self._keep(copy)

@@ -21,6 +21,7 @@ from typing import Any
 from cudarun.base.errors import WorkerDied
 from cudarun.session.workers.service_messages import receive, send
 
+DIED = "a process of the debugger ended unexpectedly"
 _PATIENCE = 0.2  # seconds between looks at the worker
 
 
@@ -39,8 +40,11 @@ class ParentConnection:
 
     def _connect(self, introduction: object) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(self._path)
-        send(self._socket, (os.getpid(), introduction))
+        try:
+            self._socket.connect(self._path)
+            send(self._socket, (os.getpid(), introduction))
+        except OSError:  # the parent has ended
+            os._exit(0)
 
     def send(self, message: object) -> None:
         """Send a message."""
@@ -86,15 +90,18 @@ class Copy:
         (self.pid, self.introduction), _ = receive(connection)
 
     def send(self, message: object) -> None:
-        """Send a message."""
-        send(self._socket, message)
+        """Send a message; `WorkerDied` if the process has ended."""
+        try:
+            send(self._socket, message)
+        except ConnectionError:
+            raise WorkerDied(DIED) from None
 
     def receive(self) -> Any:
         """Return the next message; `WorkerDied` if the process has ended."""
         try:
             message, _ = receive(self._socket)
         except (EOFError, ConnectionError, pickle.UnpicklingError):
-            raise WorkerDied("a process of the debugger ended unexpectedly") from None
+            raise WorkerDied(DIED) from None
         return message
 
     def fileno(self) -> int:

@@ -222,7 +222,7 @@ def _lines(text: str) -> list[str]:
     path = Path(text)
     with suppress(OSError):
         if path.is_file():
-            return path.read_text().splitlines()
+            return path.read_text(errors="replace").splitlines()
     return text.split(";")
 
 

@@ -11,11 +11,13 @@ import numpy as np
 
 from cudarun.arguments.dtypes import scalar_dtype
 from cudarun.arguments.expressions.syntax import CASTS, Index, Name
+from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import RequestError
 from cudarun.debugger import thread_values
 from cudarun.debugger.descriptions import operands_of
 from cudarun.debugger.locations import place_of, variable_name
 from cudarun.debugger.stopped_state import WARP, StoppedState
+from cudarun.debugger.values import CppValue
 from cudarun.model.debug import (
     Breakpoint,
     CodePlace,
@@ -163,7 +165,8 @@ def registers(state: StoppedState, names: Sequence[str]) -> tuple[Value, ...]:
     unknown = [name for name in names if name not in types]
     if unknown:
         raise RequestError(
-            f"unknown register {unknown[0]}", hint=f"the registers are {', '.join(types)}"
+            f"unknown register {unknown[0]}",
+            hint=did_you_mean(unknown[0], types) or "'registers' lists those of the function",
         )
     found = []
     for name in names or types:
@@ -191,7 +194,7 @@ def memory(state: StoppedState, where: str, what: str) -> Value:
     if address in shared:
         space, start = "shared", shared[address]
     else:
-        start = int(thread_values.value_of(thread_values.parse(address), state.values()))
+        start = _address(state, address)
     size = scalar.size * count
     access = states.access(states.frame(lane, state.level), np.array([lane]))
     data, known = access.read(space or "generic", np.array([start], dtype=np.uint64), size)
@@ -199,6 +202,14 @@ def memory(state: StoppedState, where: str, what: str) -> Value:
         raise RequestError(f"{where}: not all of the {size} bytes are in memory")
     values = np.frombuffer(data.tobytes(), scalar_dtype(scalar))
     return Value(where, what, thread_values.text_of(values if match["count"] else values[0]))
+
+
+def _address(state: StoppedState, text: str) -> int:
+    value = _value(state, text)
+    number = np.asarray(value.numbers()[0][0] if isinstance(value, CppValue) else value)
+    if number.ndim or number.dtype.kind not in "iu":
+        raise RequestError(f"{text} is neither a shared variable nor an address")
+    return int(number) % (1 << 64)
 
 
 def ptx(state: StoppedState) -> str:

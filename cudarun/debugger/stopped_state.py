@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -176,7 +177,8 @@ class StoppedState:
         """Return the PTX of the kernel; empty if the kernel is in no image of the launch."""
         kernel = "" if self.launch is None else self.launch.kernel.name
         texts = (self.observer.ptx_text(bytes(each)) or "" for each in self.texts)
-        return next((each for each in texts if kernel in each), "")
+        entry = re.compile(rf"\.entry\s+{re.escape(kernel)}\s*[({{]")
+        return next((each for each in texts if entry.search(each)), "")
 
     def _memory(self, address: int, size: int) -> Array:
         assert self.launch is not None

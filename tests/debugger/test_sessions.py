@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,3 +63,39 @@ def test_steps_back_undo_steps() -> None:
     steps = stops[2:]
     assert len({*steps[:8]}) == 8
     assert steps[8:] == steps[6::-1]
+
+
+def launch_of(kernel: str, *arguments: str) -> list[str]:
+    """A launch of 32 threads."""
+    return ["bugs.ptx", "-k", kernel, "--threads", "32", *arguments]
+
+
+@pytest.mark.parametrize("thread", [0, 5])
+def test_a_thread_runs_until_a_location(thread: int) -> None:
+    commands = ["break deviations", "continue", f"thread {thread}", "delete", "until bugs.cu:23"]
+    found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))
+    stop = found[-1]["result"]["stop"]
+    assert (stop["place"]["line"], stop["thread"]["thread"]) == (23, [thread, 0, 0])
+
+
+@pytest.mark.parametrize("where", ["x", "x[0]", "1.5"])
+def test_memory_is_at_an_address(where: str) -> None:
+    commands = ["break deviations", "continue", f"memory {where} f32"]
+    found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))
+    message = f"{where} is neither a shared variable nor an address"
+    assert found[-1]["error"]["message"] == message
+
+
+def test_an_address_that_is_negative_is_in_no_memory() -> None:
+    commands = ["break deviations", "continue", "memory -1 u8"]
+    found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))
+    assert found[-1]["error"]["message"] == "-1: not all of the 1 bytes are in memory"
+
+
+def test_a_file_of_commands_that_is_not_text(tmp_path: Path) -> None:
+    commands = tmp_path / "commands"
+    commands.write_bytes(b"\xff\xfe\nprint n\n")
+    words = ["debug", *launch_of("sequence", "y=i32[32]"), "-x", str(commands)]
+    code, out, err = run_command(words, DATA, {**os.environ, "PYTHONPATH": PYTHON_PATH}, b"")
+    assert (code, err) == (0, b"")
+    assert b"unknown command" in out

@@ -13,6 +13,7 @@ from cudarun.base.errors import RequestError
 from cudarun.debugger import thread_values
 from cudarun.debugger.locations import Locations, place_of
 from cudarun.debugger.thread_values import LaunchNames, ThreadValues
+from cudarun.debugger.variables import shared_variables
 from cudarun.images.debug_variables import DebugVariables
 from cudarun.images.demangler import demangle
 from cudarun.model.debug import Reason, Stop, Thread
@@ -170,7 +171,8 @@ class StoppedState:
             return None
         kernel = self.launch.kernel.name
         if kernel not in self._debugs:
-            self._debugs[kernel] = DebugVariables(self.kernel_text())
+            shared = shared_variables(self.observer.shared_types(self.launch))
+            self._debugs[kernel] = DebugVariables(self.kernel_text(), [*shared])
         return self._debugs[kernel]
 
     def kernel_text(self) -> str:

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from cudarun.arguments.dtypes import DType, scalar_type
 from cudarun.base.errors import RequestError
+from cudarun.debugger.locations import variable_name
 from cudarun.debugger.values import Accessor, CppValue
-from cudarun.images.debug_variables import DebugVariable, DebugVariables
+from cudarun.images.debug_variables import ArrayType, DebugLocation, DebugVariable, DebugVariables
 from cudarun.images.dwarf import UnusableDwarf
 
 
@@ -23,6 +25,16 @@ class NotAvailable(RequestError):
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"{name} {why}")
+
+
+def shared_variables(types: Mapping[str, tuple[DType, int]]) -> Iterator[DebugVariable]:
+    """Yield shared variables, from the types of their elements and their bytes by symbol."""
+    for symbol, (dtype, size) in types.items():
+        scalar = scalar_type(dtype)
+        if scalar is not None:
+            count = size // dtype.itemsize
+            type_ = ArrayType(scalar.name, dtype.itemsize, (count,) if count > 1 else ())
+            yield DebugVariable(variable_name(symbol), type_, (DebugLocation(symbol=symbol),))
 
 
 class VariableScope(Mapping[str, CppValue]):

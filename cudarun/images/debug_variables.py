@@ -126,6 +126,17 @@ class DebugType:
         return tuple(found)
 
 
+class ArrayType(DebugType):
+    """The type of an array, or of a scalar, that no debug information describes."""
+
+    def __init__(self, scalar: str, size: int, extents: tuple[int, ...] = ()) -> None:
+        self._plain = None
+        self.name = self.plain_name = f"{scalar}[{extents[0]}]" if extents else scalar
+        self.size = size  # of an element
+        self.extents = extents
+        self.target = ArrayType(scalar, size) if extents else self
+
+
 @dataclass(frozen=True, slots=True)
 class DebugMember:
     """A member of a struct, or a base class under the name of its type."""
@@ -187,9 +198,11 @@ class DebugVariables:
 
     Args:
         text: The text.
+        others: Variables outside of functions that its debug information may lack.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, others: Sequence[DebugVariable] = ()) -> None:
+        self._others = others
         data = text.encode(errors="replace")
         self._names: list[str] = []
         self._lines = dict(_lines_of_labels(data)) if b".debug_info" in data else {}
@@ -223,7 +236,11 @@ class DebugVariables:
         Raises:
             UnusableDwarf: The debug information cannot be read.
         """
-        return self._function(function).common
+        own = f"{function}."  # the start of symbols that are declared in it
+        others = sorted(
+            self._others, key=lambda each: (each.locations[0].symbol or "").startswith(own)
+        )
+        return [*others, *self._function(function).common]
 
     def _function(self, name: str) -> _FunctionVariables:
         if name not in self._functions:

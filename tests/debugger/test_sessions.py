@@ -99,3 +99,16 @@ def test_a_file_of_commands_that_is_not_text(tmp_path: Path) -> None:
     code, out, err = run_command(words, DATA, {**os.environ, "PYTHONPATH": PYTHON_PATH}, b"")
     assert (code, err) == (0, b"")
     assert b"unknown command" in out
+
+
+def test_a_shared_variable_without_debug_information() -> None:
+    launch = ["bugs.ptx", "-k", "handed_over", "--threads", "128", "--block", "64", "y=i32[128]"]
+    look = ["print part[3]", "print part", "lanes part[threadIdx.x] + 1", "memory part i32[4]"]
+    condition = "threadIdx.x < 32 and part[threadIdx.x] == 5 and blockIdx.x == 1"
+    found = answers([f"break bugs.cu:77 if {condition}", "continue", *look], *launch)
+    stop, element, whole, lanes, memory = [each["result"] for each in found[1:]]
+    assert stop["stop"]["thread"] == {"block": [1, 0, 0], "thread": [5, 0, 0]}
+    assert (element["text"], element["type"]) == ("3", "i32")
+    assert (whole["type"], whole["text"][:14]) == ("i32[64]", "{0, 1, 2, 3, 4")
+    assert lanes["values"] == [str(lane + 1) for lane in range(32)]
+    assert memory["text"] == "[0, 1, 2, 3]"

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.debugging.nan_flow import NanBirth, NanFlow
-from cudarun.emulator.debugging.thread_states import ThreadStates, first_site, global_bytes
+from cudarun.emulator.debugging.thread_states import (
+    ThreadStates,
+    first_site,
+    global_bytes,
+    shared_types,
+)
 from cudarun.emulator.debugging.writes import MemoryRange, WriteDetector
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.instrumentation import InvalidAccesses, entries_of, instrumented
@@ -29,6 +34,8 @@ from cudarun.emulator.machine.threads import Coordinates, place_of_thread
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from cudarun.emulator.code import ActionFunction, BlockCode, FunctionCode, Operation, Site
     from cudarun.emulator.detectors.findings import DetectorFinding
     from cudarun.emulator.machine.batch import Batch
@@ -134,6 +141,11 @@ class DebugObserver(Observer):
     def place(launch: Launch, number: int) -> tuple[Coordinates, Coordinates]:
         """Return the block and the thread of a number in the grid."""
         return place_of_thread(launch, number)
+
+    @staticmethod
+    def shared_types(launch: Launch) -> dict[str, tuple[np.dtype[Any], int]]:
+        """Return the types of the elements of shared variables, and their bytes."""
+        return shared_types(launch)
 
     @staticmethod
     def global_bytes(launch: Launch, address: int, size: int) -> Array:

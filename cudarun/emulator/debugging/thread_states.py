@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cudarun.emulator.code import RegisterUse, Role, Site
+from cudarun.emulator.code import Action, RegisterUse, Role, Site
 from cudarun.emulator.debugging.lane_access import LaneAccess
 from cudarun.emulator.debugging.writes import MemoryRange
 from cudarun.emulator.machine import lanes as lane_sets
@@ -226,6 +226,28 @@ def global_bytes(launch: Launch, address: int, size: int) -> Array:
 def first_site(block: BlockCode) -> Site | None:
     """Return the first instruction of a block."""
     return block.operations[0].site if block.operations else block.terminator.site
+
+
+def shared_types(launch: Launch) -> dict[str, tuple[np.dtype[Any], int]]:
+    """Return the types of the elements of shared variables, and their bytes.
+
+    PTX declares bytes; the type is that of most accesses whose addresses come from the variable.
+    """
+    counts: dict[tuple[str, int], Counter[np.dtype[Any]]] = defaultdict(Counter)
+    for function in launch.functions.values():
+        types = _types(function)
+        actions = (each for each in function.operations if isinstance(each, Action))
+        for operation in actions:
+            for access in getattr(operation.action, "accesses", ()):
+                if access.variable is None or access.variable[0] not in launch.kernel.shared:
+                    continue
+                found = access.dtype
+                for use in operation.destinations or operation.sources[1:]:
+                    used = types.get(use.slot) if isinstance(use, RegisterUse) else None
+                    if used is not None and used.dtype.itemsize == found.itemsize:
+                        found = used.dtype
+                counts[access.variable][found] += 1
+    return {name: (max(each, key=each.__getitem__), size) for (name, size), each in counts.items()}
 
 
 def _types(function: FunctionCode) -> dict[int, Type]:

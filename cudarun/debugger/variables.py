@@ -11,7 +11,12 @@ from cudarun.arguments.dtypes import DType, scalar_type
 from cudarun.base.errors import RequestError
 from cudarun.debugger.locations import variable_name
 from cudarun.debugger.values import Accessor, CppValue
-from cudarun.images.debug_variables import ArrayType, DebugLocation, DebugVariable, DebugVariables
+from cudarun.images.debug_variables import (
+    DebugLocation,
+    DebugVariable,
+    DebugVariables,
+    UndescribedType,
+)
 from cudarun.images.dwarf import UnusableDwarf
 
 
@@ -33,7 +38,7 @@ def shared_variables(types: Mapping[str, tuple[DType, int]]) -> Iterator[DebugVa
         scalar = scalar_type(dtype)
         if scalar is not None:
             count = size // dtype.itemsize
-            type_ = ArrayType(scalar.name, dtype.itemsize, (count,) if count > 1 else ())
+            type_ = UndescribedType(scalar.name, dtype.itemsize, (count,) if count > 1 else ())
             yield DebugVariable(variable_name(symbol), type_, (DebugLocation(symbol=symbol),))
 
 

@@ -126,7 +126,7 @@ class DebugType:
         return tuple(found)
 
 
-class ArrayType(DebugType):
+class UndescribedType(DebugType):
     """The type of an array, or of a scalar, that no debug information describes."""
 
     def __init__(self, scalar: str, size: int, extents: tuple[int, ...] = ()) -> None:
@@ -134,7 +134,7 @@ class ArrayType(DebugType):
         self.name = self.plain_name = f"{scalar}[{extents[0]}]" if extents else scalar
         self.size = size  # of an element
         self.extents = extents
-        self.target = ArrayType(scalar, size) if extents else self
+        self.target = UndescribedType(scalar, size) if extents else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,9 @@ def _serve_editor() -> int:
             for name in ("commands", "form", "dap"):
                 del values[name]
             return _debug(values, editor.run, capture=True)
+    except click.exceptions.Exit:
+        editor.fail("the arguments ask for help")
+        return ExitCode.UNUSABLE_REQUEST
     except (click.ClickException, CudarunError, OSError) as error:
         editor.fail(
             error.format_message() if isinstance(error, click.ClickException) else str(error)

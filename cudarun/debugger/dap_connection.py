@@ -10,12 +10,24 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, BinaryIO
 
-Request = Mapping[str, Any]  # a request: its number, its command and its arguments
+from cudarun.base.errors import RequestError
 
 _LENGTH = b"content-length:"
-_END: Request = {"seq": 0, "command": "disconnect"}
+_MOST_BYTES = 1 << 26  # of a message
+
+
+class Request(dict[str, Any]):
+    """A request: its number, its command and its arguments; or an object in it."""
+
+    def __missing__(self, name: str) -> Any:
+        raise RequestError(f"the request has no {name}")
+
+
+_END = Request(seq=0, command="disconnect")
+_MALFORMED = Request()
 
 
 class DapConnection:
@@ -31,8 +43,15 @@ class DapConnection:
         threading.Thread(target=self._read, daemon=True).start()
 
     def next(self) -> Request:
-        """Return the next request; a ``disconnect`` at the end of the stream."""
-        return self._requests.get()
+        """Return the next request; a ``disconnect`` at the end of the stream.
+
+        Raises:
+            RequestError: The stream has something else than requests.
+        """
+        request = self._requests.get()
+        if request is _MALFORMED:
+            raise RequestError("a message of the editor is malformed")
+        return request
 
     @property
     def has_request(self) -> bool:
@@ -61,23 +80,32 @@ class DapConnection:
         self._number += 1
         message = {"seq": self._number, "type": kind, **facts, **others}
         data = json.dumps(message, ensure_ascii=False).encode()
-        self._sent.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
-        self._sent.flush()
+        with suppress(BrokenPipeError):  # the editor has ended: requests end, too
+            self._sent.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
+            self._sent.flush()
 
     def _read(self) -> None:
-        while (request := self._message()) is not None:
+        request = None
+        while request is not _END and request is not _MALFORMED:
+            try:
+                request = self._message()
+            except (ValueError, RecursionError):
+                request = _MALFORMED
             self._requests.put(request)
             self.on_request(request)
-        self._requests.put(_END)
-        self.on_request(_END)
 
-    def _message(self) -> Request | None:
-        """Return the next message; ``None`` at the end of the stream."""
+    def _message(self) -> Request:
+        """Return the next message."""
         length = 0
         for line in self._received:
             if line.lower().startswith(_LENGTH):
                 length = int(line[len(_LENGTH) :])
             elif not line.strip():
                 break
+        if not 0 <= length <= _MOST_BYTES:
+            raise ValueError
         data = self._received.read(length)
-        return json.loads(data) if data else None
+        request = json.loads(data, object_hook=Request) if data else _END
+        if not isinstance(request, Request) or not {"seq", "command"} <= request.keys():
+            raise ValueError
+        return request

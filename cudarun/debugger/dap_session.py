@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
-from cudarun.base.errors import CudarunError, RequestError
+from cudarun.base.errors import CudarunError, InternalError, RequestError
 from cudarun.debugger.command_line import CommandLine, Quit, command_of
+from cudarun.debugger.dap_breakpoints import DapBreakpoints, instruction_line, line_of
 from cudarun.debugger.dap_connection import DapConnection, Request
+from cudarun.debugger.dap_variables import DapVariables, numbered
 from cudarun.debugger.debugger import EVENTS, Debugger
-from cudarun.model.debug import Breakpoint, CodePlace, Stop, StoppedAt, Triple, Value, Warp
+from cudarun.model.debug import CodePlace, Stop, StoppedAt, Triple, Warp
 
 _CAPABILITIES = (
     "supportsConfigurationDoneRequest", "supportsConditionalBreakpoints", "supportsStepBack",
@@ -34,29 +35,12 @@ _REASONS = {
 }  # fmt: skip
 _PTX_SOURCE = 1  # the reference of the text that has no file
 _MOST_WARPS = 256
-_ELEMENT = re.compile(r"\s*\w+\[.+\]\s*")
-_PLAIN = re.compile(r"[\w:]+(?:(?:\.|->)\w+|\[\w+\])*")
 _WARP = 32
 _PATIENCE = 0.005  # seconds
 
 
-Values = Callable[[], Iterable[tuple[str, Value]]]
-"""A function that returns values, each after the expression that evaluates to it."""
-
-
-class _Frame(NamedTuple):
-    """A call of a thread of a warp."""
-
-    block: Triple
-    thread: Sequence[int]
-    level: int
-
-
-class _Expandable(NamedTuple):
-    """A row that an editor can expand: ``list`` returns its values, in a frame."""
-
-    frame: _Frame
-    list: Values
+Motion = Callable[[], Stop]
+"""A function that runs the launch up to a stop."""
 
 
 class Disconnected(Exception):
@@ -72,12 +56,12 @@ class DapSession:
         self._connection = connection  # the connection with the editor
         self._render = render  # returns the lines of the result of a command
         self._debugger: Debugger
-        self._launch: Request = {}
-        self._points: dict[str, list[int]] = {}  # breakpoints by the request that has set them
-        self._frames: list[_Frame] = []
-        self._containers: list[_Expandable] = []
+        self._launch = Request()
+        self._breakpoints: DapBreakpoints
+        self._variables: DapVariables
         self._warps: list[tuple[Triple, int]] = []  # the warp of each thread, whose number it gets
-        self._has_begun = self._is_running = self._wants_pause = False
+        self._has_begun = self._is_running = False
+        self._wants_pause = self._has_stopped = False  # what a request did to a running launch
 
     # --- the launch ------------------------------------------------------------------------------
 
@@ -93,9 +77,12 @@ class DapSession:
                 self._connection.respond(request, body)
             elif request["command"] == "launch":
                 self._launch = request
-                given = request.get("arguments", {})
+                given = self._launch_arguments
                 program = [given["program"]] if given.get("program") else []
-                return [*program, *given.get("args", ())]
+                words = given.get("args") or []
+                if isinstance(words, list) and all(isinstance(each, str) for each in words):
+                    return [*program, *words]
+                self._connection.refuse(request, "args is not a list of strings")
             elif request["command"] in ("disconnect", "terminate"):
                 self._connection.respond(request)
                 return None
@@ -105,8 +92,12 @@ class DapSession:
     @property
     def folder(self) -> str | None:
         """The folder in which the launch is to run."""
-        folder: str | None = self._launch.get("arguments", {}).get("cwd")
+        folder: str | None = self._launch_arguments.get("cwd")
         return folder
+
+    @property
+    def _launch_arguments(self) -> Request:
+        return self._launch.get("arguments") or Request()
 
     def fail(self, error: str) -> None:
         """Report that the launch cannot begin, or go on."""
@@ -119,33 +110,38 @@ class DapSession:
     def run(self, debugger: Debugger) -> None:
         """Answer requests until the editor ends the session."""
         self._debugger, self._has_begun = debugger, True
+        self._breakpoints = DapBreakpoints(debugger)
+        self._variables = DapVariables(debugger)
         self._connection.on_request = self._arrived
         self._connection.respond(self._launch)
         self._connection.event("initialized")
         with suppress(Disconnected):
             while True:
-                self._handle(self._connection.next())
+                motion = self._handle(self._connection.next())
+                if motion is not None:
+                    self._move(motion)
 
-    def _handle(self, request: Request) -> None:
+    def _handle(self, request: Request) -> Motion | None:
+        """Answer a request; return the motion that it asks for."""
         command = request["command"]
         handler = self._HANDLERS.get(command)
         if handler is None:
             self._connection.refuse(request, f"{command} is not supported")
-            return
+            return None
         try:
-            body = handler(self, request.get("arguments") or {})
-        except CudarunError as error:
+            body = handler(self, request.get("arguments") or Request())
+        except Exception as raised:  # another request can succeed
+            error = raised if isinstance(raised, CudarunError) else InternalError(raised)
             hint = f" ({error.hint})" if error.hint else ""
             self._connection.refuse(request, f"{error}{hint}")
-            return
+            return None
         motion = body if callable(body) else None
         self._connection.respond(request, None if motion else body)
-        if motion is not None:
-            self._move(motion)
         if command in ("disconnect", "terminate"):
             if command == "terminate":
                 self._connection.event("terminated")
             raise Disconnected
+        return motion
 
     # --- motion ----------------------------------------------------------------------------------
 
@@ -159,9 +155,12 @@ class DapSession:
                 self._debugger.pause()
             time.sleep(_PATIENCE)
 
-    def _move(self, motion: Callable[[], Stop]) -> None:
-        """Run the launch, answer the requests that interrupt it, and report its stop."""
-        self._wants_pause = False
+    def _move(self, motion: Motion) -> None:
+        """Run the launch, answer the requests that interrupt it, and report its stop.
+
+        A motion that interrupts it takes its place.
+        """
+        self._wants_pause = self._has_stopped = False
         while True:
             self._is_running = True
             try:
@@ -173,16 +172,17 @@ class DapSession:
                 self._is_running = False
             if stop.reason != "pause":
                 break
-            while self._connection.has_request:
-                self._handle(self._connection.next())
+            motion = self._debugger.resume
+            while self._connection.has_request and not self._wants_pause:
+                motion = self._handle(self._connection.next()) or motion
+                if self._has_stopped:
+                    return
             if self._wants_pause:
                 break
-            motion = self._debugger.resume
         self._stopped(stop)
 
     def _stopped(self, stop: Stop) -> None:
-        self._frames.clear()
-        self._containers.clear()
+        self._variables.clear()
         if stop.output:
             self._connection.event("output", category="stdout", output=stop.output)
         if stop.reason == "ended":
@@ -203,7 +203,7 @@ class DapSession:
         self._connection.event("stopped", **body, threadId=thread, allThreadsStopped=True)
 
     def _begin(self, arguments: Request) -> object:
-        if self._launch.get("arguments", {}).get("stopOnEntry"):
+        if self._launch_arguments.get("stopOnEntry"):
             return lambda: self._debugger.last
         return self._debugger.resume
 
@@ -224,69 +224,10 @@ class DapSession:
         self._wants_pause = True
         return None
 
-    # --- breakpoints -----------------------------------------------------------------------------
-
-    def _replace(self, kind: str, wanted: Iterable[Callable[[], Breakpoint]]) -> object:
-        """Set the breakpoints of one kind instead of those before."""
-        for number in self._points.pop(kind, ()):
-            with suppress(RequestError):  # one that was reached, and was to stop once
-                self._debugger.delete(number)
-        found: list[dict[str, object]] = []
-        for add in wanted:
-            try:
-                point = add()
-            except CudarunError as error:
-                found.append({"verified": False, "message": str(error)})
-                continue
-            self._points.setdefault(kind, []).append(point.number)
-            place = next(iter(point.places), None)
-            line = {} if place is None else {"line": self._line(place, is_ptx=kind == "ptx")}
-            found.append({"id": point.number, "verified": True, **line})
-        return {"breakpoints": found}
-
-    def _set_lines(self, arguments: Request) -> object:
-        source = arguments["source"]
-        is_ptx = bool(source.get("sourceReference"))
-        path = "ptx" if is_ptx else source["path"]
-        return self._replace(path, [
-            partial(self._at_line, path, each["line"], each.get("condition") or "")
-            for each in arguments.get("breakpoints", ())
-        ])  # fmt: skip
-
-    def _at_line(self, path: str, line: int, condition: str) -> Breakpoint:
-        try:
-            return self._debugger.add_breakpoint(f"{path}:{line}", condition)
-        except RequestError:  # the image was compiled in another folder
-            return self._debugger.add_breakpoint(f"{Path(path).name}:{line}", condition)
-
-    def _set_functions(self, arguments: Request) -> object:
-        return self._replace("function", [
-            partial(self._debugger.add_breakpoint, each["name"], each.get("condition") or "")
-            for each in arguments["breakpoints"]
-        ])  # fmt: skip
-
-    def _set_instructions(self, arguments: Request) -> object:
-        lines = [int(each["instructionReference"], 16) + each.get("offset", 0)
-                 for each in arguments["breakpoints"]]  # fmt: skip
-        return self._replace("instruction", [
-            partial(self._debugger.add_breakpoint, f"ptx:{line}") for line in lines
-        ])  # fmt: skip
-
-    def _set_exceptions(self, arguments: Request) -> object:
-        return self._replace("exception", [
-            partial(self._debugger.catch, each) for each in arguments["filters"]
-        ])  # fmt: skip
-
-    def _data_info(self, arguments: Request) -> object:
-        name = arguments["name"]
-        if not _ELEMENT.fullmatch(name):
-            return {"dataId": None, "description": "only an element can be watched: y[17]"}
-        return {"dataId": name, "description": name, "accessTypes": ["write"]}
-
-    def _set_data(self, arguments: Request) -> object:
-        return self._replace("data", [
-            partial(self._debugger.watch, each["dataId"]) for each in arguments["breakpoints"]
-        ])  # fmt: skip
+    def _point(
+        self, arguments: Request, set_: Callable[[DapBreakpoints, Request], object]
+    ) -> object:
+        return set_(self._breakpoints, arguments)
 
     # --- threads and frames ----------------------------------------------------------------------
 
@@ -308,11 +249,11 @@ class DapSession:
 
     def _enter_warp(self, number: int) -> None:
         """Select a thread of a warp, unless the selected one is in it."""
-        if not 0 < number <= len(self._warps):
-            return
-        block, warp = self._warps[number - 1]
         thread = self._debugger.last.thread
-        if thread is None or (thread.block, self._warp_of(thread.thread)) == (block, warp):
+        if thread is None:
+            return
+        block, warp = numbered(self._warps, number, "thread")
+        if (thread.block, self._warp_of(thread.thread)) == (block, warp):
             return
         for found in self._debugger.warps():
             if (found.block, found.warp) == (block, warp):
@@ -331,20 +272,16 @@ class DapSession:
             return {"stackFrames": [], "totalFrames": 0}
         found = []
         for each in self._debugger.frames():
-            self._frames.append(_Frame(thread.block, thread.thread, each.level))
             place = each.place
             found.append({
-                "id": len(self._frames),
+                "id": self._variables.add_frame(thread, each.level),
                 "name": place.function,
                 "source": self._source_of(place),
-                "line": self._line(place),
+                "line": line_of(place),
                 "column": 1,
                 "instructionPointerReference": hex(place.ptx_line),
             })  # fmt: skip
         return {"stackFrames": found, "totalFrames": len(found)}
-
-    def _line(self, place: CodePlace, *, is_ptx: bool = False) -> int:
-        return place.ptx_line if is_ptx or place.line is None else place.line
 
     def _source_of(self, place: CodePlace) -> dict[str, object]:
         if place.file is None or place.line is None:
@@ -352,84 +289,25 @@ class DapSession:
         path = self._debugger.source_path(place.file)
         return {"name": Path(place.file).name, "path": str(path or place.file)}
 
-    def _enter(self, frame: _Frame) -> None:
-        self._debugger.select(frame.block, frame.thread)
-        self._debugger.select_frame(frame.level)
+    def _variable(
+        self, arguments: Request, list_: Callable[[DapVariables, Request], object]
+    ) -> object:
+        return list_(self._variables, arguments)
 
-    # --- variables -------------------------------------------------------------------------------
-
-    def _scopes(self, arguments: Request) -> object:
-        frame = self._frames[arguments["frameId"] - 1]
-        thread = ", ".join(map(str, frame.thread))
-        scopes: list[tuple[str, Values]] = [
-            (f"Variables of thread ({thread})", partial(self._scope, "local")),
-            ("Arguments of the launch", partial(self._scope, "argument")),
-            ("Global variables", partial(self._scope, "common")),
-            ("Lanes of the warp", self._lanes),
-            ("Registers", self._registers),
-        ]
-        found = [
-            {"name": name, "variablesReference": self._container(frame, list_), "expensive": n > 0}
-            for n, (name, list_) in enumerate(scopes)
-        ]
-        return {"scopes": found}
-
-    def _container(self, frame: _Frame, list_: Values) -> int:
-        self._containers.append(_Expandable(frame, list_))
-        return len(self._containers)
-
-    def _scope(self, which: str) -> Iterable[tuple[str, Value]]:
-        return [(each.name, each) for each in self._debugger.variables(which)]
-
-    def _registers(self) -> Iterable[tuple[str, Value]]:
-        return [(each.name, each) for each in self._debugger.registers()]
-
-    def _lanes(self) -> Iterable[tuple[str, Value]]:
-        """Yield each variable as a row of its values across the lanes of the warp."""
-        variables = self._debugger.variables("local")
-        names = [each.name for each in variables if not each.has_parts]
-        for name in names or ["threadIdx.x"]:
-            with suppress(CudarunError):  # it has no value here
-                values = self._debugger.lanes(name).values
-                same = f"{values[0]} in all lanes" if len({*values}) == 1 else None
-                yield name, Value(name, "", same or " ".join(each or "–" for each in values))
-
-    def _parts(self, expression: str) -> Iterable[tuple[str, Value]]:
-        base = expression if _PLAIN.fullmatch(expression) else f"({expression})"
-        return [(f"{base}{each.name}", each) for each in self._debugger.parts(expression)]
-
-    def _variables(self, arguments: Request) -> object:
-        container = self._containers[arguments["variablesReference"] - 1]
-        self._enter(container.frame)
-        values = [
-            {
-                "name": value.name.lstrip(".->"),
-                "value": value.text,
-                "type": value.type,
-                "evaluateName": expression,
-                "variablesReference": self._reference(container.frame, expression, value),
-            }
-            for expression, value in container.list()
-        ]
-        return {"variables": values}
-
-    def _reference(self, frame: _Frame, expression: str, value: Value) -> int:
-        if not value.has_parts:
-            return 0
-        return self._container(frame, partial(self._parts, expression))
+    # --- expressions ---------------------------------------------------------------------------
 
     def _evaluate(self, arguments: Request) -> object:
         text = arguments["expression"]
-        frame = self._frames[arguments["frameId"] - 1] if arguments.get("frameId") else None
-        if frame is not None:
-            self._enter(frame)
+        frame = None
+        if arguments.get("frameId"):
+            frame = self._variables.enter(arguments["frameId"])
         try:
             value = self._debugger.evaluate(text)
         except CudarunError as error:
             if arguments.get("context") != "repl":
                 raise
             return self._command(text, error)
-        reference = 0 if frame is None else self._reference(frame, text, value)
+        reference = 0 if frame is None else self._variables.reference(frame, text, value)
         return {"result": value.text, "type": value.type, "variablesReference": reference}
 
     def _command(self, text: str, error: CudarunError) -> object:
@@ -446,6 +324,7 @@ class DapSession:
         finally:
             self._is_running = False
         if isinstance(result, StoppedAt):
+            self._has_stopped = True
             self._stopped(result.stop)
         return {"result": "\n".join(self._render(result)), "variablesReference": 0}
 
@@ -469,7 +348,7 @@ class DapSession:
     def _disassemble(self, arguments: Request) -> object:
         """Return lines of the PTX: the address of each is its number."""
         lines = self._debugger.ptx().splitlines()
-        first = int(arguments["memoryReference"], 16) + arguments.get("offset", 0)
+        first = instruction_line(arguments["memoryReference"]) + arguments.get("offset", 0)
         first += arguments.get("instructionOffset", 0)
         source = {"name": "kernel.ptx", "sourceReference": _PTX_SOURCE}
         found: list[dict[str, object]] = []
@@ -487,16 +366,16 @@ class DapSession:
 
     _HANDLERS: Mapping[str, Callable[[DapSession, Request], object]] = {
         "configurationDone": _begin,
-        "setBreakpoints": _set_lines,
-        "setFunctionBreakpoints": _set_functions,
-        "setInstructionBreakpoints": _set_instructions,
-        "setExceptionBreakpoints": _set_exceptions,
-        "dataBreakpointInfo": _data_info,
-        "setDataBreakpoints": _set_data,
+        "setBreakpoints": partial(_point, set_=DapBreakpoints.set_lines),
+        "setFunctionBreakpoints": partial(_point, set_=DapBreakpoints.set_functions),
+        "setInstructionBreakpoints": partial(_point, set_=DapBreakpoints.set_instructions),
+        "setExceptionBreakpoints": partial(_point, set_=DapBreakpoints.set_exceptions),
+        "dataBreakpointInfo": partial(_point, set_=DapBreakpoints.data_info),
+        "setDataBreakpoints": partial(_point, set_=DapBreakpoints.set_data),
         "threads": _threads,
         "stackTrace": _stack,
-        "scopes": _scopes,
-        "variables": _variables,
+        "scopes": partial(_variable, list_=DapVariables.scopes),
+        "variables": partial(_variable, list_=DapVariables.expand),
         "evaluate": _evaluate,
         "completions": _completions,
         "exceptionInfo": _exception,

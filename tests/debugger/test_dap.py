@@ -232,6 +232,77 @@ def test_unknown_requests_are_refused(client):
     assert client.process.wait() == 0
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"Content-Length: many\r\n\r\n{}",
+        b"Content-Length: -5\r\n\r\n{}",
+        b"Content-Length: 2\r\n\r\n{x",
+        b"Content-Length: 2\r\n\r\n[]",
+    ],
+)
+def test_a_malformed_message_ends_the_session(client, message):
+    client.process.stdin.write(message)
+    client.process.stdin.flush()
+    assert client.process.wait(60) == 2
+
+
+ODD = {
+    "no frame 99": ("scopes", {"frameId": 99}),
+    "no frame 0": ("scopes", {"frameId": 0}),
+    "no frame 98": ("evaluate", {"expression": "i", "frameId": 98}),
+    "has no frameId": ("scopes", {}),
+    "no variable 77": ("variables", {"variablesReference": 77}),
+    "no thread 55": ("next", {"threadId": 55}),
+    "has no path": ("setBreakpoints", {"source": {}, "breakpoints": []}),
+    "has no filters": ("setExceptionBreakpoints", {}),
+    "zz is not the address": ("disassemble", {"memoryReference": "zz", "instructionCount": 1}),
+    "attach is not supported": ("attach", {}),
+}
+
+
+def test_odd_requests_are_refused_and_the_session_goes_on(client):
+    client.request("initialize")
+    with pytest.raises(Refused, match="not a list of strings"):
+        client.request("launch", args="scale.ptx")
+    client.launch(*LAUNCH, cwd=str(FOLDER))
+    break_at(client, "t = scaled")
+    thread = client.begin()["threadId"]
+    for message, (command, arguments) in ODD.items():
+        with pytest.raises(Refused, match=message):
+            client.request(command, **arguments)
+    [frame] = client.frames(thread)
+    assert client.variables(frame["id"])["n"]["value"] == "200"
+
+
+def test_a_motion_that_interrupts_another_is_the_only_one(client, tmp_path):
+    image = tmp_path / "kernel.ptx"
+    image.write_text(ENDLESS)
+    client.launch(str(image), "--block", "1", "y=u32[1]:zeros")
+    client.request("configurationDone")
+    client.request("evaluate", expression="tbreak ptx:13", context="repl")
+    assert client.event("stopped")["reason"] == "breakpoint"
+    client.request("continue", threadId=1)
+    client.request("stepIn", threadId=1, granularity="instruction")
+    assert client.event("stopped")["reason"] == "step"
+    # No other stop: the launch does not run on.
+    [frame] = client.frames(1)
+    position = client.request("evaluate", expression="%r1", frameId=frame["id"])["result"]
+    client.request("threads")
+    assert client.request("evaluate", expression="%r1", frameId=frame["id"])["result"] == position
+    assert not [each for each in client.events if each["event"] == "stopped"]
+
+
+def test_an_editor_that_ends_while_the_launch_runs(client, tmp_path):
+    image = tmp_path / "kernel.ptx"
+    image.write_text(ENDLESS)
+    client.launch(str(image), "--block", "1", "y=u32[1]:zeros")
+    client.request("configurationDone")
+    client.process.stdout.close()
+    client.process.stdin.close()
+    assert client.process.wait(60) == 0
+
+
 ROOT = Path(__file__).parents[2]
 
 

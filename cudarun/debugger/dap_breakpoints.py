@@ -1,0 +1,124 @@
+"""The breakpoints of an editor: requests that each replace all of one kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from itertools import takewhile
+from pathlib import PurePath
+
+from cudarun.base.errors import CudarunError, RequestError
+from cudarun.debugger.dap_connection import Request
+from cudarun.debugger.debugger import Debugger
+from cudarun.model.debug import Breakpoint, CodePlace
+
+_ELEMENT = re.compile(r"\s*\w+\[.+\]\s*")
+_PTX = "ptx"  # the file of breakpoints in the PTX
+
+
+class DapBreakpoints:
+    """The breakpoints of an editor."""
+
+    def __init__(self, debugger: Debugger) -> None:
+        self._debugger = debugger  # has the breakpoints
+        self._points: dict[str, list[int]] = {}  # breakpoints by the request that has set them
+
+    def _replace(self, kind: str, wanted: Iterable[Callable[[], Breakpoint]]) -> object:
+        """Set the breakpoints of one kind instead of those before."""
+        for number in self._points.pop(kind, ()):
+            with suppress(RequestError):  # one that was reached, and was to stop once
+                self._debugger.delete(number)
+        found: list[dict[str, object]] = []
+        for add in wanted:
+            try:
+                point = add()
+            except CudarunError as error:
+                found.append({"verified": False, "message": str(error)})
+                continue
+            self._points.setdefault(kind, []).append(point.number)
+            place = next(iter(point.places), None)
+            line = {} if place is None else {"line": line_of(place, is_ptx=kind == _PTX)}
+            found.append({"id": point.number, "verified": True, **line})
+        return {"breakpoints": found}
+
+    def set_lines(self, arguments: Request) -> object:
+        """Set the breakpoints of a source file, or of the PTX."""
+        source = arguments["source"]
+        is_ptx = bool(source.get("sourceReference"))
+        path = _PTX if is_ptx else source["path"]
+        return self._replace(path, [
+            partial(self._at_line, path, each["line"], each.get("condition") or "")
+            for each in arguments.get("breakpoints", ())
+        ])  # fmt: skip
+
+    def _at_line(self, path: str, line: int, condition: str) -> Breakpoint:
+        file = path if path == _PTX else self._file(path)
+        return self._debugger.add_breakpoint(f"{file}:{line}", condition)
+
+    def _file(self, path: str) -> str:
+        """Return the source file of the image that is a file of the editor.
+
+        The image may have been compiled in another folder: the longest common end decides.
+        """
+        backwards = PurePath(path).parts[::-1]
+
+        def common(file: str) -> int:
+            """Return the number of parts that the ends of both paths have in common."""
+            pairs = zip(backwards, PurePath(file).parts[::-1], strict=False)
+            return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+        found = max(self._debugger.locations(), key=common, default=path)
+        return found if common(found) else path
+
+    def set_functions(self, arguments: Request) -> object:
+        """Set the breakpoints of functions."""
+        return self._replace("function", [
+            partial(self._debugger.add_breakpoint, each["name"], each.get("condition") or "")
+            for each in arguments["breakpoints"]
+        ])  # fmt: skip
+
+    def set_instructions(self, arguments: Request) -> object:
+        """Set the breakpoints of instructions."""
+        lines = [instruction_line(each["instructionReference"]) + each.get("offset", 0)
+                 for each in arguments["breakpoints"]]  # fmt: skip
+        return self._replace("instruction", [
+            partial(self._debugger.add_breakpoint, f"ptx:{line}") for line in lines
+        ])  # fmt: skip
+
+    def set_exceptions(self, arguments: Request) -> object:
+        """Set the catchpoints."""
+        return self._replace("exception", [
+            partial(self._debugger.catch, each) for each in arguments["filters"]
+        ])  # fmt: skip
+
+    def data_info(self, arguments: Request) -> object:
+        """Return the watchpoint that a name can have."""
+        name = arguments["name"]
+        if not _ELEMENT.fullmatch(name):
+            return {"dataId": None, "description": "only an element can be watched: y[17]"}
+        return {"dataId": name, "description": name, "accessTypes": ["write"]}
+
+    def set_data(self, arguments: Request) -> object:
+        """Set the watchpoints."""
+        return self._replace("data", [
+            partial(self._debugger.watch, each["dataId"]) for each in arguments["breakpoints"]
+        ])  # fmt: skip
+
+
+def line_of(place: CodePlace, *, is_ptx: bool = False) -> int:
+    """Return the line of a place: of the PTX where it has none in a source."""
+    return place.ptx_line if is_ptx or place.line is None else place.line
+
+
+def instruction_line(reference: str) -> int:
+    """Return the line of the PTX that is the address of an instruction.
+
+    Raises:
+        RequestError: It is not an address.
+    """
+    try:
+        return int(reference, 16)
+    except ValueError:
+        raise RequestError(f"{reference} is not the address of an instruction") from None

@@ -1,0 +1,138 @@
+"""The variables that an editor shows: scopes of frames, and what expands in them.
+
+Their numbers are valid up to the next motion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from cudarun.base.errors import CudarunError, RequestError
+from cudarun.debugger.dap_connection import Request
+from cudarun.debugger.debugger import Debugger
+from cudarun.model.debug import Thread, Triple, Value
+
+_PLAIN = re.compile(r"[\w:]+(?:(?:\.|->)\w+|\[\w+\])*")
+_Item = TypeVar("_Item")
+
+Values = Callable[[], Iterable[tuple[str, Value]]]
+"""A function that returns values, each after the expression that evaluates to it."""
+
+
+class Frame(NamedTuple):
+    """A call of a thread of a warp."""
+
+    block: Triple
+    thread: Sequence[int]
+    level: int
+
+
+class _Expandable(NamedTuple):
+    """A row that an editor can expand: ``list`` returns its values, in a frame."""
+
+    frame: Frame
+    list: Values
+
+
+class DapVariables:
+    """The frames and variables that an editor knows."""
+
+    def __init__(self, debugger: Debugger) -> None:
+        self._debugger = debugger  # evaluates them
+        self._frames: list[Frame] = []
+        self._containers: list[_Expandable] = []
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._frames.clear()
+        self._containers.clear()
+
+    def add_frame(self, thread: Thread, level: int) -> int:
+        """Return the number of a call of a thread."""
+        self._frames.append(Frame(thread.block, thread.thread, level))
+        return len(self._frames)
+
+    def enter(self, number: int) -> Frame:
+        """Select a frame, and its thread."""
+        frame = numbered(self._frames, number, "frame")
+        self._enter(frame)
+        return frame
+
+    def _enter(self, frame: Frame) -> None:
+        self._debugger.select(frame.block, frame.thread)
+        self._debugger.select_frame(frame.level)
+
+    def scopes(self, arguments: Request) -> object:
+        """Return the scopes of a frame."""
+        frame = numbered(self._frames, arguments["frameId"], "frame")
+        thread = ", ".join(map(str, frame.thread))
+        scopes: list[tuple[str, Values]] = [
+            (f"Variables of thread ({thread})", partial(self._scope, "local")),
+            ("Arguments of the launch", partial(self._scope, "argument")),
+            ("Global variables", partial(self._scope, "common")),
+            ("Lanes of the warp", self._lanes),
+            ("Registers", self._registers),
+        ]
+        found = [
+            {"name": name, "variablesReference": self._container(frame, list_), "expensive": n > 0}
+            for n, (name, list_) in enumerate(scopes)
+        ]
+        return {"scopes": found}
+
+    def _container(self, frame: Frame, list_: Values) -> int:
+        self._containers.append(_Expandable(frame, list_))
+        return len(self._containers)
+
+    def _scope(self, which: str) -> Iterable[tuple[str, Value]]:
+        return [(each.name, each) for each in self._debugger.variables(which)]
+
+    def _registers(self) -> Iterable[tuple[str, Value]]:
+        return [(each.name, each) for each in self._debugger.registers()]
+
+    def _lanes(self) -> Iterable[tuple[str, Value]]:
+        """Yield each variable as a row of its values across the lanes of the warp."""
+        variables = self._debugger.variables("local")
+        names = [each.name for each in variables if not each.has_parts]
+        for name in names or ["threadIdx.x"]:
+            with suppress(CudarunError):  # it has no value here
+                values = self._debugger.lanes(name).values
+                same = f"{values[0]} in all lanes" if len({*values}) == 1 else None
+                yield name, Value(name, "", same or " ".join(each or "–" for each in values))
+
+    def _parts(self, expression: str) -> Iterable[tuple[str, Value]]:
+        base = expression if _PLAIN.fullmatch(expression) else f"({expression})"
+        return [(f"{base}{each.name}", each) for each in self._debugger.parts(expression)]
+
+    def expand(self, arguments: Request) -> object:
+        """Return the variables of a scope, or the parts of a variable."""
+        number = arguments["variablesReference"]
+        container = numbered(self._containers, number, "variable")
+        self._enter(container.frame)
+        values = [
+            {
+                "name": value.name.lstrip(".->"),
+                "value": value.text,
+                "type": value.type,
+                "evaluateName": expression,
+                "variablesReference": self.reference(container.frame, expression, value),
+            }
+            for expression, value in container.list()
+        ]
+        return {"variables": values}
+
+    def reference(self, frame: Frame, expression: str, value: Value) -> int:
+        """Return the number of the parts of a value in a frame; 0 without parts."""
+        if not value.has_parts:
+            return 0
+        return self._container(frame, partial(self._parts, expression))
+
+
+def numbered(known: Sequence[_Item], number: int, what: str) -> _Item:
+    """Return the item that an editor has by its number, from 1."""
+    if not 0 < number <= len(known):
+        raise RequestError(f"no {what} {number}: the launch has moved since, or never had it")
+    return known[number - 1]

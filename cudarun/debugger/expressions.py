@@ -90,6 +90,8 @@ class LaneEvaluator(Evaluator):
                 return value
             case tree.Binary("+" | "-" as sign, left, right):
                 pointer, other = self._place(left), self._place(right)
+                if sign == "+" and other is not None and other.is_pointer:
+                    pointer, other, right = other, pointer, left
                 if pointer is not None and pointer.is_pointer and not (other and other.is_pointer):
                     index = np.asarray(self.array(right)).astype(np.int64)
                     return pointer.advanced(index if sign == "+" else -index)
@@ -127,6 +129,13 @@ class LaneEvaluator(Evaluator):
         place = self._place(node)
         if place is not None:
             return self._numbers(place)
+        if isinstance(node, tree.Binary) and node.operator == "-":
+            left, right = self._place(node.left), self._place(node.right)
+            if left is not None and right is not None and left.is_pointer and right.is_pointer:
+                for each in (left, right):  # to know lanes that cannot access them
+                    self._numbers(each)
+                found = left.distance(right)
+                return cast(Data, found[0] if len(found) == 1 else found)
         if isinstance(node, tree.Name) and not (
             node.name in tree.CONSTANTS or node.name in self.values
         ):

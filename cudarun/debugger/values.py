@@ -22,7 +22,9 @@ from cudarun.images.debug_variables import DebugMember, DebugType
 
 SHOWN = 32  # the number of elements of an array that its text has
 
-_DEEPEST = 8  # structs within structs in a text
+_DEEPEST = 8  # structs within structs
+_MOST_CHARACTERS = 2000  # of the text of a struct or of an array
+_MOST_BYTES = 1 << 28  # that are read at once, of all lanes
 
 
 class Accessor(Protocol):
@@ -75,6 +77,14 @@ class CppValue:
         return self.type.target if self.type.extents else self.type
 
     @property
+    def _bytes(self) -> int:
+        """The bytes of each lane; `RequestError` if they are too many to be read."""
+        size = prod(self.extents) * self.scalar.size
+        if size * self.accessor.lanes > _MOST_BYTES:
+            raise RequestError(f"{self.type_name} has too many elements to be read")
+        return size
+
+    @property
     def type_name(self) -> str:
         """The C++ type."""
         if self.extents == self.type.extents:
@@ -97,10 +107,11 @@ class CppValue:
         """Return the value of a type at an offset, in bytes, from its beginning."""
         value = replace(self, type=type_, extents=tuple(extents), field=None)
         if self.addresses is not None:
-            return replace(value, addresses=self.addresses + np.asarray(offset, np.uint64))
+            offsets = np.asarray(offset, np.int64).astype(np.uint64)
+            return replace(value, addresses=self.addresses + offsets)
         assert self.contents is not None
         first = np.broadcast_to(np.asarray(offset, np.int64), (len(self.contents),))
-        places = first[:, None] + np.arange(prod(extents) * value.scalar.size)
+        places = first[:, None] + np.arange(value._bytes)
         inside = np.clip(places, 0, self.contents.shape[1] - 1)
         return replace(value, contents=np.take_along_axis(self.contents, inside, 1))
 
@@ -127,11 +138,11 @@ class CppValue:
         names = ", ".join(each.name for each in members)
         raise RequestError(f".{name}: {self.type_name} has no such member; members: {names}")
 
-    def has_member(self, name: str) -> bool:
+    def has_member(self, name: str, depth: int = 0) -> bool:
         """Return whether a struct, or a base class of it, has a member."""
-        return any(
+        return depth < _DEEPEST and any(
             each.name == name
-            or (each.name == each.type.name and self._at(each.type, 0).has_member(name))
+            or (each.name == each.type.name and self._at(each.type, 0).has_member(name, depth + 1))
             for each in self.type.members
         )
 
@@ -168,6 +179,18 @@ class CppValue:
         contents = self._advanced(elements).view(np.uint8).reshape(-1, 8)
         return replace(self, space=None, addresses=None, contents=contents)
 
+    def distance(self, other: CppValue) -> Array:
+        """Return the number of elements from another pointer to this one.
+
+        Raises:
+            RequestError: The size of the elements is unknown.
+        """
+        size = self.type.target.size
+        if not size:
+            raise RequestError(f"the elements of {self.type_name} have no size")
+        found: Array = (self.numbers()[0] - other.numbers()[0]).astype(np.int64) // size
+        return found
+
     def _advanced(self, elements: int | Array) -> Array:
         """Return the addresses of elements that a pointer points to."""
         offset = np.asarray(elements, np.int64) * self.type.target.size
@@ -196,8 +219,7 @@ class CppValue:
             return self.contents, np.ones(len(self.contents), np.bool_)
         assert self.space is not None
         assert self.addresses is not None
-        size = prod(self.extents) * self.scalar.size
-        return self.accessor.read(self.space, self.addresses, size)
+        return self.accessor.read(self.space, self.addresses, self._bytes)
 
     def numbers(self) -> tuple[Array, Array]:
         """Return the scalars, a row for each lane, and whether lanes can access them.
@@ -229,13 +251,17 @@ class CppValue:
         if self.extents or (self.dtype is None and self.type.members):
             if depth == _DEEPEST:
                 return "{…}"
-            parts = [
-                text if self.extents else f"{name[1:]} = {text}"
-                for name, each in self.parts()
-                for text in [each.text(depth + 1)]
-            ]
-            if self.extents[:1] > (SHOWN,):
+            parts, left = [], _MOST_CHARACTERS
+            for name, each in self.parts():
+                text = each.text(depth + 1)
+                parts.append(text if self.extents else f"{name[1:]} = {text}")
+                left -= len(parts[-1])
+                if left < 0:
+                    break
+            if self.extents[:1] > (len(parts),):
                 parts.append(f"… {self.extents[0]} elements")
+            elif left < 0:
+                parts.append("…")
             return f"{{{', '.join(parts)}}}"
         if self.dtype is None:
             return f"<{self.scalar.size} bytes: {data[0, :SHOWN].tobytes().hex(' ')}>"
@@ -246,7 +272,7 @@ def dtype_of(type_: DebugType) -> DType | None:
     """Return the numpy type of a scalar C++ type: an address is a u64; ``None`` of another."""
     if type_.is_pointer:
         return np.dtype(np.uint64)
-    if type_.is_enumeration:
+    if type_.is_enumeration and type_.size in (1, 2, 4, 8):
         return np.dtype(f"{'i' if type_.is_signed else 'u'}{type_.size}")
     named = NAMED.get(type_.plain_name)
     if not isinstance(named, ScalarType) or named.size != type_.size:

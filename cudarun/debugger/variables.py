@@ -70,7 +70,7 @@ class VariableScope(Mapping[str, CppValue]):
                 self.local = {each.name: each for each in debug.local(function, line)}
                 self.common = {each.name: each for each in debug.common(function)}
             except UnusableDwarf as error:
-                self.problem = f"it {error.problem}"
+                self.problem = str(error)
         self._all = {**self.common, **self.local}
 
     def __iter__(self) -> Iterator[str]:
@@ -107,6 +107,8 @@ class VariableScope(Mapping[str, CppValue]):
                 words = np.ascontiguousarray(accessor.register(location.register))
                 if not location.is_address:
                     contents = words.view(np.uint8).reshape(accessor.lanes, -1)
+                    if contents.shape[1] < type_.size:
+                        raise NotAvailable(name, f"is larger than {location.register}")
                     return replace(value, contents=contents[:, : type_.size]).referred()
                 # nvcc has addresses of parameters, too, as if they were generic ones.
                 is_generic = accessor.read("generic", words, 1)[1].any()

@@ -57,7 +57,7 @@ class DebugInformation:
             try:
                 found = debug_parameters(dwarf, kernel)
             except UnusableDwarf as error:
-                note = f"the debug information {error.problem}: no parameter names"
+                note = f"{error}: no parameter names"
                 continue
             if not found:  # without parameters, as of line tables alone
                 continue

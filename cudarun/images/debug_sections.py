@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterator
 _SECTION = re.compile(rb"^[ \t]*\.section[ \t]+(\.debug_\w+)\s*\{([^{}]*)\}", re.MULTILINE)
 _ITEM = re.compile(rb"\.b(8|16|32|64)[ \t]+([^\n]*)|^[ \t]*([\w$]+):", re.MULTILINE)
 _COMMENT = re.compile(rb"//[^\n]*")
-_NUMBER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|\d+)")
-_IN_SECTION = re.compile(rb"(\.debug_\w+|[\w$]+)(?:\s*\+\s*(\d+))?")
+_NUMBER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|\d{1,20})")
+_IN_SECTION = re.compile(rb"(\.debug_\w+|[\w$]+)(?:\s*\+\s*(\d{1,20}))?")
 
 Addresses = Callable[[str], int]
 """A function that returns a number for the name of a label of code, or of a variable."""

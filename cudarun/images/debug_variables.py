@@ -21,7 +21,7 @@ from cudarun.base.records import dataclass
 from cudarun.images.debug_sections import ptx_sections
 from cudarun.images.debug_types import BASE_CLASS, POINTERS, STRUCTS, TypeReader
 from cudarun.images.demangler import demangle
-from cudarun.images.dwarf import Dwarf, UnusableDwarf, number
+from cudarun.images.dwarf import Dwarf, UnusableDwarf, number, unusable_if_damaged
 
 _SECTIONS = (".debug_info", ".debug_abbrev", ".debug_loc", ".debug_str", ".debug_ranges")
 _LABEL = re.compile(rb"^[ \t]*([\w$]+):", re.MULTILINE)
@@ -152,11 +152,15 @@ def _bit_field(die: DIE, member: DebugMember) -> DebugMember:
     """Return a bit field, with its place as DWARF 2 or as DWARF 4 describes it."""
     bits, unit = number(die, "DW_AT_bit_size") or 0, 8 * member.type.size
     of_struct = number(die, "DW_AT_data_bit_offset")
+    byte = member.offset
     if of_struct is not None and unit:
-        byte = of_struct // unit * member.type.size
-        return replace(member, offset=byte, bits=bits, first_bit=of_struct % unit)
-    above = number(die, "DW_AT_bit_offset") or 0  # the bits that are more significant
-    return replace(member, bits=bits, first_bit=unit - above - bits)
+        byte, first = of_struct // unit * member.type.size, of_struct % unit
+    else:
+        # The attribute has the bits that are more significant.
+        first = unit - (number(die, "DW_AT_bit_offset") or 0) - bits
+    if bits <= 0 or first < 0 or first + bits > unit:
+        raise UnusableDwarf
+    return replace(member, offset=byte, bits=bits, first_bit=first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +212,7 @@ class DebugVariables:
         self._lines = dict(_lines_of_labels(data)) if b".debug_info" in data else {}
         self._sections = ptx_sections(data, _SECTIONS, self._address)
         self._reader = TypeReader(Dwarf(self._sections), keeps_typedefs=True)
-        self._functions: dict[str, _FunctionVariables] = {}
+        self._functions: dict[str, _FunctionVariables | UnusableDwarf] = {}
 
     def _address(self, name: str) -> int:
         line = self._lines.get(name.encode())
@@ -244,12 +248,22 @@ class DebugVariables:
 
     def _function(self, name: str) -> _FunctionVariables:
         if name not in self._functions:
-            found = self._functions[name] = _FunctionVariables()
-            die = self._reader.dwarf.function(name)
-            if die is not None:
-                found.common = [*self._declared(die.cu.get_top_DIE())]
-                found.scopes = [*self._scopes(die, range(_NAMES))]
-        return self._functions[name]
+            try:
+                self._functions[name] = self._read(name)
+            except UnusableDwarf as error:
+                self._functions[name] = error
+        found = self._functions[name]
+        if isinstance(found, UnusableDwarf):
+            raise found
+        return found
+
+    def _read(self, name: str) -> _FunctionVariables:
+        die = self._reader.dwarf.function(name)
+        if die is None:
+            return _FunctionVariables()
+        with unusable_if_damaged():
+            common = [*self._declared(die.cu.get_top_DIE())]
+            return _FunctionVariables([*self._scopes(die)], common)
 
     def _declared(self, scope: DIE) -> Iterator[DebugVariable]:
         for die in self._reader.dwarf.children(scope):
@@ -258,12 +272,15 @@ class DebugVariables:
                 type_, locations = DebugType(self._reader, die), tuple(self._locations(die))
                 yield DebugVariable(demangle(name), type_, locations)
 
-    def _scopes(self, scope: DIE, lines: range) -> Iterator[tuple[range, list[DebugVariable]]]:
-        yield lines, [*self._declared(scope)]
-        for die in self._reader.dwarf.children(scope):
-            first, end = number(die, "DW_AT_low_pc"), number(die, "DW_AT_high_pc")
-            if die.tag in _SCOPES and first is not None and end is not None:
-                yield from self._scopes(die, range(first, end))
+    def _scopes(self, function: DIE) -> Iterator[tuple[range, list[DebugVariable]]]:
+        """Yield the scopes of a function, outer ones before those in them."""
+        scopes = [(range(_NAMES), function)]
+        for lines, scope in scopes:
+            yield lines, [*self._declared(scope)]
+            for die in self._reader.dwarf.children(scope):
+                first, end = number(die, "DW_AT_low_pc"), number(die, "DW_AT_high_pc")
+                if die.tag in _SCOPES and first is not None and end is not None:
+                    scopes.append((range(first, end), die))
 
     # --- locations -------------------------------------------------------------------------------
 

@@ -25,6 +25,8 @@ from elftools.dwarf.die import DIE
 from elftools.dwarf.dwarf_expr import DW_OP_name2opcode
 from elftools.dwarf.dwarfinfo import DebugSectionDescriptor, DwarfConfig, DWARFInfo
 
+from cudarun.base.errors import RequestError
+
 _ADDRESS_BYTES = 8
 _READS_OF_BYTE = 6
 _MOST_READS = 8_000_000  # of an image, which take some seconds
@@ -39,12 +41,11 @@ _NAMES = ("DW_AT_linkage_name", "DW_AT_MIPS_linkage_name")
 _CONFIG = DwarfConfig(little_endian=True, machine_arch="", default_address_size=_ADDRESS_BYTES)
 
 
-class UnusableDwarf(Exception):
+class UnusableDwarf(RequestError):
     """The debug information is damaged, too large, or of a kind that is not supported."""
 
     def __init__(self, problem: str = "cannot be read") -> None:
-        super().__init__(problem)
-        self.problem = problem  # what is wrong, as the predicate of a sentence
+        super().__init__(f"the debug information {problem}")
 
 
 class Dwarf:
@@ -64,7 +65,7 @@ class Dwarf:
         """
         self._reads.left = max(0, self._reads.left) + _READS_OF_TYPES
         text = name.encode(errors="surrogateescape")
-        with _unusable_if_damaged():
+        with unusable_if_damaged():
             for unit in self._units(text):
                 if unit.cu_offset not in self._functions:
                     self._functions[unit.cu_offset] = self._index(unit)
@@ -75,7 +76,7 @@ class Dwarf:
 
     def children(self, parent: DIE) -> Iterator[DIE]:
         """Yield the children of a DIE; `UnusableDwarf` if a child cannot be read."""
-        with _unusable_if_damaged():
+        with unusable_if_damaged():
             position, depth = parent.offset + parent.size, 0
             while parent.has_children:
                 die = self._read(parent, position)
@@ -95,7 +96,7 @@ class Dwarf:
         Raises:
             UnusableDwarf: There is none.
         """
-        with _unusable_if_damaged():
+        with unusable_if_damaged():
             holder = _holder(die, attribute)
             return None if holder is None else holder.get_DIE_from_attribute(attribute)
 
@@ -105,7 +106,7 @@ class Dwarf:
         Raises:
             UnusableDwarf: It is not printable text.
         """
-        with _unusable_if_damaged():
+        with unusable_if_damaged():
             holder = _holder(die, "DW_AT_name")
             if holder is None:
                 return None
@@ -124,7 +125,7 @@ class Dwarf:
         attribute = member.attributes.get("DW_AT_data_member_location")
         if attribute is None or isinstance(attribute.value, int):
             return count(member, "DW_AT_data_member_location")
-        with _unusable_if_damaged():
+        with unusable_if_damaged():
             operation, *operands = attribute.value
             if operation != DW_OP_name2opcode["DW_OP_plus_uconst"]:
                 return None
@@ -253,7 +254,7 @@ class _CountedStream(io.BytesIO):
 
 
 @contextmanager
-def _unusable_if_damaged() -> Iterator[None]:
+def unusable_if_damaged() -> Iterator[None]:
     """Turn the errors of pyelftools into one."""
     try:
         yield

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
-from cudarun.debugger.variables import NotAvailable
+from cudarun.debugger.variables import NotAvailable, VariableScope
 from cudarun.images.debug_variables import DebugVariables
 from tests.debugger.debugged_kernel import Stopped, Stops, compiled_with_debug_information
 from tests.emulator.device import Device
@@ -169,6 +170,10 @@ TEXTS = {
     "x[1:4]": "{0.25, 0.5, 0.75}",
     "*(x + 2)": "0.5",
     "(x + 2)[1]": "0.75",
+    "*(2 + x)": "0.5",
+    "(x + 5) - x": "5",
+    "(x + 2)[-1:1]": "{0.25, 0.5}",
+    "matrix[1][-1:1]": "{3.0, 4.0}",
     "sum(x[0:4])": "1.5",
     "tile[i] - x[i]": "0.75",
     "lambda.i": "3",
@@ -226,6 +231,7 @@ REFUSED = {
     "row + 1": "Row<2> is a struct; select a member: a",
     "x[:]": "select elements as p[first:end]",
     "x[0.5]": "an index must be an integer",
+    "x[0:1000000000000]": "too many elements",
 }
 
 
@@ -324,3 +330,23 @@ def test_what_is_not_there_yet_has_no_value(text):
 
 def test_text_without_debug_information_has_no_variables():
     assert DebugVariables(".version 8.0\n.target sm_80\n").local("kernel", 3) == []
+
+
+DAMAGES = {"144": "255", "3": "253", "13": "15", "35": "10", "19": "28", "1": "0"}
+
+
+def test_damaged_debug_information_is_one_error(text, last):
+    """Operations, tags and numbers: no variable raises anything else, and no text is endless."""
+    calls = []
+
+    def examine(lanes: Stopped) -> None:
+        calls.append(lanes)
+        access = lanes.of(3).access
+        for before, after in DAMAGES.items() if len(calls) == 1 else ():
+            damaged = re.sub(rf"(\.b8 ){before}\b", rf"\g<1>{after}", text)
+            scope = VariableScope(DebugVariables(damaged), "kernel", last, access)
+            for name in scope:
+                with suppress(RequestError):
+                    assert len(scope[name].text()) < 100_000
+
+    stopped_at(text, last, examine)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST_UNANSWERED = 64
 """Requests of a client that are not answered: it reads no further ones before."""
 _CHUNK = 1 << 16
+_LOOK = 0.2  # seconds between looks at a client that has too many requests
 _MOST_FILES = 253  # of a message (unix(7))
 _PATIENCE = struct.pack("=2q", 10, 0)  # seconds for a client to read an answer
 
@@ -80,6 +81,8 @@ class Client:
         self._cancel = cancel  # cancels a request that was queued
         self._connection = connection  # the connection with it
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _PATIENCE)
+        self._end = select.poll()  # an event is the end of the client
+        self._end.register(connection, 0)
         self._pending: dict[RequestId | None, PendingRequest] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
@@ -96,9 +99,7 @@ class Client:
                 self._has_ended = True
                 is_over = not self._unanswered
             if not is_over:  # it can still read the answers
-                poll = select.poll()
-                poll.register(self._connection, 0)
-                poll.poll()
+                self._end.poll()
         except OSError:  # the connection was reset
             pass
         except RequestError as error:
@@ -153,11 +154,20 @@ class Client:
             pending.close_files()
             self._refuse(message.id, error)
             return
-        self._room.acquire()
+        if not self._wait_for_room():
+            pending.close_files()
+            raise ConnectionResetError
         with self._lock:
             self._pending[message.id] = pending
             self._unanswered += 1
         self._add(pending)
+
+    def _wait_for_room(self) -> bool:
+        """Wait until a request can be queued; return false if the client has ended."""
+        while not self._end.poll(0):
+            if self._room.acquire(timeout=_LOOK):
+                return True
+        return False
 
     def _refuse(self, name: RequestId | None, error: RequestError) -> None:
         named = {} if name is None else {"id": name}

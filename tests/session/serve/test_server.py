@@ -178,6 +178,20 @@ def test_the_launches_of_a_client_that_ends_are_canceled(path: Path, client: Ser
     assert client.ask(**FILL)["exit_code"] == 0  # which waits for one of the two processes
 
 
+def test_a_client_that_ends_with_more_requests_than_are_read(
+    path: Path, client: ServerClient
+) -> None:
+    other = ServerClient(path)
+    count = clients.MOST_UNANSWERED + 2
+    other.send({"id": "first", "progress": True, **ENDLESS})
+    other.send(*({"id": each, **ENDLESS} for each in range(count)))
+    while "running" not in other.receive()["progress"]:
+        pass
+    other.close()
+    client.connection.settimeout(PATIENCE)
+    assert client.ask(**FILL)["exit_code"] == 0
+
+
 def test_a_client_that_only_reads_gets_its_answers(path: Path) -> None:
     client = ServerClient(path)
     client.send({"id": 1, **FILL})

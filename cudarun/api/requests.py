@@ -14,6 +14,9 @@ from cudarun.base.errors import RequestError
 from cudarun.cli import COMMANDS, keywords_of
 from cudarun.session.serve.messages import ServerRequest
 
+_IMAGES = {"image", "images"}
+"""The arguments that can be contents in place of a path."""
+
 
 def call_of(request: ServerRequest, directory: str, environment: Mapping[str, str]) -> ApiCall:
     """Return the call of a request that has no command line.
@@ -46,10 +49,17 @@ def call_of(request: ServerRequest, directory: str, environment: Mapping[str, st
         raise RequestError(str(error)) from None
     if found:
         named["arguments"] = found
-    if "\n" in (image := values.get("image", "")):  # contents
-        values["image"] = image.encode()
+    for keyword in _IMAGES & values.keys():
+        values[keyword] = _images(values[keyword])
     folder = request.directory or directory
     return ApiCall(command, values, named, folder, dict(request.environment or environment))
+
+
+def _images(value: Any) -> Any:
+    """Return the path or the contents of an image, or those of several."""
+    if isinstance(value, list):
+        return [_images(each) for each in value]
+    return value.encode() if isinstance(value, str) and "\n" in value else value
 
 
 def _unnamed(arguments: Any) -> list[tuple[None, Any]]:

@@ -23,7 +23,7 @@ def keyword_context(
     """Return a context of a command with values for its parameters.
 
     Raises:
-        UsageError: An option refuses its value.
+        UsageError: An option refuses its value, or a required parameter has none.
     """
     context = command.context_class(command, parent, command.name)
     for name, value in _defaults(command).items():
@@ -35,10 +35,12 @@ def keyword_context(
         if isinstance(parameter, Option):
             _convert(context, parameter, value)
         else:
-            context.params[keyword] = value
+            context.params[keyword] = _words(parameter, value)
     for parameter in parameters.values():
         if parameter.envvar is not None and keyword_of(parameter) not in keywords:
             parameter.handle_parse_result(context, {}, [])
+        if parameter.required and context.params[parameter.name or ""] in (None, ()):
+            raise click.MissingParameter(None, context, parameter)
     return context
 
 
@@ -64,9 +66,21 @@ def _by_keyword(command: click.Command) -> dict[str, click.Parameter]:
 @cache
 def _defaults(command: click.Command) -> dict[str, Any]:
     """Return the values of the parameters of a command without options."""
-    context = command.make_context(command.name, ["image"])
+    context = command.make_context(command.name, [], resilient_parsing=True)
     arguments = (each for each in command.params if isinstance(each, click.Argument))
     return context.params | {each.name: () if each.nargs < 0 else None for each in arguments}
+
+
+def _words(argument: click.Parameter, value: Any) -> Any:
+    """Return the value of an argument: a text, or as many as it takes.
+
+    Raises:
+        UsageError: It has something else.
+    """
+    items = [*value] if argument.nargs < 0 and isinstance(value, list | tuple) else [value]
+    if any(isinstance(each, list | tuple | bool) for each in items):
+        raise click.BadParameter("expected a text", None, argument)
+    return value if argument.nargs == 1 else tuple(items)
 
 
 def _convert(context: click.Context, option: Option, value: Any) -> None:

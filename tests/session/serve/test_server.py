@@ -75,6 +75,26 @@ def test_parameters_are_the_keywords_of_the_api(client: ServerClient) -> None:
     assert "did you mean 'threads'?" in unknown["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("command", "parameters", "code", "report"),
+    [
+        ("load", {"images": "k.ptx", "device": "cpu"}, 0, "loaded k.ptx"),
+        ("load", {"images": ["k.ptx", KERNELS], "device": "cpu"}, 0, "loaded image"),
+        ("load", {"images": [["k.ptx"]]}, 2, "expected a text"),
+        ("load", {"images": True}, 2, "expected a text"),
+        ("launch", {"image": ["k.ptx"]}, 2, "expected a text"),
+        ("devices", {"device": "cpu"}, 0, "emulated device"),
+        ("managed", {}, 2, "missing argument 'IMAGE'"),
+        ("skill", {}, 0, "name: cudarun"),
+    ],
+)
+def test_parameters_of_all_commands(
+    client: ServerClient, command: str, parameters: dict[str, Any], code: int, report: str
+) -> None:
+    answer = client.ask(command=command, parameters=parameters)
+    assert (answer["exit_code"], report in answer["report"]) == (code, True), answer
+
+
 def test_stdin_directory_and_environment(client: ServerClient, tmp_path: Path) -> None:
     (tmp_path / "other.ptx").write_text(KERNELS)
     words = ["other.ptx", "-d", "cpu", "--threads", "1", "-k", "say"]

@@ -170,7 +170,7 @@ def call(
     Returns:
         The exit code.
     """
-    from cudarun.commands.keywords import keyword_context
+    from cudarun.commands.keywords import check_required, keyword_context
 
     def run(outer: click.Context) -> Any:
         _check_environment()
@@ -178,6 +178,7 @@ def call(
         command = cudarun.get_command(group, words[0])
         assert command is not None, f"the table has {words[0]}"
         with keyword_context(command, keywords(), group) as context:
+            check_required(context)
             return command.invoke(context)
 
     return _exit_code(run, words, renderer)

@@ -23,7 +23,7 @@ def keyword_context(
     """Return a context of a command with values for its parameters.
 
     Raises:
-        UsageError: An option refuses its value, or a required parameter has none.
+        UsageError: An option refuses its value.
     """
     context = command.context_class(command, parent, command.name)
     for name, value in _defaults(command).items():
@@ -39,9 +39,14 @@ def keyword_context(
     for parameter in parameters.values():
         if parameter.envvar is not None and keyword_of(parameter) not in keywords:
             parameter.handle_parse_result(context, {}, [])
+    return context
+
+
+def check_required(context: click.Context) -> None:
+    """Raise `UsageError` if a required parameter has no value."""
+    for parameter in context.command.params:
         if parameter.required and context.params[parameter.name or ""] in (None, ()):
             raise click.MissingParameter(None, context, parameter)
-    return context
 
 
 def keyword_of(parameter: click.Parameter) -> str:

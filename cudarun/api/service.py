@@ -79,7 +79,7 @@ def serve(calls: int, life: int, *, keeps_gpus: bool) -> NoReturn:
     """
     # What the program ignores or blocks is not for this process to ignore.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGTERM):
+    for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     received: list[int] = []
     signals = EndingSignals(received)

@@ -181,6 +181,24 @@ def test_a_hung_launch_ends_when_it_is_canceled(client: ServerClient) -> None:
     assert "error: interrupted" not in answers["hung"]["stdout"]
 
 
+def test_a_server_that_was_started_in_the_background_cancels(tmp_path: Path) -> None:
+    """A shell without job control has such a process ignore Ctrl-C."""
+    (tmp_path / "k.ptx").write_text(KERNELS)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with server(tmp_path, "--jobs", "1") as (path, _):
+            client = ServerClient(path)
+            client.connection.settimeout(PATIENCE)
+            client.send({"id": 1, "progress": True, **ENDLESS})
+            while "running" not in client.receive()["progress"]:
+                pass
+            client.send({"cancel": 1})
+            assert client.receive()["exit_code"] == 130
+            client.close()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_what_waits_is_canceled_at_once(client: ServerClient) -> None:
     hung = [{"id": each, **ENDLESS} for each in range(2)]
     client.send(*hung, {"id": "waits", **FILL}, {"cancel": "waits"})

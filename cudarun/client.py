@@ -7,7 +7,7 @@ modules in C are imported: most of the time of a short launch is that of its imp
 import os
 import sys
 from _json import encode_basestring_ascii as quoted
-from _signal import SIG_IGN, SIGINT, default_int_handler, getsignal, signal
+from _signal import SIGINT, default_int_handler, getsignal, signal
 from _socket import AF_UNIX, SCM_RIGHTS, SO_PEERCRED, SOCK_STREAM, SOL_SOCKET, socket
 from _struct import pack, unpack
 
@@ -73,7 +73,7 @@ def run_in_server(path: str, arguments: list[str], received: list[int]) -> int:
         line = _request(arguments, directory).encode() + b"\n"
         streams = SOL_SOCKET, SCM_RIGHTS, pack("=3i", 0, 1, 2)
         connection.sendall(line[connection.sendmsg([line], [streams]) :])
-        if getsignal(SIGINT) is not SIG_IGN:  # which a shell sets for a command with &
+        if callable(getsignal(SIGINT)):  # otherwise it is ignored, as in a command with &
             signal(SIGINT, default_int_handler)
         if received:
             connection.sendall(b'{"cancel": 1}\n')

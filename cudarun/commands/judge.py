@@ -43,6 +43,8 @@ def command(submissions: tuple[str, ...], **values: Any) -> int:
     for path in (*submissions, values["problem"]):
         if not os.path.exists(path):
             raise RequestError("no such file", origin=path or "--problem")
+        if path in submissions and not os.path.isfile(path):
+            raise RequestError("not a file", origin=path)
     device = values["devices"][0]
     if len(values["devices"]) > 1 or device.by == ALL:
         raise RequestError("judge uses one device", option="--device")

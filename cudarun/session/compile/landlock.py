@@ -65,7 +65,7 @@ def restrict_program(
 
     Args:
         readable: The folders.
-        shared: Folders whose files they also write, but not truncate.
+        shared: Folders whose files they also write, but not truncate; or files.
         own: Folders in which they can do everything.
         keeps_sockets: They can connect to abstract sockets of other processes.
 
@@ -83,7 +83,12 @@ def restrict_program(
     look = _EXECUTE | _READ_FILE | _READ_DIRECTORY
     folders = dict.fromkeys(readable, look)
     folders |= dict.fromkeys(shared, look | _WRITE_FILE)
-    _enter(attributes, folders | dict.fromkeys(own, every))
+    folders |= dict.fromkeys(own, every)
+    of_file = ~_READ_DIRECTORY  # the kernel refuses rights that only folders have
+    _enter(
+        attributes,
+        {path: each if os.path.isdir(path) else each & of_file for path, each in folders.items()},
+    )
 
 
 def _restrict(readable: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import glob
 import os
 import resource
 from collections.abc import Iterable, Iterator
@@ -10,11 +11,13 @@ from pathlib import Path
 
 from cudarun.base.records import dataclass
 from cudarun.session.compile import landlock
+from cudarun.session.judge import system_calls
 from cudarun.session.workers.line_program import LineProgram
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # linux/sched.h
-_SYSTEM = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/opt", "/proc", "/sbin", "/sys", "/usr")
-_DEVICES = ("/dev",)
+_SYSTEM = ("/bin", "/etc", "/lib", "/lib64", "/opt", "/proc", "/sbin", "/sys", "/usr")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "dxg")
+"""The files of ``/dev`` that CUDA and Python use: no disks, and no memory that others share."""
 _MOST_FILE = 4 << 30
 
 
@@ -34,10 +37,12 @@ class SubmissionConfinement:
         resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_FILE, _MOST_FILE))
         if not self.shares_network:
             _leave_network()
+        system_calls.restrict_program()
         readable = _existing((*_SYSTEM, *self.readable))
+        devices = (path for name in _DEVICES for path in glob.glob(f"/dev/{name}"))
         landlock.restrict_program(
             readable,
-            (*_DEVICES, *self.shared),
+            (*devices, *self.shared),
             self.own,
             keeps_sockets=self.shares_network,
         )
@@ -47,6 +52,8 @@ def confinement_notes(program: LineProgram) -> Iterator[str]:
     """Yield what the kernel does not allow, of a program that has started."""
     if not landlock.version():
         yield "the submission could read other files: the kernel has no Landlock"
+    if not program.has_own_filter:
+        yield "the submission could compute while others have the clock: the kernel has no seccomp"
     if not program.has_own_network:
         yield "the submission was in the network of this machine: no other one is possible"
 

@@ -11,6 +11,7 @@ import secrets
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -56,12 +57,11 @@ def judge(request: JudgeRequest, progress: Callable[[str], object]) -> JudgeRepo
     """
     seed = secrets.randbits(31) if request.seed is None else request.seed
     found: list[JudgedSubmission] = []
-    with temporary_folder() as name, ProblemProcess(request) as problem:
-        for number, path in enumerate(request.submissions):
+    with ProblemProcess(request) as problem:
+        for path in request.submissions:
             progress(path)
-            folder = Path(name) / str(number)
-            found.append(_Judgement(request, problem, path, folder, seed).result())
-            shutil.rmtree(folder, ignore_errors=True)
+            with temporary_folder() as folder:
+                found.append(_Judgement(request, problem, path, Path(folder), seed).result())
     return JudgeReport(request.problem, str(request.device), seed, tuple(found))
 
 
@@ -70,6 +70,7 @@ class ProblemProcess:
 
     Attributes:
         cases: The names of the cases.
+        python: The Python that it and the submissions run with.
         paths: The folders that its Python imports from.
         speeds: The most bytes and operations per second of the GPU; ``None`` on `cpu`.
     """
@@ -77,14 +78,16 @@ class ProblemProcess:
     def __init__(self, request: JudgeRequest) -> None:
         self._request = request
         self.is_gpu = request.device.driver != "cpu"
-        python = request.python or sys.executable
+        given = request.python or sys.executable
+        # Absolute: a submission starts in another folder.
+        self.python = os.path.abspath(shutil.which(given) or given)
         visible = {"CUDA_VISIBLE_DEVICES": request.device.value} if self.is_gpu else {}
         try:
             self._program = LineProgram(
-                [python, os.fspath(_PROGRAMS / "problem.py")], stdout=2, environment=visible
+                [self.python, os.fspath(_PROGRAMS / "problem.py")], stdout=2, environment=visible
             )
         except OSError as error:
-            raise RequestError(f"{python}: {error.strerror}", option="--python") from error
+            raise RequestError(f"{given}: {error.strerror}", option="--python") from error
 
     def __enter__(self) -> ProblemProcess:
         facts = self.call(
@@ -126,12 +129,11 @@ class _Judgement:
         self, request: JudgeRequest, problem: ProblemProcess, path: str, folder: Path, seed: int
     ) -> None:
         self._request, self._problem, self._path, self._seed = request, problem, path, seed
-        self._own, self._exchange, observed = (
+        self._folder, self._exchange, self._observed = (
             folder / name for name in ("own", "exchange", "observed")
         )
-        for each in (self._own, self._exchange, observed):
-            each.mkdir(parents=True)
-        self._observed = observed
+        for each in (self._folder, self._exchange, self._observed):
+            each.mkdir()
         self._paths = [os.fspath(self._exchange / name) for name in ("inputs", "outputs")]
         for name in self._paths:
             Path(name).touch()
@@ -184,12 +186,14 @@ class _Judgement:
         """Start the confined process, and load the submission in it."""
         folder = os.path.realpath(self._request.problem)
         folder = folder if os.path.isdir(folder) else os.path.dirname(folder)
+        # A new one in each run: the submission can have put links into that of the last.
+        self._own = Path(tempfile.mkdtemp(dir=self._folder))
         shutil.copy(self._path, self._own / "submission.py")
         for name in _BESIDE:
             for place in (os.path.dirname(folder), folder):
                 if os.path.isfile(os.path.join(place, name)):
                     shutil.copy(os.path.join(place, name), self._own / name)
-        python = self._request.python or sys.executable
+        python = self._problem.python
         prefixes = [
             os.path.dirname(os.path.dirname(each)) for each in (python, os.path.realpath(python))
         ]
@@ -213,7 +217,7 @@ class _Judgement:
                 with program:
                     yield program
             except EOFError as error:
-                shown = output.read()[-_MOST_OUTPUT:].decode(errors="replace").strip()
+                shown = output.read(last=_MOST_OUTPUT).decode(errors="replace").strip()
                 message = f"the process ended with status {error} before its answer"
                 raise RuleBroken("ended", f"{message}\n{shown}".strip()) from None
 
@@ -238,7 +242,10 @@ class _Judgement:
             answer = {"rule": "error", "message": "its process writes to the judge"}
         if not isinstance(answer, dict) or answer:
             message = answer.get("message", "") if isinstance(answer, dict) else answer
-            raise RuleBroken(_rule(answer), str(message)[-_MOST_OUTPUT:])
+            rule = _rule(answer)
+            if rule == "not_shared" and not (self._problem.is_gpu and do == "case"):
+                rule = "error"  # the submission itself says so
+            raise RuleBroken(rule, str(message)[-_MOST_OUTPUT:])
 
     def _judge_case(self, program: LineProgram, index: int) -> None:
         """Run a case with new inputs in every run, and compare.

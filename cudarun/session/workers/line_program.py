@@ -76,7 +76,10 @@ class LineProgram(SupervisedProgram):
             received += chunk
             if self._most is not None and len(received) > self._most:
                 raise ValueError(f"the answer exceeds {self._most} bytes")
-        answer: dict[str, Any] = json.loads(received)
+        try:
+            answer: dict[str, Any] = json.loads(received)
+        except RecursionError:
+            raise ValueError("the answer has too many levels") from None
         return answer
 
     def end(self) -> None:

@@ -125,6 +125,11 @@ class SupervisedProgram:
         """True if the program is in another network than this process (namespaces(7))."""
         return os.readlink(f"/proc/{self._process.pid}/ns/net") != os.readlink("/proc/self/ns/net")
 
+    @property
+    def has_own_filter(self) -> bool:
+        """True if the program has a filter of system calls that this process has not."""
+        return _filters(self._process.pid) > _filters(os.getpid())
+
     def end(self) -> None:
         """Kill the program and its process group."""
         self.send(signal.SIGKILL)
@@ -139,6 +144,12 @@ def _resident(path: Path, group: int) -> int:
     except OSError:  # it has ended
         return 0
     return int(fields[21]) * os.sysconf("SC_PAGE_SIZE") if int(fields[2]) == group else 0
+
+
+def _filters(process: int) -> int:
+    """Return the number of filters of system calls of a process (proc(5), Linux 5.9)."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next((int(each.split()[1]) for each in lines if each.startswith("Seccomp_filters")), 0)
 
 
 def run_compiler(

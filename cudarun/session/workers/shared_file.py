@@ -25,6 +25,8 @@ class SharedFile:
         """Return the descriptor in this process."""
         return self._file.fileno()
 
-    def read(self) -> bytes:
-        """Return the contents, written by any process."""
-        return os.pread(self.fileno(), os.fstat(self.fileno()).st_size, 0)
+    def read(self, last: int | None = None) -> bytes:
+        """Return the contents, written by any process, or at most the last bytes."""
+        size = os.fstat(self.fileno()).st_size
+        count = size if last is None else min(size, last)
+        return os.pread(self.fileno(), count, size - count)

@@ -52,10 +52,12 @@ def main() -> None:
                     answer = problem.facts()
                 else:
                     answer = getattr(problem, task.pop("do"))(**task)
+                line = json.dumps(answer)
             except Exception as error:
                 frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[1:])
-                answer = {"error": f"{type(error).__name__}: {error}", "frames": "".join(frames)}
-            stream.write(json.dumps(answer) + "\n")
+                message = f"{type(error).__name__}: {error}"
+                line = json.dumps({"error": message, "frames": "".join(frames)})
+            stream.write(line + "\n")
             stream.flush()
 
 
@@ -115,7 +117,7 @@ class Problem:
             self._model = self._moved(self._module.Model(*initial))
         inputs = self._generated(seed)
         before = mapped(inputs, copied)
-        outputs = self._reference(inputs)
+        outputs = self._expected(inputs)
         pairs = zip(leaves(before), leaves(inputs), strict=True)
         self._kept = [_equal(old, new) for old, new in pairs]  # not outputs among the inputs
         trees, ends = zip(*map(described, (inputs, outputs)), strict=True)
@@ -143,7 +145,7 @@ class Problem:
         """Make new inputs in the shared memory, and clear that of the outputs."""
         self._inputs = self._generated(seed)
         if described(self._inputs)[0] != self._trees[0]:
-            raise ValueError("the shapes of the inputs depend on the seed")
+            raise ValueError("the shapes or plain values of the inputs depend on the seed")
         shared = self._shared[0].views(self._trees[0])
         for view, array in zip(leaves(shared), leaves(self._inputs), strict=True):
             write(view, array)
@@ -178,7 +180,7 @@ class Problem:
             result = check(mapped(self._inputs, copied), outputs)
             passed, message = result if isinstance(result, tuple) else (not result, result)
             return {} if passed else {"rule": "mismatch", "message": str(message)[:500]}
-        expected = self._reference(mapped(self._inputs, copied))
+        expected = self._expected(mapped(self._inputs, copied))
         for number, pair in enumerate(zip(leaves(outputs), leaves(expected), strict=True)):
             message = _mismatch(_array(pair[0]), _array(pair[1]), self._limits(pair[1]))
             if message is not None:
@@ -196,6 +198,14 @@ class Problem:
             return self._moved(list(self._module.get_inputs()))
         given = {**self._case, "seed": seed} if "seed" in self._case else self._case
         return self._module.generate_input(**given)
+
+    def _expected(self, inputs: Any) -> Any:
+        """Return the outputs of the reference.
+
+        Raises:
+            TypeError: They are no tree of arrays.
+        """
+        return _as_arrays(self._reference(inputs))
 
     def _reference(self, inputs: Any) -> Any:
         if not self._is_model:
@@ -281,6 +291,19 @@ def _value(word: str) -> Any:
         return json.loads(word)
     except ValueError:
         return word
+
+
+def _as_arrays(tree: Any) -> Any:
+    """Return a tree of arrays; numpy's scalars become arrays."""
+    if isinstance(tree, dict):
+        return {name: _as_arrays(each) for name, each in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([*map(_as_arrays, tree)])
+    if isinstance(tree, np.generic):
+        return np.asarray(tree)
+    if not is_tensor(tree) and not isinstance(tree, np.ndarray):
+        raise TypeError(f"the reference returns a {type(tree).__name__}, which is no array")
+    return tree
 
 
 def _arrays(description: Any) -> Iterator[dict[str, Any]]:

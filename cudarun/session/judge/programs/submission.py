@@ -153,6 +153,8 @@ class Submission:
                 self._write(view[key], result[key], f"{name}[{key!r}]")
             return
         kind = sys.modules["torch"].Tensor if is_tensor(view) else np.ndarray
+        if kind is np.ndarray and type(result) is view.dtype.type:  # such as a sum
+            result = np.asarray(result)
         if type(result) is not kind:
             found = type(result)
             raise Refused("output", f"{name} is a {found.__module__}.{found.__qualname__}")

@@ -60,7 +60,7 @@ class JudgeReport:
 
     problem: str  # the file or folder of the problem
     device: str  # the device
-    seed: int  # the seed of the first inputs
+    seed: int  # the seed of which those of all inputs are made
     submissions: tuple[JudgedSubmission, ...]  # the judgements
     tag: ClassVar[Literal["judge"]] = "judge"
 

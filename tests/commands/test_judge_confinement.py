@@ -66,7 +66,7 @@ SHARED_MEMORY = """
 def custom_kernel(x): return open({file!r}).read()
 """
 NESTED_FOLDERS = """
-for _ in range(1500):
+for _ in range(1000):
     os.mkdir("a")
     os.chdir("a")
 """

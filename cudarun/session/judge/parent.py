@@ -6,6 +6,7 @@ more than the inputs of a run when the clock starts. It stands still while its o
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import shutil
@@ -24,7 +25,7 @@ from cudarun.base.errors import ExpectationFailed, RequestError
 from cudarun.model.judge import JudgedCase, JudgedSubmission, JudgeReport, JudgeRule
 from cudarun.session.judge.confinement import SubmissionConfinement, confinement_notes
 from cudarun.session.judge.observation import LaunchObservation, ObservedDevice, observed_device
-from cudarun.session.judge.request import JudgeRequest
+from cudarun.session.judge.request import SEED_BITS, JudgeRequest
 from cudarun.session.workers.line_program import LineProgram
 from cudarun.session.workers.program import temporary_folder
 from cudarun.session.workers.shared_file import SharedFile
@@ -55,7 +56,7 @@ def judge(request: JudgeRequest, progress: Callable[[str], object]) -> JudgeRepo
         RequestError: The problem cannot be loaded, or the interpreter cannot be started.
         ExpectationFailed: The reference or a function of the problem failed.
     """
-    seed = secrets.randbits(31) if request.seed is None else request.seed
+    seed = secrets.randbits(SEED_BITS) if request.seed is None else request.seed
     found: list[JudgedSubmission] = []
     with ProblemProcess(request) as problem:
         for path in request.submissions:
@@ -253,8 +254,9 @@ class _Judgement:
         Raises:
             RuleBroken: The submission breaks a rule.
         """
-        problem, seed = self._problem, self._seed
+        problem = self._problem
         self._case = problem.cases[index]
+        seed = _derived(self._seed, f"{index} model")  # the submission has it
         facts = problem.call(do="case", index=index, seed=seed, paths=self._paths)
         if index == 0:
             self._call(
@@ -269,7 +271,7 @@ class _Judgement:
         reference: list[float] = []
         for run in range(self._request.runs):
             program.send(signal.SIGSTOP)  # it does not see the inputs before the clock starts
-            problem.call(do="inputs", seed=seed + run + 1)
+            problem.call(do="inputs", seed=_derived(self._seed, f"{index} {run}"))
             start = time.perf_counter()
             program.send(signal.SIGCONT)
             self._call(program, "run")
@@ -305,6 +307,11 @@ class _Judgement:
             yield RuleBroken(
                 "host", f"its kernels stored {stored} bytes of {self._stored} bytes of outputs"
             )
+
+
+def _derived(seed: int, purpose: str) -> int:
+    """Return a seed that tells nothing about others of the same origin."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {purpose}".encode()).digest()[:4], "big") >> 1
 
 
 def _rule(answer: Any) -> JudgeRule:

@@ -8,6 +8,9 @@ from cudarun.base.records import dataclass
 from cudarun.session.driver.selection import Selector
 from cudarun.session.launch.request import FunctionRun
 
+SEED_BITS = 53
+"""Too many for a search, and few enough for the numbers of JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
@@ -31,9 +34,9 @@ class JudgeRequest:
     )
     seed: int | None = option_field(
         "--seed",
-        bounds=(0, (1 << 31) - 1),
+        bounds=(0, (1 << SEED_BITS) - 1),
         metavar="N",
-        help="Seed of the first inputs; those of the others follow it.  [default: drawn]",
+        help="Seed of which those of all inputs are made.  [default: drawn]",
     )
     rtol: float | None = option_field(
         "--rtol",

@@ -126,3 +126,25 @@ def test_the_cases_of_a_task_file(run: Run, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert (host["rule"], wrong["rule"]) == ("launches", "mismatch")
     assert wrong["message"] == "run 1: mismatch found"
+
+
+def test_comparisons_by_type(run: Run, tmp_path: Path) -> None:
+    """Integers are compared exactly, and complex numbers with the tolerance of their parts."""
+    (tmp_path / "problem.py").write_text(
+        "import numpy as np\n"
+        "cases = [{'seed': 1}]\n"
+        "def generate_input(seed): return np.array([1 << 60, (1 << 60) + seed])\n"
+        "def ref_kernel(x): return x + 1, np.array([1 + 2j, np.nan], np.complex64)\n"
+    )
+    (tmp_path / "near.py").write_text(
+        "import numpy as np\n"
+        "def custom_kernel(x): return x + 1, np.array([1.00001 + 2j, np.nan], np.complex64)\n"
+    )
+    (tmp_path / "wrong.py").write_text(
+        "import numpy as np\n"
+        "def custom_kernel(x): return x + 2, np.array([1 + 2j, np.nan], np.complex64)\n"
+    )
+    ran = run("judge", "--problem", "problem.py", "near.py", "wrong.py", *SHORT, "--json")
+    near, wrong = json.loads(ran.out)["submissions"]
+    assert (near["rule"], wrong["rule"]) == ("launches", "mismatch")
+    assert "output 0: 2 of 2 elements mismatched" in wrong["message"]

@@ -33,6 +33,8 @@ from cudarun.session.workers.shared_file import SharedFile
 _PROGRAMS = Path(__file__).parent / "programs"
 _BESIDE = ("task.py", "utils.py")  # the modules of a problem that a submission can import
 _MOST_ANSWER = 1 << 20
+_EXPLAINED: tuple[JudgeRule, ...] = ("error", "ended", "launches")
+"""The rules that a fault on the device explains, or the end of a server."""
 _MOST_OUTPUT = 2000
 _TEMPORARY = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR")
 """Variables of folders in which a submission writes."""
@@ -158,7 +160,7 @@ class _Judgement:
         if broken is not None and broken.rule == "error":  # on cpu, such kernels cannot run
             broken = rules.get("library", broken)
         message = str(broken) if broken else None
-        if broken is not None and broken.rule in ("error", "ended") and observation.fault:
+        if broken is not None and broken.rule in _EXPLAINED and observation.fault:
             message = f"{message}\n{observation.fault}"
         return JudgedSubmission(
             self._path,

@@ -57,6 +57,7 @@ class LineProgram(SupervisedProgram):
         """
         end = None if timeout is None else time.monotonic() + timeout
         received = bytearray()
+        self._socket.settimeout(timeout)  # not what the last call had left
         with suppress(BrokenPipeError, ConnectionResetError):  # it has ended
             self._socket.sendall(json.dumps(task).encode() + b"\n")
         while not received.endswith(b"\n"):

@@ -9,9 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.engines import COMPILE, INTERPRET, Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
+from cudarun.ptx.errors import PtxError
+from cudarun.ptx.parser import parse
 from tests.emulator.device import Device, run_lanes
 from tests.emulator.reference import (
     FORMATS,
@@ -255,3 +258,16 @@ def test_accesses_of_256_bits(vector: str, engine: str) -> None:
     assert np.array_equal(got[:, 1, left_out:], values.reshape(32, 8)[:, left_out:])
     with pytest.raises(DeviceFault, match="misaligned"):
         device.launch("copy", (1,), (1,), source + 16, target)
+
+
+@pytest.mark.parametrize(
+    ("store", "message"),
+    [
+        ("st.shared.v8.b32 [%a], {%t, _, %t, %t, %t, %t, %t, _};", "global state space expected"),
+        ("st.v8.u32 [%a], {%t, _, %a, %t, %t, %t, %t, %t};", "Incompatible elements"),
+    ],
+)
+def test_a_store_without_some_elements_is_checked_as_a_whole(store: str, message: str) -> None:
+    text = f"{HEADER}.visible .entry k() {{ .reg .u64 %a; .reg .u32 %t; {store} }}"
+    with pytest.raises(PtxError, match=message):
+        compile_module(parse(text))

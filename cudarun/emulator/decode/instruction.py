@@ -48,6 +48,7 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         raise Unimplemented(*missing(instruction.opcode, instruction.modifiers))
     parts = _stored_elements(instruction)
     if parts:
+        decode(_without_gaps(instruction), operands)  # only to check it
         return [operation for part in parts for operation in decode(part, operands)]
     check_operands(instruction)
     problem: OperandMismatch | None = None
@@ -89,6 +90,16 @@ def _stored_elements(instruction: tree.Instruction) -> list[tree.Instruction]:
         for number, element in enumerate(given)
         if not isinstance(element, tree.Sink)
     ]
+
+
+def _without_gaps(instruction: tree.Instruction) -> tree.Instruction:
+    """Return a store with an element in the place of each ``_``."""
+    match instruction.operands:
+        case place, tree.Vector(given), *policy:
+            some = next(each for each in given if not isinstance(each, tree.Sink))
+            elements = (some if isinstance(each, tree.Sink) else each for each in given)
+            return replace(instruction, operands=(place, tree.Vector(tuple(elements)), *policy))
+    return instruction
 
 
 # --- the operands of a form ----------------------------------------------------------------------

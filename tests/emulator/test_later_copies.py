@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from cudarun.emulator.engines import COMPILE, INTERPRET
+from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.tensor_maps.tensor_map import PACKED, TensorMap
 from tests.emulator.compiled.engines import launched
 
@@ -96,6 +97,32 @@ def test_masked_copies_and_zeros(engine: str) -> None:
     tile[32:96] = 0
     chosen = np.resize([mask >> place & 1 for place in range(16)], 512)
     assert np.array_equal(out, np.where(chosen, tile, 7))
+
+
+@pytest.mark.parametrize("schedule", [None, Schedule(None)])
+def test_the_mask_of_each_lane(schedule: Schedule | None) -> None:
+    text = """.visible .entry masked(.param .u64 out) {
+        .shared .align 16 .b8 tile[64]; .reg .b64 %o, %w; .reg .b32 %t, %v; .reg .b16 %h;
+        ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mov.u32 %v, tile; mad.lo.u32 %v, %t, 16, %v;
+        st.shared.v4.b32 [%v], {-1, -1, -1, -1}; fence.proxy.async.shared::cta;
+        mad.wide.u32 %o, %t, 16, %o; cvt.u16.u32 %h, %t;
+        cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%o], [%v], 16, %h;
+        cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+    }"""
+    (out,) = run(text, INTERPRET, 1, 4, np.zeros((4, 16), "u1"), schedule=schedule)
+    masks = [[lane >> place & 1 for place in range(16)] for lane in range(4)]
+    assert np.array_equal(out.reshape(4, 16), np.where(masks, 255, 0))
+
+
+def test_zeros_at_a_generic_address(engine: str) -> None:
+    text = """.visible .entry zeros(.param .u64 out) {
+        .shared .align 16 .b8 tile[32]; .reg .b64 %o, %g; .reg .b32 %v<4>;
+        ld.param.u64 %o, [out]; st.shared.v4.b32 [tile+16], {-1, -1, -1, -1};
+        mov.u64 %g, tile; cvta.shared.u64 %g, %g; st.bulk [%g+16], 8, 0;
+        ld.shared.v4.b32 {%v0, %v1, %v2, %v3}, [tile+16];
+        st.global.v4.b32 [%o], {%v0, %v1, %v2, %v3}; }"""
+    (out,) = run(text, engine, 1, 1, np.zeros(4, "u4"))
+    assert out.tolist() == [0, 0, 2**32 - 1, 2**32 - 1]
 
 
 CANCELING = """.visible .entry tiles(.param .u64 done, .param .u64 by) {

@@ -150,6 +150,19 @@ def test_product_with_scale_factors(
     assert np.array_equal(got, expected)
 
 
+def test_selectors_of_each_warp(warp: Callable[..., list[Array]]) -> None:
+    """Each warp names a byte in a register; a number beyond 3 is undefined, and no error."""
+    ones, factors = np.full(96, 0x38383838, "u4"), np.full(96, 0x8281807F, "u4")
+    bytes_named = np.repeat(np.array([1, 2, 7], "u2"), 32)
+    text = """{ .reg .f32 %f<4>; .reg .b16 %zero; mov.b16 %zero, 0;
+        mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;
+        mma.sync.aligned.kind::mxf8f6f4.block_scale.m16n8k32.row.col.f32.e4m3.e4m3.f32.ue8m0
+        {%f0, %f1, %f2, %f3}, {%a, %a, %a, %a}, {%a, %a}, {%f0, %f1, %f2, %f3},
+        %s, {%byte, %zero}, %s, {%zero, %zero}; mov.b32 %d, %f3; }"""
+    (got,) = warp(text, {"a": ones, "s": factors, "byte": bytes_named}, {"d": "u4"})
+    assert np.array_equal(got.view("f4"), np.repeat([64.0, 128.0, 256.0], 32))
+
+
 def test_sparse_product(warp: Callable[..., list[Array]]) -> None:
     """Two of four elements are not zero: the first and the third of each chunk."""
     rng = np.random.default_rng(3)

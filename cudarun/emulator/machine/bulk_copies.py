@@ -129,15 +129,15 @@ class MaskedCopy(BulkCopy):
         """Copy for one lane after the other, each with its own mask."""
         *operands, masks = sources
         for lane in range(active.count):
-            here = slice(lane, lane + 1)
-            self.mask = int(masks[lane])
+            here, mask = slice(lane, lane + 1), int(masks[lane])
             alone = active.some(np.array([lane]))
-            yield from super().transfers(alone, tuple(each[here] for each in operands))
+            for write in super().transfers(alone, tuple(each[here] for each in operands)):
+                yield partial(write, mask=mask)
 
-    def write(self, some: Active, addresses: Array, data: Array) -> None:
+    def write(self, some: Active, addresses: Array, data: Array, *, mask: int = 0) -> None:
         """Write the bytes that the mask selects."""
         for place in range(CHUNK):
-            if self.mask >> place & 1:
+            if mask >> place & 1:
                 chosen = np.ascontiguousarray(data).view(np.uint8)[:, place : place + 1]
                 self.accesses[0].store(some, addresses + np.uint64(place), chosen)
 
@@ -146,7 +146,7 @@ class StoreBulk(MemoryAction):
     """``st.bulk``: zeros in shared memory."""
 
     def __init__(self, words: Words) -> None:
-        self.accesses = (Access("shared", _WORD, 1, AccessKind.WRITE, words.offsets[0]),)
+        self.accesses = (Access(words.space, _WORD, 1, AccessKind.WRITE, words.offsets[0]),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Store for one lane after the other."""

@@ -87,11 +87,12 @@ class MultiplyNarrow(Multiply):
     ) -> Array:
         """Return the scale factor of each element: by warp, m and k, or by warp, k and n."""
         register, byte, thread = (self.spread(active, slots, each) for each in operands)
-        line, selected = np.arange(self.n if of_b else self.m), int(thread[0, 0])
-        lane = 4 * (line % 8) + (selected if of_b else 2 * selected + line // 8)
-        bits = np.ascontiguousarray(register[:, lane]).view(np.uint8).reshape(len(register), -1, 4)
-        start = int(byte[0, 0])
-        chosen = bits[:, :, start : start + self.vector]
+        line, selected = np.arange(self.n if of_b else self.m), thread[:, :1].astype(np.intp)
+        lane = 4 * (line % 8) + (selected % 4 if of_b else 2 * (selected % 2) + line // 8)
+        words = np.take_along_axis(register, lane, axis=1)
+        bits = words.view(np.uint8).reshape(len(words), -1, 4)
+        places = (byte[:, :1].astype(np.intp) + np.arange(self.vector)) % 4
+        chosen = np.take_along_axis(bits, places[:, None], axis=2)
         if self.scale == "ue4m3":
             factors = to_f32(chosen & np.uint8(0x7F), "e4m3")
         else:

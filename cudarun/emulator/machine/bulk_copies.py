@@ -128,6 +128,7 @@ class MaskedCopy(BulkCopy):
     def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Copy for one lane after the other, each with its own mask."""
         *operands, masks = sources
+        write: Callable[..., object]
         for lane in range(active.count):
             here, mask = slice(lane, lane + 1), int(masks[lane])
             alone = active.some(np.array([lane]))

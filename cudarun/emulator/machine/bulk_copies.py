@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -128,12 +128,11 @@ class MaskedCopy(BulkCopy):
     def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Copy for one lane after the other, each with its own mask."""
         *operands, masks = sources
-        write: Callable[..., object]
         for lane in range(active.count):
             here, mask = slice(lane, lane + 1), int(masks[lane])
             alone = active.some(np.array([lane]))
-            for write in super().transfers(alone, tuple(each[here] for each in operands)):
-                yield partial(write, mask=mask)
+            writes: Iterator[Any] = super().transfers(alone, tuple(x[here] for x in operands))
+            yield from (partial(write, mask=mask) for write in writes)
 
     def write(self, some: Active, addresses: Array, data: Array, *, mask: int = 0) -> None:
         """Write the bytes that the mask selects."""

@@ -31,6 +31,7 @@ from cudarun.model.debug import (
     Warp,
 )
 
+_SPACES = ("generic", "global", "local", "param", "shared")
 _ELEMENTS = re.compile(r"(?P<type>\w+)(?:\[(?P<count>\d{1,6})\])?")
 
 
@@ -185,6 +186,8 @@ def memory(state: StoppedState, where: str, what: str) -> Value:
     """
     states, lane = state.selected()
     space, _, address = where.rpartition(":")
+    if space not in ("", *_SPACES):
+        raise RequestError(f"unknown state space {space!r}: expected {', '.join(_SPACES)}")
     shared = {variable_name(name): at for name, at in states.launch.kernel.shared.items()}
     match = _ELEMENTS.fullmatch(what)
     scalar = match and CASTS.get(match["type"])

@@ -87,8 +87,9 @@ def test_memory_is_at_an_address(where: str) -> None:
 
 
 def test_an_address_that_is_negative_is_in_no_memory() -> None:
-    commands = ["break deviations", "continue", "memory -1 u8"]
+    commands = ["break deviations", "continue", "memory hidden:0 u8", "memory -1 u8"]
     found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))
+    assert found[-2]["error"]["message"].startswith("unknown state space 'hidden'")
     assert found[-1]["error"]["message"] == "-1: not all of the 1 bytes are in memory"
 
 

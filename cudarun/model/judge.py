@@ -60,7 +60,7 @@ class JudgeReport:
 
     problem: str  # the file or folder of the problem
     device: str  # the device
-    seed: int  # the seed of which those of all inputs are made
+    seed: int  # the seed of all inputs
     submissions: tuple[JudgedSubmission, ...]  # the judgements
     tag: ClassVar[Literal["judge"]] = "judge"
 

@@ -36,7 +36,7 @@ class JudgeRequest:
         "--seed",
         bounds=(0, (1 << SEED_BITS) - 1),
         metavar="N",
-        help="Seed of which those of all inputs are made.  [default: drawn]",
+        help="Seed of all inputs.  [default: drawn]",
     )
     rtol: float | None = option_field(
         "--rtol",

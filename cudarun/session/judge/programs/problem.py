@@ -309,7 +309,7 @@ def _as_arrays(tree: Any) -> Any:
     if isinstance(tree, np.generic):
         return np.asarray(tree)
     if not is_tensor(tree) and not isinstance(tree, np.ndarray):
-        raise TypeError(f"the reference returns a {type(tree).__name__}, which is no array")
+        raise TypeError(f"expected an array from the reference, got a {type(tree).__name__}")
     return tree
 
 

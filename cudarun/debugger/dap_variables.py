@@ -23,7 +23,7 @@ Values = Callable[[], Iterable[tuple[str, Value]]]
 """A function that returns values, each after the expression that evaluates to it."""
 
 
-class Frame(NamedTuple):
+class EditorFrame(NamedTuple):
     """A call of a thread of a warp."""
 
     block: Triple
@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 class _Expandable(NamedTuple):
     """A row that an editor can expand: ``list`` returns its values, in a frame."""
 
-    frame: Frame
+    frame: EditorFrame
     list: Values
 
 
@@ -43,7 +43,7 @@ class DapVariables:
 
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger  # evaluates them
-        self._frames: list[Frame] = []
+        self._frames: list[EditorFrame] = []
         self._containers: list[_Expandable] = []
 
     def clear(self) -> None:
@@ -53,16 +53,16 @@ class DapVariables:
 
     def add_frame(self, thread: Thread, level: int) -> int:
         """Return the number of a call of a thread."""
-        self._frames.append(Frame(thread.block, thread.thread, level))
+        self._frames.append(EditorFrame(thread.block, thread.thread, level))
         return len(self._frames)
 
-    def enter(self, number: int) -> Frame:
+    def enter(self, number: int) -> EditorFrame:
         """Select a frame, and its thread."""
         frame = numbered(self._frames, number, "frame")
         self._enter(frame)
         return frame
 
-    def _enter(self, frame: Frame) -> None:
+    def _enter(self, frame: EditorFrame) -> None:
         self._debugger.select(frame.block, frame.thread)
         self._debugger.select_frame(frame.level)
 
@@ -83,7 +83,7 @@ class DapVariables:
         ]
         return {"scopes": found}
 
-    def _container(self, frame: Frame, list_: Values) -> int:
+    def _container(self, frame: EditorFrame, list_: Values) -> int:
         self._containers.append(_Expandable(frame, list_))
         return len(self._containers)
 
@@ -124,7 +124,7 @@ class DapVariables:
         ]
         return {"variables": values}
 
-    def reference(self, frame: Frame, expression: str, value: Value) -> int:
+    def reference(self, frame: EditorFrame, expression: str, value: Value) -> int:
         """Return the number of the parts of a value in a frame; 0 without parts."""
         if not value.has_parts:
             return 0

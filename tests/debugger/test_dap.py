@@ -303,6 +303,36 @@ def test_an_editor_that_ends_while_the_launch_runs(client, tmp_path):
     assert client.process.wait(60) == 0
 
 
+TWO_FILES = """
+.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "/built/one/step.h"
+.file 2 "/built/two/step.h"
+.visible .entry kernel(.param .u64 y)
+{
+    .reg .b32 %r<3>;
+    .loc 1 4 0
+    mov.u32 %r1, 0;
+    .loc 2 4 0
+    mov.u32 %r2, 0;
+    ret;
+}
+"""
+
+
+def test_files_of_the_same_name_are_told_apart(client, tmp_path):
+    image = tmp_path / "kernel.ptx"
+    image.write_text(TWO_FILES)
+    client.launch(str(image), "--block", "1", "y=u32[1]:zeros")
+    source = {"path": "/elsewhere/two/step.h"}
+    [point] = client.request("setBreakpoints", source=source,
+                             breakpoints=[{"line": 4}])["breakpoints"]  # fmt: skip
+    assert point["verified"]
+    [frame] = client.frames(client.begin()["threadId"])
+    assert frame["source"]["path"] == "/built/two/step.h"
+
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -264,7 +264,7 @@ def test_debug_information_that_is_too_large(monkeypatch):
     monkeypatch.setattr(dwarf, "_MOST_READS", 1_000)
     large = unit(table(FUNCTION), b"\1f\0\0" + bytes(20_000))
     for _ in range(2):
-        with pytest.raises(UnusableDwarf, match=r"^is too large or damaged$"):
+        with pytest.raises(UnusableDwarf, match=r"is too large or damaged$"):
             large.function("f")
     monkeypatch.setattr(dwarf, "_READS_OF_TYPES", 300_000)
     assert large.function("f") is not None
@@ -273,5 +273,5 @@ def test_debug_information_that_is_too_large(monkeypatch):
 def test_abbreviations_that_are_too_large():
     sections = version5()
     sections[".debug_abbrev"] += bytes(1 << 20)
-    with pytest.raises(UnusableDwarf, match=r"^is too large or damaged$"):
+    with pytest.raises(UnusableDwarf, match=r"is too large or damaged$"):
         Dwarf(sections).function("scale")

@@ -28,23 +28,14 @@ from cudarun.emulator.host.streams import EventOperation, record_operation, wait
 
 @dataclass(frozen=True, slots=True)
 class _NodeType:
-    """A type of nodes.
+    """A type of nodes."""
 
-    Attributes:
-        kind: The end of its name among ``CUgraphNodeType``.
-        name: The type in the names of calls.
-        noun: What its nodes do.
-        parameter: The parameter with what a node does.
-        type: The type of the parameter.
-        make: Makes the operation of a node.
-    """
-
-    kind: str
-    name: str
-    noun: str
-    parameter: str
-    type: Any
-    make: Callable[[Any], Operation]
+    kind: str  # the end of its name among ``CUgraphNodeType``
+    name: str  # the type in the names of calls
+    noun: str  # what its nodes do
+    parameter: str  # the parameter with what a node does
+    type: Any  # the type of the parameter
+    make: Callable[[Any], Operation]  # makes the operation of a node
 
     @property
     def _has_context(self) -> bool:

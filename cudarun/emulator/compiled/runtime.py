@@ -71,10 +71,6 @@ class CompiledRun:
     Args:
         on_tick: Called from time to time.
         lead: The part of another thread, with which it shares what does not change.
-
-    Attributes:
-        spent: The processor time of the last blocks that ran together.
-        seconds: The same per block.
     """
 
     def __init__(
@@ -101,7 +97,8 @@ class CompiledRun:
         batch.waiting.clear()
         self._frame = frame = SparseFrame(batch, kernel.code.function, 0)
         self._sites = kernel.code.sites.sites
-        self.spent = self.seconds = 0.0
+        self.spent = 0.0  # the processor time of the last blocks that ran together
+        self.seconds = 0.0  # the same per block
         self._error: BaseException | None = None
         self._blocks = [-1] * slots  # those of the batch's lanes, by slot
         self._warps = warps = batch.threads.warps

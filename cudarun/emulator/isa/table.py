@@ -92,16 +92,11 @@ def _rows(module: str) -> tuple[InstructionForm, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A form that has the modifiers of an instruction.
-
-    Attributes:
-        words: The modifiers by the words of the form's syntax line.
-        name: The instruction with its modifiers in the order of that line.
-    """
+    """A form that has the modifiers of an instruction."""
 
     form: InstructionForm
-    words: Words
-    name: str
+    words: Words  # the modifiers by the words of the form's syntax line
+    name: str  # the instruction with its modifiers in the order of that line
     _made: dict[Hashable, Function] = field(default_factory=dict)
 
     def function(self, words: Words) -> Function:

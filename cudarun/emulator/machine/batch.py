@@ -317,16 +317,12 @@ class Batch:
         self.alive[active.lanes] = False
         self.living -= active.count
         if self.tensor.sizes:
-            blocks = np.unique(self.threads.block_of[active.lanes])
-            for block in (each for each in blocks.tolist() if not self._is_living(each)):
+            blocks = self.threads.block_of
+            for block in np.setdiff1d(blocks[active.lanes], blocks[self.alive]).tolist():
                 check_tensor_memory(self, block, active.block.terminator.site)
         self.observer.lanes_exited(self, active.lanes)
         self.active = None
         self.recheck()
-
-    def _is_living(self, block: int) -> bool:
-        first = block * self.threads.threads
-        return bool(self.alive[first : first + self.threads.threads].any())
 
     def recheck(self) -> None:
         """Check after lanes have exited whether lanes that waited for them can continue."""

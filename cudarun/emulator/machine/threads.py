@@ -27,27 +27,22 @@ _LEAST_LANES = 32  # arrays of one item are values that all lanes share
 
 
 class Threads:
-    """The threads of a batch: lane ``i`` is thread ``i % threads`` of block ``i // threads``.
-
-    Attributes:
-        lanes: The maximum number of lanes.
-        block_of: The block of each lane, within the batch.
-        cluster_of: The cluster of each lane, within the batch.
-        slot_of: The index of each lane when warps are padded to 32 lanes.
-        places: The block, the warp, and the number in its warp of each lane.
-    """
+    """The threads of a batch: lane ``i`` is thread ``i % threads`` of block ``i // threads``."""
 
     def __init__(self, launch: Launch, blocks: int) -> None:
         self.launch = launch
         self.threads = launch.block_threads
-        self.lanes = max(blocks * self.threads, _LEAST_LANES)
+        self.lanes = max(blocks * self.threads, _LEAST_LANES)  # the maximum number of lanes
         self.warps = -(-self.threads // WARP)
         self.room = -(-self.lanes // self.threads)
         lane = np.arange(self.lanes, dtype=np.intp)
-        self.block_of = lane // self.threads
+        self.block_of = lane // self.threads  # the block of each lane, within the batch
+        # The cluster of each lane, within the batch.
         self.cluster_of = self.block_of // launch.cluster_blocks
         self._thread = lane % self.threads
+        # The index of each lane when warps are padded to 32 lanes.
         self.slot_of = self.block_of * (self.warps * WARP) + self._thread
+        # The block, the warp, and the number in its warp of each lane.
         self.places = self.block_of, self.slot_of // WARP, self._thread % WARP
         self._coordinates = np.zeros((self.room, 3), dtype=np.uint32)
         self._ranks = np.zeros((self.room, 3), dtype=np.uint32)

@@ -15,16 +15,11 @@ _LEAST = 0.01
 
 
 class CandidateLimits:
-    """The limits of each candidate; without candidates, of all cases.
-
-    Args:
-        fail_fast: A candidate ends at its first failing case.
-        budget: The seconds of all cases of a candidate; ``None``: unlimited.
-    """
+    """The limits of each candidate; without candidates, of all cases."""
 
     def __init__(self, budget: float | None = None, *, fail_fast: bool = False) -> None:
-        self._fail_fast = fail_fast
-        self._budget = budget
+        self._fail_fast = fail_fast  # a candidate ends at its first failing case
+        self._budget = budget  # the seconds of all cases of a candidate; ``None``: unlimited
         self._used: dict[str | None, float] = {}
         self._ended: dict[str | None, str] = {}
 

@@ -28,13 +28,9 @@ _SIZES = frozenset(UNIT << power for power in range(5))
 
 
 class AllocationAction(WarpAction):
-    """Base of the operations, which whole warps execute, each once.
+    """Base of the operations, which whole warps execute, each once."""
 
-    Attributes:
-        name: The name of the operation.
-    """
-
-    name: ClassVar[str]
+    name: ClassVar[str]  # the name of the operation
     waits_for = "warp"
 
     def leaders(self, active: Active) -> Array:

@@ -94,6 +94,8 @@ def test_what_is_no_problem(run: Run, tmp_path: Path) -> None:
     assert (ran.code, "missing.py: no such file" in ran.err) == (2, True)
     ran = run("judge", "--problem", "problem.py", "-d", "cpu")
     assert (ran.code, "missing SUBMISSION" in ran.err) == (2, True)
+    ran = run("judge", "a.py", "-d", "cpu")
+    assert (ran.code, "missing option '--problem'" in ran.err) == (2, True)
 
 
 def test_the_cases_of_a_task_file(run: Run, tmp_path: Path) -> None:

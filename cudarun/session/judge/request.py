@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING
+
 from cudarun.base.files import FileUse
-from cudarun.base.options import field_of, option_field
+from cudarun.base.options import option_field
 from cudarun.base.records import dataclass
 from cudarun.session.driver.selection import Selector
-from cudarun.session.launch.request import FunctionRun
 
 SEED_BITS = 53
 """Too many for a search, and few enough for the numbers of JSON."""
@@ -19,47 +20,42 @@ class JudgeRequest:
     submissions: tuple[str, ...]  # their files
     device: Selector  # the device
     problem: str = option_field(
-        "--problem",
-        default="",
+        "--problem PATH",
+        default=MISSING,
+        required=True,
         file=FileUse.INPUT,
-        metavar="PATH",
         help="The problem: a file with Model and get_inputs, or a folder with reference.py.",
     )
     runs: int = option_field(
-        "--runs",
+        "--runs N",
         default=4,
         bounds=(2, 10_000),
-        metavar="N",
         help="Runs of each case, each with new inputs.",
     )
     seed: int | None = option_field(
-        "--seed",
+        "--seed N",
         bounds=(0, (1 << SEED_BITS) - 1),
-        metavar="N",
         help="Seed of all inputs.  [default: drawn]",
     )
     rtol: float | None = option_field(
-        "--rtol",
+        "--rtol X",
         is_number=True,
-        metavar="X",
         help="Relative tolerance.  [default: that of the problem, or of the type]",
     )
     atol: float | None = option_field(
-        "--atol",
+        "--atol X",
         is_number=True,
-        metavar="X",
         help="Absolute tolerance.  [default: that of the problem, or of the type]",
     )
     timeout: float | None = option_field(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         help="Time limit in seconds of loading a submission, and of each run.  [default: 60]",
     )
     memory: int = option_field(
-        "--max-memory",
+        "--max-memory BYTES",
         "memory",
         default=16 << 30,
-        metavar="BYTES",
+        show_default=False,
         help="Limit of the host memory of a submission's processes.  [default: 16Gi]",
     )
     allow_library: bool = option_field(
@@ -67,4 +63,8 @@ class JudgeRequest:
         default=False,
         help="Accept kernels of PyTorch and of CUDA's libraries beside those of the submission.",
     )
-    python: str | None = field_of(FunctionRun, "python")
+    python: str | None = option_field(
+        "--python EXE",
+        help="Run the problem and the submissions with this Python interpreter.  [default: "
+        "cudarun's]",
+    )

@@ -8,15 +8,10 @@ from cudarun.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ServeRequest:
-    """A server: the place of its clients, and its processes.
-
-    Attributes:
-        default_jobs: The most commands at a time without ``--jobs``.
-    """
+    """A server: the place of its clients, and its processes."""
 
     socket: str | None = option_field(
-        "--socket",
-        metavar="SOCKET",
+        "--socket SOCKET",
         help="Listen at a socket of this path.  [default: $XDG_RUNTIME_DIR/cudarun.sock, else "
         "cudarun-UID/server.sock in the folder of temporary files]",
     )
@@ -26,8 +21,7 @@ class ServeRequest:
         help="Read requests from stdin and write answers to stdout, until stdin ends.",
     )
     jobs: int | None = option_field(
-        "--jobs",
+        "--jobs N",
         bounds=(1, 1000),
-        metavar="N",
         help="Run at most N commands at a time.  [default: twice the number of cores, at least 4]",
     )

@@ -246,7 +246,7 @@ def _end(
 ) -> int:
     """Show the error that ends the command; with ``--json`` also as a document.
 
-    With ``--format github`` it is also an annotation.
+    With ``--format github`` it is also an annotation, with ``sarif`` a document.
 
     Args:
         error: The error that ends the process.
@@ -255,8 +255,9 @@ def _end(
         shown: The terminal already shows it.
     """
     options = [*takewhile(lambda word: word != "--", args)]
-    is_workflow = "--format=github" in options or ("--format", "github") in pairwise(options)
-    if is_workflow:
+    separate = {value for word, value in pairwise(options) if word == "--format"}
+    formats = separate | {each.removeprefix("--format=") for each in options}
+    if "github" in formats:
         from cudarun.report.terminal import note_workflow
 
         note_workflow()
@@ -265,12 +266,17 @@ def _end(
     if renderer is not None:
         renderer.fail(_document_name(args), error)
         return error.exit_code
-    if is_workflow:
+    if "github" in formats:
         from cudarun.report.annotations import of_error
         from cudarun.report.github import workflow_command
 
         for annotation in of_error(error):
             click.echo(workflow_command(annotation))
+    if "sarif" in formats:
+        from cudarun.report.annotations import of_error
+        from cudarun.report.sarif import write_sarif
+
+        write_sarif(of_error(error))
     if "--json" in options:
         from cudarun.report.json import error_text
 

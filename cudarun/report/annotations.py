@@ -55,7 +55,7 @@ def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
         if match is not None:
             yield match["file"], int(match["line"])
     for place in error.places:
-        if place.file is not None and place.line is not None:
+        if place.file is not None and place.line:  # 0 in code without a source line
             yield place.file, place.line
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,7 @@ def _place(
 
 def _source(file: str | None, line: int | None) -> str | None:
     """Return a line of a file; ``None`` if it cannot be read."""
-    if file is None or line is None:
+    if file is None or line is None or not os.path.isfile(file):
         return None
     try:
         with open(file, "rb") as stream:

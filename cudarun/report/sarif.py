@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
@@ -32,16 +33,17 @@ class SarifRenderer(Renderer):
             found = of_launch(report)
         elif report.tag == "launch-spec":
             found = of_spec(report)
-        results = [*map(_result, dict.fromkeys(found))]
-        rules = sorted({each["ruleId"] for each in results})
-        driver = {
-            "name": "cudarun",
-            "version": __version__,
-            "rules": [{"id": rule} for rule in rules],
-        }
-        run = {"tool": {"driver": driver}, "results": results}
-        document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-        click.echo(json.dumps(document, indent=2))
+        write_sarif(found)
+
+
+def write_sarif(annotations: Iterable[Annotation]) -> None:
+    """Write a document with a result for each annotation."""
+    results = [*map(_result, dict.fromkeys(annotations))]
+    rules = [{"id": rule} for rule in sorted({each["ruleId"] for each in results})]
+    driver = {"name": "cudarun", "version": __version__, "rules": rules}
+    run = {"tool": {"driver": driver}, "results": results}
+    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    click.echo(json.dumps(document, indent=2))
 
 
 def _result(annotation: Annotation) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def _result(annotation: Annotation) -> dict[str, Any]:
         "message": {"text": f"{annotation.title}: {annotation.message}"},
     }
     if annotation.file is not None:
-        place: dict[str, Any] = {"artifactLocation": {"uri": in_repository(annotation.file)}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(in_repository(annotation.file))}}
         if annotation.line is not None:
             place["region"] = {"startLine": annotation.line}
         found["locations"] = [{"physicalLocation": place}]

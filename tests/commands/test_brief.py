@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,3 +105,35 @@ def test_a_failing_case_has_at_most_1_kb(run: Run) -> None:
 def test_candidates(run: Run) -> None:
     ran = brief(run, "--spec", "a.toml", "--candidate", "k.ptx", "right")
     assert ran.out == "PASS k.ptx: 1 of 1 cases passed\n1 passed, 0 failed, 0 skipped\n"
+
+
+LINELESS = """\
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+    .reg .b64 %a;
+    .loc 1 LINE 0
+    ld.param.u64 %a, [p];
+    st.global.u32 [%a+4000], 5;
+    ret;
+}
+.file 1 "f.cu"
+"""
+
+
+@pytest.mark.parametrize("form", ["brief", "sarif"])
+def test_line_0_is_no_line(run: Run, form: str) -> None:
+    Path("k.ptx").write_text(LINELESS.replace("LINE", "0"))
+    ran = run("launch", "k.ptx", "-d", "cpu", "--threads", "1", "p=i32[1]", "--format", form)
+    assert ran.code == 5
+    assert not re.search("\n  at: |source: |startLine", ran.out)
+
+
+def test_source_that_is_a_pipe_is_not_read(run: Run) -> None:
+    Path("k.ptx").write_text(LINELESS.replace("LINE", "1"))
+    Path("f.cu").unlink()
+    os.mkfifo("f.cu")
+    ran = brief(run, "k.ptx", "--threads", "1", "p=i32[1]")
+    assert (ran.code, ran.out.splitlines()[2:]) == (5, ["  at: f.cu:1"])

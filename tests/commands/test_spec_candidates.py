@@ -282,3 +282,18 @@ def test_sarif_has_the_lines_of_the_kernel(run: Run, two_candidates: None) -> No
     [result] = json.loads(ran.out)["runs"][0]["results"]
     assert result["ruleId"] == "Check"
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 5}
+
+
+@pytest.mark.parametrize("option", [("--format", "sarif"), ("--format=sarif",)])
+def test_error_of_a_command_is_sarif(run: Run, option: tuple[str, ...]) -> None:
+    ran = run("launch", "no file.ptx", "-d", "cpu", *option)
+    [result] = json.loads(ran.out)["runs"][0]["results"]
+    assert (ran.code, result["ruleId"]) == (2, "RequestError")
+
+
+def test_sarif_quotes_the_name_of_a_file(run: Run, two_candidates: None) -> None:
+    Path("a 100%.cu").write_text(FAULTY)
+    words = ("launch", "a 100%.cu", "-d", "cpu", "--threads", "1", "y=i32[1]", "n=1")
+    [result] = json.loads(run(*words, "--format", "sarif").out)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "a%20100%25.cu"}

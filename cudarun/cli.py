@@ -152,7 +152,10 @@ def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: N
     def run(outer: click.Context) -> Any:
         begin()
         _check_environment()
-        return cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
+        try:
+            return cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
+        except SystemExit as end:  # click's completion; a process of a server goes on
+            return end.code
 
     return _exit_code(run, given)
 

@@ -81,6 +81,13 @@ def test_the_same_output_and_exit_code(folder: Path, path: Path, words: tuple[st
     assert run(folder, *words, path=path) == run(folder, *words)
 
 
+def test_completion(folder: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_CUDARUN_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "cudarun lau")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert run(folder, path=path) == (0, "plain,launch\n", "")
+
+
 def test_stdin_and_files_of_the_client(folder: Path, path: Path) -> None:
     words = [each if each != "k.ptx" else "-" for each in (*FILL, "--save", "y=out.npy")]
     before = os.umask(0o077)

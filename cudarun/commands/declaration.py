@@ -36,8 +36,8 @@ Values: TypeAlias = dict[str, Any]
 """The values of a command's parameters by name, as click passes them."""
 
 
-_PATHS = {"FILE": "file", "EXE": "file", "DIR": "dir"}
-"""The kind of path that the value of an option is, by its metavar."""
+_PATHS = {"FILE": "file", "PATH": "file", "EXE": "file", "DIR": "dir"}
+"""The kind of path that the value of an option is or begins with, by its metavar."""
 
 
 class Option(click.Option):
@@ -74,7 +74,7 @@ class Option(click.Option):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a value; of a file or a folder, the shell does."""
-        kind = _PATHS.get(str(self.metavar))
+        kind = _PATHS.get(str(self.metavar).partition("[")[0])
         if kind is not None:
             from click.shell_completion import CompletionItem
 

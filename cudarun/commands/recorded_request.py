@@ -37,6 +37,8 @@ def with_candidate(values: Values, candidate: str | None, *, is_recording: bool)
     if candidate is None:
         return {**values, "candidate": None}
     path, _, kernel = candidate.partition(":")
+    if not path:
+        raise RequestError("expected FILE[:KERNEL]", option="--candidate")
     name = "candidate" if is_recording else "image"
     return {"candidate": None, **values, name: path, "kernel": kernel or values["kernel"]}
 

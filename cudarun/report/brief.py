@@ -70,7 +70,7 @@ def _outcome_text(outcome: DeviceOutcome, image: str) -> str:
         return _failure(label, result, error, None, None)
     lines = [f"PASS {one_line(label)}  {result.milliseconds:.3f} ms"]
     for each in result.prints:
-        lines.append(_cut(f"print: {each.expression} = {each.text}", _LONGEST_PRINT))
+        lines.append(_cut("print: ", f"{each.expression} = {each.text}", _LONGEST_PRINT))
     return "\n".join(lines)
 
 
@@ -90,7 +90,7 @@ def _failure(
         "hint": None if error is None else error.hint,
     }
     lines = [
-        _cut(f"{'FAIL' if name == 'case' else f'  {name}:'} {text}", _LONGEST[name])
+        _cut("FAIL " if name == "case" else f"  {name}: ", text, _LONGEST[name])
         for name, text in found.items()
         if text
     ]
@@ -145,9 +145,9 @@ def _source(file: str | None, line: int | None) -> str | None:
     return lines[line - 1].decode(errors="replace").strip() if line <= len(lines) else None
 
 
-def _cut(text: str, longest: int) -> str:
-    """Return a text in one line of at most so many bytes."""
-    data = one_line(text).encode()
+def _cut(start: str, text: str, longest: int) -> str:
+    """Return ``start`` and a text in one line of at most so many bytes; line ends are spaces."""
+    data = f"{start}{' '.join(map(str.strip, text.splitlines()))}".encode()
     if len(data) <= longest:
         return data.decode()
     return data[: longest - len("…".encode())].decode(errors="ignore") + "…"

@@ -137,3 +137,10 @@ def test_source_that_is_a_pipe_is_not_read(run: Run) -> None:
     os.mkfifo("f.cu")
     ran = brief(run, "k.ptx", "--threads", "1", "p=i32[1]")
     assert (ran.code, ran.out.splitlines()[2:]) == (5, ["  at: f.cu:1"])
+
+
+def test_lines_of_an_error_are_one_line(run: Run) -> None:
+    ran = brief(run, "k.ptx", "--kernel", "fill", "--threads", "1", "y=i32[1]")
+    assert ran.code == 2
+    assert "\n  what: fill: takes 2 parameters, got 1 offset  size" in ran.out
+    assert "x0a" not in ran.out

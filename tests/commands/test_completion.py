@@ -105,6 +105,13 @@ def test_the_script_that_turns_it_on(run: Run, shell: str) -> None:
     assert run("completion", shell).out.strip() == corrected.strip()
 
 
+@pytest.mark.parametrize("option", ["launch --junit", "launch --candidate", "judge --problem"])
+def test_the_shell_completes_files(run: Run, option: str) -> None:
+    line = f"cudarun {option} k"
+    env = {"_CUDARUN_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": "3"}
+    assert run(env=env).out == "file,k\n"
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_accepts_the_script(run: Run) -> None:
     script = run(env={"_CUDARUN_COMPLETE": "bash_source"}).out

@@ -297,3 +297,10 @@ def test_sarif_quotes_the_name_of_a_file(run: Run, two_candidates: None) -> None
     [result] = json.loads(run(*words, "--format", "sarif").out)["runs"][0]["results"]
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"] == {"uri": "a%20100%25.cu"}
+
+
+def test_candidate_without_a_file(run: Run, two_candidates: None) -> None:
+    Path("s.toml").write_text('[[launch]]\nname = "a"\nimage = "a.ptx"\ncandidate = ":fill"\n')
+    ran = run("launch", "--spec", "s.toml", "-d", "cpu")
+    assert ran.code == 2
+    assert "s.toml:4: case 'a': --candidate: expected FILE[:KERNEL]" in ran.err

@@ -28,7 +28,8 @@ WITHOUT_DEVICES = {
     *("cudarun compare", "cudarun completion"),
     "cudarun fleet",  # its devices are those of the nodes
     *("cudarun exec", "cudarun record"),  # of the program
-    "cudarun debug",  # its device is cpu
+    *("cudarun debug", "cudarun judge"),  # a launch on cpu; the launches of a submission
+    *("cudarun serve", "cudarun skill"),
 }
 OWN_CONTEXTS = {"cudarun ctx run", "cudarun ctx verify"}  # which make what they are told to
 

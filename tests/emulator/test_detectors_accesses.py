@@ -73,10 +73,21 @@ KINDS: dict[str, set[AccessKind]] = {
     "sust": {WRITE},
     "sured": {ATOMIC},
     "st.async": {WRITE, MBARRIER},
-    "red.async": {ATOMIC, MBARRIER},
+    "st.async.release": {WRITE},
+    "st.async.mmio": {WRITE},
+    "red.async": {ATOMIC},
+    "red.async.relaxed.cluster": {ATOMIC, MBARRIER},
+    "clusterlaunchcontrol.try_cancel": {WRITE, MBARRIER},
     "tensormap.replace": {READ, WRITE},
     "tensormap.cp_fenceproxy": {READ, WRITE},
     "fence": set(),
+    "tcgen05.alloc": {WRITE},
+    "tcgen05.commit": {MBARRIER},
+    "tcgen05.cp": {READ, WRITE},
+    "tcgen05.ld": {READ},
+    "tcgen05.mma": {READ, WRITE},
+    "tcgen05.shift": {READ, WRITE},
+    "tcgen05.st": {WRITE},
 }
 
 
@@ -101,7 +112,10 @@ def modifiers(form: InstructionForm) -> Iterator[tuple[str, ...]]:
     for place, words in enumerate(choices):
         for word in words:
             chosen = [*least[:place], word, *least[place + 1 :]]
-            yield tuple(word for word in chosen if word)
+            given = tuple(word for word in chosen if word)
+            # Some shapes of tensor memory have a least number of repetitions.
+            if form.opcode != "tcgen05" or form.match(given) is not None:
+                yield given
 
 
 def decoded(form: InstructionForm, given: tuple[str, ...]) -> Any:

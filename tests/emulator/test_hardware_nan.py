@@ -35,26 +35,22 @@ def test_the_first_operand_wins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "sources", "expected"),
+    ("operation", "order", "sources", "expected"),
     [
-        (np.add, [[FIRST, INFINITE], [SIGNALING, NEGATIVE]], [FIRST, DEFAULT]),
-        (np.divide, [[0, ONE], [0, SIGNALING]], [DEFAULT, QUIETED]),
-        (np.sqrt, [[NEGATIVE, SIGNALING]], [DEFAULT, QUIETED]),
-        (
-            lambda a, b, c, d: np.copyto(d, c + np.nan),
-            [[INFINITE, ONE], [0, SECOND], [FIRST, FIRST]],
-            [DEFAULT, SECOND],
-        ),
+        (np.add, "ba", [[FIRST, INFINITE], [SIGNALING, NEGATIVE]], [QUIETED, DEFAULT]),
+        (np.divide, "ab", [[0, ONE], [0, SIGNALING]], [DEFAULT, QUIETED]),
+        (np.sqrt, "a", [[NEGATIVE, SIGNALING]], [DEFAULT, QUIETED]),
     ],
 )
 def test_operations_where_the_processor_has_others(
     operation: Callable[..., object],
+    order: str,
     sources: list[list[int]],
     expected: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(floating, "IS_X86", False)
-    function = floating._with_nan(operation, len(sources))
+    function = floating._with_nan(operation, len(sources), order)
     given = [numbers(*each) for each in sources]
     with np.errstate(all="ignore"):
         function(*given, given[0], np.empty(2))  # the destination is a source

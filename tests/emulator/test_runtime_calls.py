@@ -16,7 +16,9 @@ KIND = cudart.cudaMemcpyKind
 OWN = sorted(name for name, call in RUNTIME_CALLS.items() if hasattr(call, "__wrapped__"))
 
 # Parameters that CUDA 12 and 13 name differently: these calls take both.
-OF_TWO_VERSIONS = {"cudaGraphAddDependencies", "cudaMemAdvise", "cudaMemPrefetchAsync"}
+OF_TWO_VERSIONS = {
+    *("cudaGraphAddDependencies", "cudaGraphAddNode", "cudaMemAdvise", "cudaMemPrefetchAsync"),
+}
 
 
 @pytest.fixture(autouse=True)

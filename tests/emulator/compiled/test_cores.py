@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudarun.base.machine import available_cores
+from cudarun.emulator import engines as engines_module
 from cudarun.emulator.compiled import cores, queue
 from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.visible_order import are_blocks_independent
@@ -38,6 +40,7 @@ D:  ret;
 def four_threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let every launch of more than one block have four threads; return those that ran blocks."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3})
+    monkeypatch.setattr(engines_module, "_cores", available_cores)  # not those found before
     monkeypatch.setattr(cores, "_SECONDS_PER_THREAD", 1e-9)
     monkeypatch.setattr(queue, "TRIAL_SECONDS", 1e-5)
     monkeypatch.setattr(queue, "_COLD_SECONDS", 1e-5)

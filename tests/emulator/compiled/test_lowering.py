@@ -32,7 +32,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
     splat,
 )
 from cudarun.emulator.decode.module import compile_module
-from cudarun.emulator.numerics import formats
+from cudarun.emulator.numerics import formats, rounding
 from cudarun.emulator.numerics.temporaries import temporaries_of
 from cudarun.ptx.parser import parse
 from tests.golden.isa.enumeration import CHAPTERS, cases
@@ -175,7 +175,7 @@ def test_eight_bit_formats_by_their_bits(number_format: str, dtype: type) -> Non
     between = (expected[:-1] + expected[1:]) / 2
     some = np.concatenate([bits.view(np.float32), steps, between, expected])
     numbers = np.clip(some[np.isfinite(some)], -largest, largest)
-    narrow = formats._narrowed(numbers, number_format)
+    narrow = formats._narrowed(numbers, number_format, rounding.NEAREST)
     assert np.array_equal(narrow, numbers.astype(dtype).view(np.uint8))
 
 

@@ -14,6 +14,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.spec.case import Case, Expected
+from cudarun.session.spec.limits import CandidateLimits
 from cudarun.session.spec.parent import DeviceRun
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.worker import Answer, WorkerSpec
@@ -83,5 +84,5 @@ def test_a_worker_stands_by_where_one_will_be_missed(given: str, stands_by: str)
         before = pool.spares
 
     run = Run(pool, DEVICES, Target(DEVICES))
-    assert list(run.steps(cases(given), settled, lambda: False)) == []
+    assert list(run.steps(cases(given), settled, CandidateLimits())) == []
     assert seen == stands_by

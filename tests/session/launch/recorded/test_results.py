@@ -14,7 +14,7 @@ from cudarun.commands.recorded_request import recorded_launch
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.recorded.memory import MovedVariables, recorded_buffers
-from cudarun.session.launch.recorded.results import compare_recorded, tolerance_note
+from cudarun.session.launch.recorded.results import _tolerance_note, compare_recorded
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.recording.archive import RecordingWriter
 from cudarun.session.recording.manifest import Manifest, RecordedRange
@@ -55,7 +55,8 @@ class _Copied:
 
 def _passes(step: LaunchStep, got: np.ndarray) -> bool:
     [check] = compare_recorded(step, cast("Buffers", _Copied(step, got)))
-    note = tolerance_note(step, [check])
+    assert step.image.recording is not None
+    note = _tolerance_note(step.image.recording.manifest, step.tolerance, [check])
     assert (note is not None) == (not check.passed and step.tolerance.rtol is None)
     return check.passed
 

@@ -11,6 +11,7 @@ from cudarun.session.compile import landlock
 from cudarun.session.judge.observation import is_library_kernel
 from cudarun.session.judge.parent import RuleBroken, refuse_too_fast
 from tests.commands.conftest import Run
+from tests.support.toolkit import without_driver
 from tools.judge_submissions import FOLDER, STYLES, expected_rule, judged
 
 CHEATS = FOLDER / "cheats"
@@ -83,6 +84,14 @@ def test_the_hardware_has_a_floor() -> None:
 )
 def test_kernels_of_libraries_have_names(kernel: str, *, is_library: bool) -> None:
     assert is_library_kernel(kernel) == is_library
+
+
+@without_driver
+def test_a_driver_that_does_not_work_is_no_fault_of_the_submission(run: Run) -> None:
+    problem, submission = FOLDER / "gpumode/center.py", FOLDER / "gpumode/honest/center.py"
+    result = run("judge", "-d", "0", "--problem", str(problem), str(submission))
+    assert result.code == 3
+    assert "in the confined process of a submission" in result.err
 
 
 def test_what_is_no_problem(run: Run, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, get_args
 
-from cudarun.base.errors import ExpectationFailed, RequestError
+from cudarun.base.errors import ExpectationFailed, NoDevice, RequestError
 from cudarun.model.judge import JudgedCase, JudgedSubmission, JudgeReport, JudgeRule
 from cudarun.session.judge.confinement import SubmissionConfinement, confinement_notes
 from cudarun.session.judge.observation import LaunchObservation, ObservedDevice, observed_device
@@ -178,11 +178,29 @@ class _Judgement:
         try:
             with self._program(device, shares_network=shares_network) as program:
                 self._notes = tuple(confinement_notes(program))
+                if self._request.device.driver != "cpu":
+                    self._initialize(program, shares_network=shares_network)
                 for index in range(len(self._problem.cases)):
                     self._judge_case(program, index)
                 self._case = None
         except RuleBroken as error:
             self._broken = error
+
+    def _initialize(self, program: LineProgram, *, shares_network: bool) -> None:
+        """Initialize the driver in the confined process, which has loaded no code of others.
+
+        Raises:
+            RuleBroken: It has to be tried again in the network of this machine.
+            NoDevice: The driver does not work there.
+        """
+        status = program.call({"do": "initialize"}, self._request.timeout, lambda: None)
+        if status != {} and not shares_network:
+            raise RuleBroken("not_shared", "the driver does not work in another network")
+        if status != {}:
+            raise NoDevice(
+                f"in the confined process of a submission, {status['message']}",
+                hint="judge it on the emulated device: -d cpu",
+            )
 
     @contextmanager
     def _program(self, device: ObservedDevice, *, shares_network: bool) -> Iterator[LineProgram]:

@@ -6,6 +6,7 @@ reports only explains a failure.
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import json
 import os
@@ -68,6 +69,12 @@ class Submission:
         self._known: dict[str, dict[str, Any]] = {}
         self._synchronize: Callable[[], object] = bool
         self._function: Any = None
+
+    def initialize(self) -> None:
+        """Initialize the driver."""
+        status = ctypes.CDLL("libcuda.so.1").cuInit(0)
+        if status:
+            raise Refused("error", f"cuInit returns {status}")
 
     def open(self, file: str, uses_torch: bool) -> None:
         """Load the file."""

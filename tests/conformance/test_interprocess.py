@@ -42,7 +42,7 @@ def test_an_event_for_other_processes(cuda, context):
     cuda.cuStreamWaitEvent(cuda.cuStreamCreate(1), event, 0)
     cuda.cuEventSynchronize(event)
     cuda.cuEventQuery(event)
-    assert cuda.result("cuIpcGetEventHandle", cuda.cuEventCreate(2)) == "INVALID_VALUE"
+    assert cuda.result("cuIpcGetEventHandle", cuda.cuEventCreate(2)) == "INVALID_HANDLE"
 
 
 def test_a_node_records_an_event_for_other_processes(cuda, context):

@@ -86,7 +86,7 @@ def cuIpcCloseMemHandle(dptr: Handle) -> None:
 def cuIpcGetEventHandle(event: EventHandle) -> cuda.CUipcEventHandle:
     """Export an event that was created with ``CU_EVENT_INTERPROCESS``."""
     if not event.flags & INTERPROCESS:
-        raise Refusal("INVALID_VALUE", "the event was created without CU_EVENT_INTERPROCESS")
+        raise Refusal("INVALID_HANDLE", "the event was created without CU_EVENT_INTERPROCESS")
     if event.counts is None:
         if event.task is not None and process.queues is not None:
             process.queues.finish(event.task)

@@ -15,6 +15,9 @@ from tools import generate_runtime_calls
 KIND = cudart.cudaMemcpyKind
 OWN = sorted(name for name, call in RUNTIME_CALLS.items() if hasattr(call, "__wrapped__"))
 
+KNOWN = [name for name in OWN if hasattr(bindings, name)]  # CUDA 12 lacks some
+BATCHES = {"cudaMemcpyBatchAsync", "cudaMemcpy3DBatchAsync"}  # CUDA 12 has one more result
+
 # Parameters that CUDA 12 and 13 name differently: these calls take both.
 OF_TWO_VERSIONS = {
     *("cudaGraphAddDependencies", "cudaGraphAddNode", "cudaMemAdvise", "cudaMemPrefetchAsync"),
@@ -38,7 +41,7 @@ def documented(name):
     return getattr(bindings, name).__doc__
 
 
-@pytest.mark.parametrize("name", sorted(set(OWN) - OF_TWO_VERSIONS))
+@pytest.mark.parametrize("name", sorted(set(KNOWN) - OF_TWO_VERSIONS))
 def test_parameters(name):
     signature = documented(name).split("\n")[0]
     inside = signature[signature.index("(") + 1 : signature.rindex(")")]
@@ -47,7 +50,7 @@ def test_parameters(name):
     assert list(inspect.signature(RUNTIME_CALLS[name]).parameters) == names
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", sorted(set(KNOWN) - BATCHES))
 def test_a_failure_has_as_many_values_as_documented(name, monkeypatch):
     section = documented(name).split("Returns\n")[1]
     section = re.split(r"\n\s*(?:See Also|Notes)\n", section)[0]

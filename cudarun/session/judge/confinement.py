@@ -7,6 +7,7 @@ import glob
 import os
 import resource
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from cudarun.base.records import dataclass
@@ -14,10 +15,13 @@ from cudarun.session.compile import landlock
 from cudarun.session.judge import system_calls
 from cudarun.session.workers.line_program import LineProgram
 
-_NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # linux/sched.h
+# linux/sched.h, linux/mount.h
+_NEW_NETWORK, _NEW_USER, _NEW_MOUNTS = 0x40000000, 0x10000000, 0x00020000
+_NO_SET_USER, _NO_DEVICES, _ALL_PRIVATE = 2, 4, 0x44000
 _SYSTEM = ("/bin", "/etc", "/lib", "/lib64", "/opt", "/proc", "/sbin", "/sys", "/usr")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "dxg")
 """The files of ``/dev`` that CUDA and Python use: no disks, and no memory that others share."""
+_SHARED_MEMORY = "/dev/shm"  # shm_overview(7): the locks of multiprocessing are there
 _MOST_FILE = 4 << 30
 
 
@@ -36,14 +40,15 @@ class SubmissionConfinement:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_FILE, _MOST_FILE))
         if not self.shares_network:
-            _leave_network()
+            _enter_new(_NEW_NETWORK)
+        memory = [_SHARED_MEMORY] if _replace_shared_memory() else []
         system_calls.restrict_program()
         readable = _existing((*_SYSTEM, *self.readable))
         devices = (path for name in _DEVICES for path in glob.glob(f"/dev/{name}"))
         landlock.restrict_program(
             readable,
             (*devices, *self.shared),
-            self.own,
+            (*self.own, *memory),
             keeps_sockets=self.shares_network,
         )
 
@@ -54,21 +59,46 @@ def confinement_notes(program: LineProgram) -> Iterator[str]:
         yield "the submission could read other files: the kernel has no Landlock"
     if not program.has_own_filter:
         yield "the submission could compute while others have the clock: the kernel has no seccomp"
-    if not program.has_own_network:
+    if not program.has_own("net"):
         yield "the submission was in the network of this machine: no other one is possible"
+    if not program.has_own("mnt"):
+        yield "the submission could not use multiprocessing: no other /dev/shm is possible"
 
 
 def _existing(folders: Iterable[str]) -> list[str]:
     return [each for each in dict.fromkeys(folders) if os.path.isdir(each)]
 
 
-def _leave_network() -> None:
-    """Enter a new network without interfaces, in a new user namespace if that is necessary."""
+def _enter_new(namespace: int) -> bool:
+    """Enter a new namespace, in a new user namespace if that is necessary, and if it is possible.
+
+    A new network has no interfaces.
+    """
     library = ctypes.CDLL(None)
-    if library.unshare(_NEW_NETWORK) == 0:
-        return
+    if library.unshare(namespace) == 0:
+        return True
     user, group = os.getuid(), os.getgid()
-    if library.unshare(_NEW_NETWORK | _NEW_USER) == 0:
+    if library.unshare(namespace | _NEW_USER) != 0:
+        return False
+    with suppress(PermissionError):  # by AppArmor; then the user has no number, but its rights
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    return True
+
+
+def _replace_shared_memory() -> bool:
+    """Mount an empty ``/dev/shm`` that only this process and its children see, if possible."""
+    mount = ctypes.CDLL(None).mount
+    return (
+        _enter_new(_NEW_MOUNTS)
+        and mount(None, b"/", None, ctypes.c_ulong(_ALL_PRIVATE), None) == 0
+        and mount(
+            b"tmpfs",
+            _SHARED_MEMORY.encode(),
+            b"tmpfs",
+            ctypes.c_ulong(_NO_SET_USER | _NO_DEVICES),
+            b"size=1g",
+        )
+        == 0
+    )

@@ -120,10 +120,10 @@ class SupervisedProgram:
         group = self._process.pid
         return sum(_resident(path, group) for path in Path("/proc").glob("[0-9]*/stat"))
 
-    @property
-    def has_own_network(self) -> bool:
-        """True if the program is in another network than this process (namespaces(7))."""
-        return os.readlink(f"/proc/{self._process.pid}/ns/net") != os.readlink("/proc/self/ns/net")
+    def has_own(self, namespace: str) -> bool:
+        """Return whether the program is in another namespace than this process (namespaces(7))."""
+        own, others = (f"/proc/{each}/ns/{namespace}" for each in ("self", self._process.pid))
+        return os.readlink(own) != os.readlink(others)
 
     @property
     def has_own_filter(self) -> bool:

@@ -16,6 +16,7 @@ from cuda.bindings.driver import CUjit_option
 from cuda.pathfinder import DynamicLibNotFoundError
 
 from cudarun.base import bindings
+from cudarun.emulator.host.refusal import Refusal, enum_field
 from tests.support.processes import PATIENCE
 
 OLD = SimpleNamespace(cuCtxCreate=None, cuCtxCreate_v4=None)
@@ -57,12 +58,12 @@ def test_the_arguments_of_a_context_are_as_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    ("struct", "field"),
+    ("structure", "field"),
     [(driver.CUDA_MEMCPY2D(), "srcMemoryType"), (SimpleNamespace(kind=None), "kind")],
 )
-def test_an_enumeration_that_is_not_set(struct: Any, field: str) -> None:
-    with pytest.raises(ValueError, match="is not"):
-        bindings.enum_field(struct, field)
+def test_an_enumeration_that_is_not_set(structure: Any, field: str) -> None:
+    with pytest.raises(Refusal, match=f"{field} has no valid value"):
+        enum_field(structure, field)
 
 
 @pytest.mark.parametrize(

@@ -83,18 +83,6 @@ def is_missing_library(error: Exception) -> bool:
     )
 
 
-def enum_field(struct: object, field: str) -> Any:
-    """Return a field of a struct that is an enumeration.
-
-    Raises:
-        ValueError: The number is not a member. The bindings before 12.9.7 return ``None`` for it.
-    """
-    value = getattr(struct, field)
-    if value is None:
-        raise ValueError(f"{field} is not set")
-    return value
-
-
 def toolkit_installation(cuda: Version | None) -> str:
     """Return the command that installs NVRTC, nvJitLink and CUDA's headers.
 

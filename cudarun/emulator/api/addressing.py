@@ -15,7 +15,7 @@ from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, enum_member
+from cudarun.emulator.host.refusal import Refusal, enum_field, enum_member
 from cudarun.emulator.host.virtual_memory import Mapping, Reservation
 
 Values = dict[int, object]
@@ -152,7 +152,7 @@ def range_attribute(size: int, attribute: SupportsInt, address: int, count: int)
 def _place(location: Any) -> tuple[int, int]:
     """Return the type and the number of a location; in CUDA 12 it is a device."""
     if hasattr(location, "type"):
-        kind, number = int(location.type), int(location.id)
+        kind, number = int(enum_field(location, "type")), int(location.id)
     else:
         number = handle_value(location)
         number = number - (1 << 32) if number >= 1 << 31 else number

@@ -15,7 +15,7 @@ from cudarun.emulator.api.copies import copy_in_stream
 from cudarun.emulator.api.handles import StreamHandle, array_of
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_field
 from cudarun.emulator.host.streams import Stream
 
 # The bindings of CUDA 12 return the place of a copy that fails.
@@ -45,7 +45,7 @@ def cuMemcpyBatchAsync(
     if not (dsts and srcs and sizes):
         raise Refusal("INVALID_VALUE", "an array is missing")
     given = _per_item(attrs, attrsIdxs, numAttrs, count)
-    waits = _wait_after(int(each.srcAccessOrder) for each in given)
+    waits = _wait_after(int(enum_field(each, "srcAccessOrder")) for each in given)
     for dst, src, size, _ in zip(dsts, srcs, sizes, given, strict=False):
         copy_in_stream(("memory", "memory"), dst, src, int(size), hStream.handle)
     if waits:
@@ -60,7 +60,7 @@ def cuMemcpy3DBatchAsync(
     _check_stream(hStream)
     if flags or not numOps or not opList:
         raise Refusal("INVALID_VALUE", "flags must be 0, numOps must not")
-    waits = _wait_after(int(each.srcAccessOrder) for each in opList[:numOps])
+    waits = _wait_after(int(enum_field(each, "srcAccessOrder")) for each in opList[:numOps])
     for each in opList[:numOps]:
         submit_box(hStream, _box(each))
     if waits:
@@ -159,17 +159,19 @@ def _box(given: Any) -> cuda.CUDA_MEMCPY3D:
     """Return the copy that a ``CUDA_MEMCPY3D_BATCH_OP`` describes, whose units are elements."""
     copy, kinds = cuda.CUDA_MEMCPY3D(), cuda.CUmemorytype
     sides = (("src", given.src), ("dst", given.dst))
-    arrays = [array_of(each.op.array.array) for _, each in sides if int(each.type) == _ARRAY]
+    arrays = [
+        array_of(each.op.array.array) for _, each in sides if enum_field(each, "type") == _ARRAY
+    ]
     size = arrays[0].texel.bytes if arrays else 1
     fields: dict[str, Any] = {}
     for side, operand in sides:
-        if int(operand.type) == _ARRAY:
+        if enum_field(operand, "type") == _ARRAY:
             part = operand.op.array
             fields[f"{side}MemoryType"] = kinds.CU_MEMORYTYPE_ARRAY
             fields[f"{side}Array"] = cuda.CUarray(int(part.array))
             fields[f"{side}XInBytes"] = part.offset.x * size
             fields |= {f"{side}Y": part.offset.y, f"{side}Z": part.offset.z}
-        elif int(operand.type) == _POINTER:
+        elif operand.type == _POINTER:
             memory = operand.op.ptr
             fields[f"{side}MemoryType"] = kinds.CU_MEMORYTYPE_UNIFIED
             fields[f"{side}Device"] = cuda.CUdeviceptr(int(memory.ptr))

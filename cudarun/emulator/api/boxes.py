@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUmemorytype
 
-from cudarun.base.bindings import enum_field
 from cudarun.base.records import dataclass
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.copies import MEMORY, copy_operation, is_pageable
@@ -19,7 +18,7 @@ from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_field
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.streams import Stream
 
@@ -137,10 +136,7 @@ def _copy(copy: _Copy) -> None:
 
 def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes | RemoteBytes:
     """Return one side of a copy as an array of slices, rows and bytes."""
-    try:
-        kind = enum_field(copy.structure, f"{side}MemoryType")
-    except ValueError:  # the bindings make an enum of it
-        raise Refusal("INVALID_VALUE", f"{side}MemoryType is not set") from None
+    kind = enum_field(copy.structure, f"{side}MemoryType")
     x, y, z = (copy.field(side, name) for name in ("XInBytes", "Y", "Z"))
     if kind == CUmemorytype.CU_MEMORYTYPE_ARRAY:
         if copy.field(side, "LOD"):

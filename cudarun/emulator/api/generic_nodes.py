@@ -11,7 +11,6 @@ from typing import Any
 
 from cuda.bindings import driver as cuda
 
-from cudarun.base.bindings import enum_field
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.graph_allocations import GraphAllocation, freeing
 from cudarun.emulator.api.graph_nodes import (
@@ -36,7 +35,7 @@ from cudarun.emulator.host.graphs import (
 )
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_field
 from cudarun.emulator.host.streams import Event, record_operation, wait_operation
 
 _ASSIGN_DEFAULT = 1  # CU_GRAPH_COND_ASSIGN_DEFAULT
@@ -95,7 +94,7 @@ def cuGraphExecNodeSetParams(
 def _replacement(operation: Operation, graph: Graph, params: Any) -> Operation:
     if isinstance(operation, MemoryOperation | ConditionalOperation):
         raise Refusal("NOT_SUPPORTED", f"a node of the type {operation.kind.name} is not changed")
-    if _type_of(params) != operation.kind:
+    if enum_field(params, "type") != operation.kind:
         raise Refusal("INVALID_VALUE", f"the node is a {operation.kind.name}")
     return _operation(graph, params)
 
@@ -107,19 +106,11 @@ def _operation(graph: Graph, params: Any) -> Operation:
     """Return the work that a ``CUgraphNodeParams`` describes; `Refusal` if it is invalid."""
     if not isinstance(params, cuda.CUgraphNodeParams):
         raise Refusal("INVALID_VALUE", "CUgraphNodeParams is missing")
-    name = _type_of(params).name
+    name = enum_field(params, "type").name
     make = _TYPES.get(name.removeprefix("CU_GRAPH_NODE_TYPE_"))
     if make is None:
         raise Refusal("NOT_SUPPORTED", f"the emulated device has no nodes of the type {name}")
     return make(graph, params)
-
-
-def _type_of(structure: Any) -> Any:
-    """Return the type in a structure; `Refusal` if there is no such type."""
-    try:
-        return enum_field(structure, "type")
-    except ValueError as error:
-        raise Refusal("INVALID_VALUE", str(error)) from None
 
 
 def _as(kind: Any, structure: Any) -> Any:
@@ -129,7 +120,7 @@ def _as(kind: Any, structure: Any) -> Any:
 
 def _child(graph: Graph, params: Any) -> GraphOperation:
     child = process.handles.get(handle_value(params.graph), Graph, "INVALID_VALUE")
-    if not int(params.ownership):
+    if not int(enum_field(params, "ownership")):
         return copied_graph(graph, child)
     if child.parent is not None or child.contains(graph):
         raise Refusal("INVALID_VALUE", "the graph belongs to a node, or contains this one")
@@ -149,7 +140,7 @@ def _event(params: Any) -> Event:
 def _conditional(graph: Graph, params: Any) -> ConditionalOperation:
     """Return the work of a conditional node; write its new graphs into the structure."""
     condition = process.handles.get(int(params.handle), Condition, "INVALID_VALUE")
-    kind = _type_of(params)
+    kind = enum_field(params, "type")
     if not condition.graph.contains(graph) or condition.has_node:
         raise Refusal("INVALID_VALUE", "the condition has a node, or belongs to another graph")
     if not 1 <= params.size <= _MOST_GRAPHS[kind]:

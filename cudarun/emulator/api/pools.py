@@ -15,7 +15,7 @@ from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import DevicePools, Pool
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_field
 
 _MANAGED = 2  # CU_MEM_ALLOCATION_TYPE_MANAGED, since CUDA 13
 _READ_WRITE = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
@@ -68,13 +68,14 @@ def _pools_at(location: cuda.CUmemLocation, typename: int) -> DevicePools:
 def _kind(location: cuda.CUmemLocation, typename: SupportsInt) -> AllocationKind:
     """Return the kind of memory that an allocation type means at a location."""
     types, number = cuda.CUmemLocationType, int(typename)
+    place = enum_field(location, "type")
     if number == _MANAGED:
         return AllocationKind.MANAGED
     if number != cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
         raise Refusal("INVALID_VALUE", f"{number} is not a type of allocations of pools")
-    if location.type == types.CU_MEM_LOCATION_TYPE_INVALID:
+    if place == types.CU_MEM_LOCATION_TYPE_INVALID:
         raise Refusal("INVALID_VALUE", "location is not set")
-    is_of_device = location.type == types.CU_MEM_LOCATION_TYPE_DEVICE
+    is_of_device = place == types.CU_MEM_LOCATION_TYPE_DEVICE
     return AllocationKind.DEVICE if is_of_device else AllocationKind.PAGE_LOCKED
 
 
@@ -84,7 +85,7 @@ def cuMemPoolSetAccess(pool: PoolHandle, map: Sequence[cuda.CUmemAccessDesc], co
     for each in (map or ())[:count]:
         if not _is_accessible(pool, each.location):
             raise Refusal("NOT_SUPPORTED", "only its own device accesses the memory of a pool")
-        if each.flags != _READ_WRITE:
+        if enum_field(each, "flags") != _READ_WRITE:
             raise Refusal("INVALID_VALUE", "the device of a pool always accesses its memory")
 
 
@@ -97,7 +98,7 @@ def cuMemPoolGetAccess(memPool: PoolHandle, location: cuda.CUmemLocation) -> cud
 
 def _is_accessible(pool: Pool, location: cuda.CUmemLocation) -> bool:
     """Return whether a device, or the host, accesses the memory of a pool."""
-    if location.type != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+    if enum_field(location, "type") != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
         return pool.kind is not AllocationKind.DEVICE
     return process.device(location.id) is pool.device or pool.kind is not AllocationKind.DEVICE
 
@@ -105,8 +106,8 @@ def _is_accessible(pool: Pool, location: cuda.CUmemLocation) -> bool:
 @call()
 def cuMemPoolCreate(poolProps: cuda.CUmemPoolProps) -> cuda.CUmemoryPool:
     """Create a pool of device memory, managed memory or page-locked memory."""
-    kind = _kind(poolProps.location, poolProps.allocType)
-    if int(poolProps.handleTypes):
+    kind = _kind(poolProps.location, enum_field(poolProps, "allocType"))
+    if int(enum_field(poolProps, "handleTypes")):
         raise Refusal(
             "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
         )

@@ -11,7 +11,7 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_field
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.virtual_memory import GRANULARITY, PhysicalMemory
 
@@ -55,7 +55,7 @@ def cuMemCreate(
     _check_granularity(size)
     if flags:
         raise Refusal("INVALID_VALUE", "flags must be 0")
-    if int(prop.requestedHandleTypes):
+    if int(enum_field(prop, "requestedHandleTypes")):
         raise Refusal(
             "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
         )
@@ -95,7 +95,10 @@ def cuMemUnmap(ptr: int, size: int) -> None:
 @call(waits=Wait.DEVICE)
 def cuMemSetAccess(ptr: int, size: int, desc: Sequence[cuda.CUmemAccessDesc], count: int) -> None:
     """Permit devices to access mapped memory, or forbid it; read-only access is unsupported."""
-    accesses = [(_device_of_access(each.location), each.flags) for each in list(desc or ())[:count]]
+    accesses = [
+        (_device_of_access(each.location), enum_field(each, "flags"))
+        for each in list(desc or ())[:count]
+    ]
     if not accesses:
         raise Refusal("INVALID_VALUE", "desc is empty")
     for _, flags in accesses:
@@ -144,23 +147,24 @@ def _check_granularity(size: int) -> None:
 def _device(prop: Any) -> EmulatedDevice:
     """Return the device of an allocation; `Refusal` if it is memory of another kind."""
     pinned = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    if int(prop.type) != int(pinned):
+    if enum_field(prop, "type") != pinned:
         raise Refusal("INVALID_VALUE", "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
     return _device_at(prop.location)
 
 
 def _device_of_access(location: Any) -> EmulatedDevice:
     """Return the device of a ``CUmemAccessDesc``."""
-    is_device = int(location.type) not in _OF_HOST
+    is_device = enum_field(location, "type") not in _OF_HOST
     if is_device and not 0 <= location.id < len(process.devices):
         raise Refusal("INVALID_VALUE", f"device {location.id} does not exist")
     return _device_at(location)
 
 
 def _device_at(location: Any) -> EmulatedDevice:
-    if int(location.type) in _OF_HOST:
+    kind = enum_field(location, "type")
+    if kind in _OF_HOST:
         words = "the emulated device supports virtual memory management of device memory only"
         raise Refusal("NOT_SUPPORTED", words)
-    if int(location.type) != int(cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE):
-        raise Refusal("INVALID_VALUE", f"{int(location.type)} is not the type of a location here")
+    if kind != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+        raise Refusal("INVALID_VALUE", f"{kind.name} is not the type of a location here")
     return process.device(location.id)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from cuda.bindings import driver as cuda
 
-from cudarun.base.bindings import enum_field
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import attribute_value
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_field
 from cudarun.emulator.machine.textures.packed_texels import PACKINGS, PackedTexels, Packing
 from cudarun.emulator.machine.textures.texels import Texels
 
@@ -109,10 +108,7 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
     Raises:
         Refusal: The format does not exist, or is not implemented.
     """
-    try:
-        format_ = enum_field(holder, field)
-    except ValueError:  # the bindings make an enum of it
-        raise Refusal("INVALID_VALUE", f"{field} is not a CUarray_format") from None
+    format_ = enum_field(holder, field)
     packing = _PACKINGS.get(format_)
     required = packing.channels if packing else _NORMALIZED.get(format_, (None, 0))[1]
     if required and channels != required:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import SupportsInt, TypeVar
+from typing import Any, SupportsInt, TypeVar
 
 from cuda.bindings.driver import CUresult
 
@@ -29,3 +29,17 @@ def enum_member(kind: type[E], number: SupportsInt) -> E:
         return kind(int(number))
     except ValueError:
         raise Refusal("INVALID_VALUE", f"{int(number)} is not a {kind.__name__}") from None
+
+
+def enum_field(structure: object, field: str) -> Any:
+    """Return a field of a structure that is an enumeration; `Refusal` if it has another number.
+
+    The bindings raise `ValueError` for such a number; those before 12.9.7 return ``None``.
+    """
+    try:
+        value = getattr(structure, field)
+    except ValueError:
+        value = None
+    if value is None:
+        raise Refusal("INVALID_VALUE", f"{field} has no valid value")
+    return value

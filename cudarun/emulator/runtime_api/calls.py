@@ -19,6 +19,7 @@ from cudarun.emulator import driver  # noqa: F401 - enters all driver calls
 from cudarun.emulator.api.calls import CALLS, Answer, CallTypes
 from cudarun.emulator.host.contexts import PrimaryContext
 from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
 
 P = ParamSpec("P")
 
@@ -82,13 +83,17 @@ def runtime_call(
                 if uses_context:
                     _enter_context()
                 value = body(*values, **named)
+            except Refusal as refusal:  # of an argument
+                problem = RuntimeRefusal(int(refusal.result))
             except RuntimeRefusal as refusal:
-                thread.error = refusal.error
-                return (cudart.cudaError_t(refusal.error), *[None] * outputs)
-            if outputs < 2:
-                return (cudart.cudaError_t.cudaSuccess, *[value] * outputs)
-            assert isinstance(value, tuple), f"{body.__name__} has {outputs} values"
-            return (cudart.cudaError_t.cudaSuccess, *value)
+                problem = refusal
+            else:
+                if outputs < 2:
+                    return (cudart.cudaError_t.cudaSuccess, *[value] * outputs)
+                assert isinstance(value, tuple), f"{body.__name__} has {outputs} values"
+                return (cudart.cudaError_t.cudaSuccess, *value)
+            thread.error = problem.error
+            return (cudart.cudaError_t(problem.error), *[None] * outputs)
 
         RUNTIME_CALLS[body.__name__] = answer
         return answer

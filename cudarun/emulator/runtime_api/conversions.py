@@ -8,6 +8,7 @@ from typing import Any
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
+from cudarun.emulator.host.refusal import enum_field
 from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
 
 INVALID_VALUE = 1
@@ -64,7 +65,7 @@ def array_format(channels: Any) -> tuple[cuda.CUarray_format, int]:
     check_given(channels)
     bits = [channels.x, channels.y, channels.z, channels.w]
     count = len(bits) - bits.count(0)
-    form = _FORMATS.get((int(channels.f), bits[0]))
+    form = _FORMATS.get((int(enum_field(channels, "f")), bits[0]))
     if form is None or count == 3 or bits != [bits[0]] * count + [0] * (4 - count):
         raise RuntimeRefusal(_INVALID_CHANNELS)
     return form, count
@@ -217,11 +218,7 @@ _NodeParameters: Callable[..., Any] = cuda.CUgraphNodeParams
 def node_parameters(parameters: Any) -> Any:
     """Return the driver's form of a ``cudaGraphNodeParams``: of one layout, but for copies."""
     check_given(parameters)
-    try:
-        is_copy = parameters.type == cudart.cudaGraphNodeType.cudaGraphNodeTypeMemcpy
-    except ValueError:  # no type of nodes
-        raise RuntimeRefusal(INVALID_VALUE) from None
-    if not is_copy:
+    if enum_field(parameters, "type") != cudart.cudaGraphNodeType.cudaGraphNodeTypeMemcpy:
         return _NodeParameters(_ptr=parameters.getPtr())
     made = cuda.CUgraphNodeParams()
     made.type = cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY
@@ -251,8 +248,8 @@ def pool_properties(properties: Any) -> cuda.CUmemPoolProps:
     """Return the driver's form of a ``cudaMemPoolProps``."""
     check_given(properties)
     made = cuda.CUmemPoolProps()
-    made.allocType = cuda.CUmemAllocationType(int(properties.allocType))
-    made.handleTypes = cuda.CUmemAllocationHandleType(int(properties.handleTypes))
+    made.allocType = cuda.CUmemAllocationType(int(enum_field(properties, "allocType")))
+    made.handleTypes = cuda.CUmemAllocationHandleType(int(enum_field(properties, "handleTypes")))
     made.location = location(properties.location)
     made.maxSize = properties.maxSize
     return made
@@ -263,5 +260,6 @@ def location(structure: Any) -> Any:
     if not hasattr(structure, "type"):
         return structure
     made = cuda.CUmemLocation()
-    made.type, made.id = cuda.CUmemLocationType(int(structure.type)), structure.id
+    made.type = cuda.CUmemLocationType(int(enum_field(structure, "type")))
+    made.id = structure.id
     return made

@@ -7,6 +7,7 @@ from typing import Any
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
+from cudarun.emulator.host.refusal import enum_field
 from cudarun.emulator.runtime_api.conversions import array_format, check_given
 
 _ARRAY, _MIPMAPPED, _LINEAR, _PITCHED = range(4)  # cudaResourceType
@@ -19,7 +20,7 @@ _VIEW_SIZES = (
 def resource(description: Any) -> cuda.CUDA_RESOURCE_DESC:
     """Return the driver's form of a ``cudaResourceDesc``."""
     check_given(description)
-    kind, union = int(description.resType), description.res
+    kind, union = int(enum_field(description, "resType")), description.res
     made = cuda.CUDA_RESOURCE_DESC()
     made.resType = cuda.CUresourcetype(kind)
     if kind == _ARRAY:
@@ -44,11 +45,13 @@ def texture(description: Any) -> cuda.CUDA_TEXTURE_DESC:
     """Return the driver's form of a ``cudaTextureDesc``."""
     check_given(description)
     made = cuda.CUDA_TEXTURE_DESC()
-    made.addressMode = [cuda.CUaddress_mode(int(mode)) for mode in description.addressMode]
-    made.filterMode = cuda.CUfilter_mode(int(description.filterMode))
-    made.mipmapFilterMode = cuda.CUfilter_mode(int(description.mipmapFilterMode))
+    made.addressMode = [
+        cuda.CUaddress_mode(int(mode)) for mode in enum_field(description, "addressMode")
+    ]
+    made.filterMode = cuda.CUfilter_mode(int(enum_field(description, "filterMode")))
+    made.mipmapFilterMode = cuda.CUfilter_mode(int(enum_field(description, "mipmapFilterMode")))
     flags = {
-        cuda.CU_TRSF_READ_AS_INTEGER: description.readMode
+        cuda.CU_TRSF_READ_AS_INTEGER: enum_field(description, "readMode")
         == cudart.cudaTextureReadMode.cudaReadModeElementType,
         cuda.CU_TRSF_NORMALIZED_COORDINATES: description.normalizedCoords,
         cuda.CU_TRSF_SRGB: description.sRGB,
@@ -69,7 +72,7 @@ def view(description: Any) -> cuda.CUDA_RESOURCE_VIEW_DESC | None:
     if description is None:
         return None
     made = cuda.CUDA_RESOURCE_VIEW_DESC()
-    made.format = cuda.CUresourceViewFormat(int(description.format))
+    made.format = cuda.CUresourceViewFormat(int(enum_field(description, "format")))
     for field in _VIEW_SIZES:
         setattr(made, field, getattr(description, field))
     return made

@@ -49,6 +49,8 @@ int cudaGraphAddNode(void **, void *, void **, const void *, size_t, void *); /*
 int cudaGraphNodeSetParams(void *, void *);
 int cudaGraphDebugDotPrint(void *, const char *, unsigned);
 int cudaMemcpyBatchAsync(void **, void **, size_t *, size_t, void *, size_t *, size_t, stream);
+int cudaMemPoolCreate(void **, void *);
+int cudaCreateTextureObject(uint64_t *, void *, void *, void *);
 typedef struct { char bytes[64]; } ipc_handle;
 int cudaIpcGetMemHandle(ipc_handle *, void *);
 int cudaIpcOpenMemHandle(void **, ipc_handle, unsigned);
@@ -312,7 +314,14 @@ int main(int count, char **words) {
     size_t bytes[] = {4};
     int kinds[] = {1}, params[64] = {99};
     printf("%s\n", cudaGetErrorName(cudaMemRangeGetAttributes(nowhere, bytes, kinds, 1, p, 4)));
+    stream s; /* params has a number that no enumeration has */
+    size_t first = 0;
+    uint64_t texture;
+    CHECK(cudaStreamCreate(&s));
     printf("%s\n", cudaGetErrorName(cudaGraphAddNode(&node, graph, 0, 0, 0, params)));
+    printf("%s\n", cudaGetErrorName(cudaMemPoolCreate(&node, params)));
+    printf("%s\n", cudaGetErrorName(cudaCreateTextureObject(&texture, params, params, 0)));
+    printf("%s\n", cudaGetErrorName(cudaMemcpyBatchAsync(&p, &p, bytes, 1, params, &first, 1, s)));
     return 0;
   }
   if (!strcmp(what, "nodes")) { /* of a graph: first their number */

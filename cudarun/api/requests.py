@@ -30,9 +30,11 @@ def call_of(request: ServerRequest, directory: str, environment: Mapping[str, st
     """
     if request.call is not None:
         try:
-            call: ApiCall = pickle.loads(base64.b64decode(request.call))
-        except Exception:  # a pickle of other classes, or none at all
-            raise RequestError("the client has another version of cudarun") from None
+            call = pickle.loads(base64.b64decode(request.call))
+        except Exception:  # `pickle` names no complete list
+            call = None
+        if not isinstance(call, ApiCall):
+            raise RequestError("the client has another version of cudarun")
         return call
     command, given = request.command or "", dict(request.parameters or {})
     if command not in COMMANDS:

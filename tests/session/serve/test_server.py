@@ -137,6 +137,7 @@ def test_refused_lines(client: ServerClient, line: bytes, name: int | None, mess
         {"stdin": "\ud800"},
         {"directory": "\ud800"},
         {"argv": [], "call": ""},
+        {"argv": [], "call": base64.b64encode(pickle.dumps(3)).decode()},
         {"argv": [], "command": "launch", "parameters": {"image": "\n\ud800"}},
     ],
 )

@@ -258,8 +258,8 @@ def _end(
         shown: The terminal already shows it.
     """
     options = [*takewhile(lambda word: word != "--", args)]
-    separate = {value for word, value in pairwise(options) if word == "--format"}
-    formats = separate | {each.removeprefix("--format=") for each in options}
+    formats = {value for word, value in pairwise(options) if word == "--format"}
+    formats |= {each.partition("=")[2] for each in options if each.startswith("--format=")}
     if "github" in formats:
         from cudarun.report.terminal import note_workflow
 

@@ -96,7 +96,7 @@ def _failure(
     ]
     if command is not None:
         lines.append(f"  repeat: {one_line(command)}")
-        if len("\n".join(lines).encode()) >= _MOST_BYTES:
+        if len("\n".join(lines).encode(errors="replace")) >= _MOST_BYTES:
             lines[-1] = "  repeat: too long, see --json"
     return "\n".join(lines)
 
@@ -147,7 +147,8 @@ def _source(file: str | None, line: int | None) -> str | None:
 
 def _cut(start: str, text: str, longest: int) -> str:
     """Return ``start`` and a text in one line of at most so many bytes; line ends are spaces."""
-    data = f"{start}{' '.join(map(str.strip, text.splitlines()))}".encode()
+    line = f"{start}{' '.join(map(str.strip, text.splitlines()))}"
+    data = line.encode(errors="replace")  # a file's name can have other bytes
     if len(data) <= longest:
         return data.decode()
     return data[: longest - len("…".encode())].decode(errors="ignore") + "…"

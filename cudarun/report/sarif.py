@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -53,7 +54,8 @@ def _result(annotation: Annotation) -> dict[str, Any]:
         "message": {"text": f"{annotation.title}: {annotation.message}"},
     }
     if annotation.file is not None:
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(in_repository(annotation.file))}}
+        uri = quote(os.fsencode(in_repository(annotation.file)))
+        place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
         if annotation.line is not None:
             place["region"] = {"startLine": annotation.line}
         found["locations"] = [{"physicalLocation": place}]

@@ -131,6 +131,21 @@ def test_line_0_is_no_line(run: Run, form: str) -> None:
     assert not re.search("\n  at: |source: |startLine", ran.out)
 
 
+@pytest.mark.parametrize("form", ["brief", "sarif"])
+def test_a_name_can_have_any_bytes(run: Run, form: str) -> None:
+    name = os.fsdecode(b"k\xff.ptx")
+    Path(name).write_text(LINELESS.replace("LINE", "0"))
+    ran = run("launch", name, "-d", "cpu", "--threads", "1", "p=i32[1]", "--format", form)
+    assert ran.code == 5
+    assert ("k%FF.ptx" if form == "sarif" else "FAIL k") in ran.out
+
+
+@pytest.mark.parametrize("name", ["github", "sarif"])
+def test_a_file_can_have_the_name_of_a_format(run: Run, name: str) -> None:
+    ran = run("launch", name, "-d", "cpu")
+    assert (ran.code, ran.out) == (2, "")
+
+
 def test_source_that_is_a_pipe_is_not_read(run: Run) -> None:
     Path("k.ptx").write_text(LINELESS.replace("LINE", "1"))
     Path("f.cu").unlink()

@@ -193,7 +193,13 @@ class _Judgement:
             RuleBroken: It has to be tried again in the network of this machine.
             NoDevice: The driver does not work there.
         """
-        status = program.call({"do": "initialize"}, self._request.timeout, lambda: None)
+        limit = self._request.timeout
+        try:
+            status = program.call({"do": "initialize"}, limit, lambda: None)
+        except TimeoutError:
+            status = {"message": f"cuInit does not return in {limit:g} s"}
+        except EOFError as error:
+            status = {"message": f"cuInit ends the process with status {error}"}
         if status != {} and not shares_network:
             raise RuleBroken("not_shared", "the driver does not work in another network")
         if status != {}:

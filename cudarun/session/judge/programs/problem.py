@@ -301,11 +301,11 @@ def _value(word: str) -> Any:
 
 
 def _as_arrays(tree: Any) -> Any:
-    """Return a tree of arrays; numpy's scalars become arrays."""
+    """Return a tree of arrays; numpy's scalars become arrays, and named tuples tuples."""
     if isinstance(tree, dict):
         return {name: _as_arrays(each) for name, each in tree.items()}
     if isinstance(tree, (list, tuple)):
-        return type(tree)([*map(_as_arrays, tree)])
+        return (list if isinstance(tree, list) else tuple)(map(_as_arrays, tree))
     if isinstance(tree, np.generic):
         return np.asarray(tree)
     if not is_tensor(tree) and not isinstance(tree, np.ndarray):

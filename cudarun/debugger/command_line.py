@@ -117,7 +117,7 @@ def _frame(debugger: Debugger, text: str) -> Any:
 
 
 def _registers(debugger: Debugger, text: str) -> Any:
-    return debugger.registers([each if each[0] == "%" else f"%{each}" for each in text.split()])
+    return debugger.registers(text.split())
 
 
 def _memory(debugger: Debugger, text: str) -> Any:

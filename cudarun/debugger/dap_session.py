@@ -192,10 +192,11 @@ class DapSession:
         if stop.text:
             self._connection.event("output", category="stderr", output=f"{stop.text}\n")
         body: dict[str, object] = {"reason": _REASONS.get(stop.reason, "step")}
-        if stop.change is not None:
-            body["description"] = f"{stop.change.name}: {stop.change.before} → {stop.change.after}"
-        if stop.breakpoint is not None:
-            body["hitBreakpointIds"] = [stop.breakpoint]
+        if stop.changes:
+            changes = [f"{each.name}: {each.before} → {each.after}" for each in stop.changes]
+            body["description"] = ", ".join(changes)
+        if stop.breakpoints:
+            body["hitBreakpointIds"] = stop.breakpoints
         if stop.text:
             body["text"] = stop.text.splitlines()[0]
         thread = self._number(stop.thread.block, self._warp_of(stop.thread.thread)) \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.base.errors import CudarunError, InternalError, RequestError
+from cudarun.base.records import dataclass
 from cudarun.debugger import thread_values
 from cudarun.debugger.descriptions import birth_text, finding_text
 from cudarun.debugger.locations import Locations, Statement, place_of
@@ -39,6 +41,17 @@ _SNAPSHOT_SECONDS = 0.25  # of processor time
 _FORK_SHARE = 20  # a snapshot may take a twentieth of the time
 
 
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """What the launch stops for: an effect of the last instruction, or a breakpoint."""
+
+    reason: Reason
+    breakpoints: tuple[int, ...] = ()
+    changes: tuple[MemoryWrite, ...] = ()
+    text: str = ""
+    threads: int | None = None
+
+
 class LaunchAbandoned(BaseException):
     """The front end has ended: the launch is not to run."""
 
@@ -62,11 +75,11 @@ class DebuggedLaunch:
         self._marks: Mapping[Statement, Sequence[Breakpoint]] = {}
         self._conditions: dict[str, Expression] = {}
         self._catches: frozenset[str] = frozenset()
-        self._watched: dict[MemoryRange, tuple[Breakpoint, str]] = {}
+        self._watched: Mapping[MemoryRange, Sequence[Breakpoint]] = {}
         self._findings = 0
         self._exited = False
         self._last_hit: Stop | None = None
-        self._pending: tuple[Reason, dict[str, Any]] | None = None  # before the next instruction
+        self._pending: list[_Event] = []  # before the next instruction
         self._next_look = 0
         self._next_snapshot = 0.0
         self._before: dict[MemoryRange, bytes] = {}
@@ -110,7 +123,8 @@ class DebuggedLaunch:
 
     def finished(self, outcome: object) -> None:
         """Answer questions about the memory after the launch, until the process ends."""
-        self._state.run = self.observer.batch = self._pending = None
+        self._state.run = self.observer.batch = None
+        self._pending = []
         while True:
             stop = self._state.stop("ended")
             self._converse(self._last_hit if self._plan.records else stop, outcome)
@@ -120,7 +134,7 @@ class DebuggedLaunch:
         observer = self.observer
         self._state.run, self._state.index, self._state.launch = run, 0, run.frame.batch.launch
         # A snapshot has no stop of the last instruction, which belongs to the plan before.
-        if observer.position >= self._next_look and self._pending is None:
+        if observer.position >= self._next_look and not self._pending:
             self._look()
         plan = self._plan
         if self._exited or run.number in observer.marked or self._looks_everywhere:
@@ -137,14 +151,14 @@ class DebuggedLaunch:
             if plan.includes_end:
                 self._reach_pending()
             self._converse(self._last_hit if plan.records else self._state.stop("position"))
-        elif self._pending is not None:
-            self._reach_pending()
-        elif self._exited:
+        elif self._exited and not self._pending:
             self._exited = False
             self._state.select_active()
             self._reached("exit")
-        elif not (self._marks and self._at_breakpoint(run, index)):
-            self._step_to(run, index)
+        else:
+            self._reach_breakpoints(run, index)
+            if not self._reach_pending():
+                self._step_to(run, index)
         if observer.watches:
             self._before = {each: self._state.bytes_at(each) for each in observer.writes.ranges}
         if observer.nans is not None:
@@ -167,13 +181,13 @@ class DebuggedLaunch:
             self._findings, finding = observer.findings, observer.last_finding()
             last = finding.places[-1]
             self._state.thread = self._state.number(last.block, last.thread)
-            self._pending = "finding", {"text": finding_text(finding)}
+            self._pending.append(_Event("finding", text=finding_text(finding)))
         if observer.nans is not None:
             birth = run.follow_result(index)
             if birth is not None and "nan" in self._catches:
                 lane, self._state.thread = next(iter(birth.threads.items()))
                 text = "\n".join(birth_text(birth, lane))
-                self._pending = "nan", {"text": text, "threads": len(birth.threads)}
+                self._pending.append(_Event("nan", text=text, threads=len(birth.threads)))
 
     # --- stops -----------------------------------------------------------------------------------
 
@@ -182,12 +196,21 @@ class DebuggedLaunch:
         observer = self.observer
         return observer.watches or observer.nans is not None or "finding" in self._catches
 
-    def _reach_pending(self) -> None:
-        """Stop for what the last instruction did."""
-        if self._pending is not None:
-            reason, facts = self._pending
-            self._pending = None
-            self._reached(reason, **facts)
+    def _reach_pending(self) -> bool:
+        """Stop once for all pending events; return whether there were any."""
+        events, self._pending = self._pending, []
+        if not events:
+            return False
+        reasons = [each.reason for each in events if each.reason != "breakpoint"]
+        facts = {} if events[0].threads is None else {"threads": events[0].threads}
+        self._reached(
+            reasons[-1] if reasons else "breakpoint",
+            breakpoints=tuple(chain.from_iterable(each.breakpoints for each in events)),
+            changes=tuple(chain.from_iterable(each.changes for each in events)),
+            text="\n".join(each.text for each in events if each.text),
+            **facts,
+        )
+        return True
 
     def _reached(self, reason: Reason, **facts: Any) -> None:
         """Stop, or record the stop."""
@@ -198,10 +221,10 @@ class DebuggedLaunch:
         elif end is None or self._plan.includes_end or stop.position < end:
             self._last_hit = stop
 
-    def _at_breakpoint(self, run: BlockRun, index: int) -> bool:
-        """Stop at the breakpoints of a statement; return whether it has."""
+    def _reach_breakpoints(self, run: BlockRun, index: int) -> None:
+        """Let the launch stop at the breakpoints of a statement, if their conditions are true."""
         for each in self._marks.get((run.number, index), ()):
-            states = self._state.states()
+            states, text = self._state.states(), ""
             lanes = states.active
             if each.thread is not None:
                 lanes = lanes[lanes == states.lane(each.thread)]
@@ -209,14 +232,13 @@ class DebuggedLaunch:
                 try:
                     lanes = lanes[self._holds(each.condition, lanes)]
                 except CudarunError as error:
-                    self._state.select(lanes)
-                    self._reached("breakpoint", breakpoint=each.number, text=str(error))
-                    return True
+                    text = str(error)
             if len(lanes):
-                self._state.select(lanes)
-                self._reached("breakpoint", breakpoint=each.number, threads=len(lanes))
-                return True
-        return False
+                if not self._pending:
+                    self._state.select(lanes)
+                reason: Reason = "breakpoint" if each.number else "step"  # the end of ``until``
+                numbers = (each.number,) if each.number else ()
+                self._pending.append(_Event(reason, numbers, (), text, len(lanes)))
 
     def _holds(self, condition: str, lanes: Array) -> Array:
         parsed = self._conditions.get(condition)
@@ -225,24 +247,26 @@ class DebuggedLaunch:
         return thread_values.holds(parsed, self._state.values(lanes))
 
     def _written(self, run: BlockRun, index: int) -> None:
-        """Stop at the writes of watched elements by the current instruction."""
+        """Let the launch stop at the writes of watched elements by the current instruction."""
         states, writes = self._state.states(), self.observer.writes
-        found, writes.written = writes.written, []
-        for where in dict.fromkeys(each.range for each in found):
-            watchpoint, name = self._watched[where]
-            lane = next(each.lane for each in reversed(found) if each.range == where)
-            site = run.site(index)
-            assert site is not None, "a write is an instruction"
-            self._state.thread = states.number(lane)
-            change = MemoryWrite(
-                name,
-                Thread(*self.observer.place(states.launch, self._state.thread)),
-                place_of(site),
-                self.observer.position - 1,
-                self._state.element_text(name, self._before[where]),
-                self._state.element_text(name, self._state.bytes_at(where)),
-            )
-            self._pending = "watchpoint", {"breakpoint": watchpoint.number, "change": change}
+        lanes = {each.range: each.lane for each in writes.written}  # the last one of each
+        writes.written = []
+        site = run.site(index)
+        assert site is not None, "a write is an instruction"
+        self._state.thread = states.number(next(iter(lanes.values())))
+        for where, lane in lanes.items():
+            place = self.observer.place(states.launch, states.number(lane))
+            for watchpoint in self._watched[where]:
+                name = watchpoint.target
+                change = MemoryWrite(
+                    name,
+                    Thread(*place),
+                    place_of(site),
+                    self.observer.position - 1,
+                    self._state.element_text(name, self._before[where]),
+                    self._state.element_text(name, self._state.bytes_at(where)),
+                )
+                self._pending.append(_Event("watchpoint", (watchpoint.number,), (change,)))
 
     def _is_at(self, run: BlockRun, thread: int) -> bool:
         """Return whether a thread is among those that execute a block."""
@@ -265,20 +289,21 @@ class DebuggedLaunch:
         self._plan, self._last_hit, self._exited = plan, None, False
         self._state.thread = plan.thread
         marks: dict[Statement, list[Breakpoint]] = defaultdict(list)
-        catches, ranges = set(), {}
+        watched: dict[MemoryRange, list[Breakpoint]] = defaultdict(list)
+        catches = set()
         for each in plan.breakpoints:
             if each.kind == "catch":
                 catches.add(each.target)
             elif each.kind == "watch":
-                ranges[self._state.range_of(each.target)] = (each, each.target)
+                watched[self._state.range_of(each.target)].append(each)
             else:
                 for statement in self._resolved(each):
                     marks[statement].append(each)
-        self._marks, self._catches, self._watched = marks, frozenset(catches), ranges
+        self._marks, self._catches, self._watched = marks, frozenset(catches), watched
         observer.marked = frozenset(number for number, _ in marks)
-        observer.writes.ranges = tuple(ranges)
+        observer.writes.ranges = tuple(watched)
         observer.writes.written.clear()
-        observer.watches = bool(ranges)
+        observer.watches = bool(watched)
         observer.follow_nans(wanted=plan.follows_nans or "nan" in self._catches)
         self._findings = observer.findings
         self._stepping = None

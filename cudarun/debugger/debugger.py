@@ -223,9 +223,9 @@ class Debugger:
 
     def _at(self, reached: tuple[Stop, object]) -> Stop:
         self.last = self._seen(reached)
-        hit = self._breakpoints.get(self.last.breakpoint or 0)
-        if hit is not None and hit.once:
-            del self._breakpoints[hit.number]
+        for number in self.last.breakpoints:
+            if number in self._breakpoints and self._breakpoints[number].once:
+                del self._breakpoints[number]
         return self.last
 
     def _seen(self, reached: tuple[Stop, object]) -> Stop:
@@ -317,7 +317,7 @@ class Debugger:
         self._ask("check_breakpoint", watch)
         plan = Plan("continue", self._thread(), None, (watch,), records=True, includes_end=True)
         found = self._history.last_stop(plan, self.last.position)
-        return None if found is None else found.change
+        return None if found is None else found.changes[0]
 
     def origin(self, expression: str) -> NanOrigin:
         """Return where the NaN came from that a register or an element has."""

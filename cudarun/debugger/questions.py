@@ -163,6 +163,7 @@ def registers(state: StoppedState, names: Sequence[str]) -> tuple[Value, ...]:
     states, lane = state.selected()
     frame = states.frame(lane, state.level)
     types = states.registers(frame)
+    names = [name if name in types else f"%{name.removeprefix('%')}" for name in names]
     unknown = [name for name in names if name not in types]
     if unknown:
         raise RequestError(

@@ -70,8 +70,8 @@ class Stop:
     threads: int = 0
     # The lanes of the warp of the selected thread that are at this instruction.
     lanes: tuple[int, ...] = ()
-    breakpoint: int | None = None  # the number of the breakpoint or watchpoint
-    change: MemoryWrite | None = None  # the write that a watchpoint has stopped at
+    breakpoints: tuple[int, ...] = ()  # the numbers of watchpoints, and then of breakpoints
+    changes: tuple[MemoryWrite, ...] = ()  # the write that each watchpoint has stopped at
     # The report of a fault, a finding or a failed condition, and the values of a NaN.
     text: str = ""
     output: str = ""  # what the kernel has printed since the last stop

@@ -31,8 +31,6 @@ _LANES = 32
 _HELP = 36  # the column of descriptions
 _REASONS = {
     "start": "start of the launch",
-    "breakpoint": "breakpoint",
-    "watchpoint": "watchpoint",
     "exit": "the selected thread has exited",
     "finish": "returned",
     "pause": "paused",
@@ -84,15 +82,14 @@ def _stop(stop: Stop, line: SourceLine | None) -> Iterator[str]:
     what = _REASONS.get(stop.reason, "")
     if stop.reason == "start":
         what = f"{what} of {stop.kernel.partition('(')[0]}"
-    if stop.breakpoint is not None:
-        what = f"{what} {stop.breakpoint}"
-    if stop.change is not None:
-        yield f"{what}: {stop.change.name} = {stop.change.before} -> {stop.change.after}"
-        yield f"  written by {stop.change.thread}, {_place(stop.change.place)}"
-        what = ""
-    elif what and stop.exit_code is not None:
-        yield f"{what}, exit code {stop.exit_code}"
-    elif what:
+    if stop.exit_code is not None:
+        what = f"{what}, exit code {stop.exit_code}"
+    for number, change in zip(stop.breakpoints, stop.changes, strict=False):
+        yield f"watchpoint {number}: {change.name} = {change.before} -> {change.after}"
+        yield f"  written by {change.thread}, {_place(change.place)}"
+    if others := ", ".join(map(str, stop.breakpoints[len(stop.changes) :])):
+        yield f"breakpoint {others}"
+    if what:
         yield what
     yield from (f"  {each}" for each in stop.text.splitlines())
     if stop.thread is None or stop.place is None:

@@ -113,3 +113,22 @@ def test_a_shared_variable_without_debug_information() -> None:
     assert (whole["type"], whole["text"][:14]) == ("i32[64]", "{0, 1, 2, 3, 4")
     assert lanes["values"] == [str(lane + 1) for lane in range(32)]
     assert memory["text"] == "[0, 1, 2, 3]"
+
+
+def test_a_stop_has_all_breakpoints_and_watchpoints_that_it_is_for() -> None:
+    watches = ["watch y[3]", "watch y[5]", "watch y[5]"]
+    points = ["break bugs.cu:24", "tbreak bugs.cu:24 if threadIdx.x == 7", "break bugs.cu:24 if q"]
+    commands = [*points, "continue", "delete", *watches, "break bugs.cu:25", "continue", "rc"]
+    found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))
+    stops = [each["result"]["stop"] for each in found if each["kind"] == "StoppedAt"]
+    assert [each["breakpoints"] for each in stops] == [[1, 2, 3], [4, 5, 6, 7], []]
+    assert "unknown name 'q'" in stops[0]["text"]
+    assert [each["name"] for each in stops[1]["changes"]] == ["y[3]", "y[5]", "y[5]"]
+    assert [each["thread"]["thread"][0] for each in stops[1]["changes"]] == [3, 5, 5]
+    assert found[4]["result"] is None or found[4]["result"] == []
+
+
+def test_a_register_without_a_percent_sign_in_its_name() -> None:
+    commands = ["break norm", "continue", "finish", "registers"]
+    found = answers([*commands, "registers r1 %r1"], *launch_of("sequence", "y=i32[32]"))
+    assert [each["name"] for each in found[-1]["result"]] == ["%r1", "%r1"]

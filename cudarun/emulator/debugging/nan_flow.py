@@ -57,7 +57,7 @@ class NanBirth:
 
 
 class NanFlow(Detector):
-    """Follows NaNs through the statements that it is told of.
+    """Follows NaNs through statements that are executed one by one.
 
     Attributes:
         births: The births so far.

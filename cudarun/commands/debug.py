@@ -172,7 +172,7 @@ def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -
         workers = DeviceWorkers(pool, where, prefetch)
         program = _with_debug_information(_program(values, where))
         session = _Session(program, copies, workers, talk)
-        [answer] = workers.run(DebugJob(program, copies.path), meanwhile=session.run, last=True)
+        [answer] = workers.run(DebugJob(program, copies.address), meanwhile=session.run, last=True)
         if session.error is not None:
             raise session.error
         if session.debugger is None:

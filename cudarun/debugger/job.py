@@ -21,12 +21,12 @@ class DebugJob(LaunchJob):
 
     Args:
         program: The launch.
-        path: The path of the front end's socket.
+        address: The address of the front end's socket.
     """
 
-    def __init__(self, program: Program, path: str) -> None:
+    def __init__(self, program: Program, address: str) -> None:
         super().__init__(program)
-        self._path = path
+        self._address = address
 
     def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
         from cudarun.debugger.debugged_launch import DebuggedLaunch, LaunchAbandoned
@@ -34,7 +34,7 @@ class DebugJob(LaunchJob):
 
         start = self.session.driver.traits.start_debugger
         assert start is not None, "the command has refused other devices"
-        target = DebuggedLaunch(ParentConnection(self._path, 0), start)
+        target = DebuggedLaunch(ParentConnection(self._address, 0), start)
         self.session.on_launch = target.bind
         try:
             target.finished(self._outcome(libraries, device))

@@ -9,17 +9,14 @@ from __future__ import annotations
 import os
 import pickle
 import select
-import shutil
 import signal
 import socket
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from cudarun.base.errors import WorkerDied
-from cudarun.session.workers.service_messages import receive, send
+from cudarun.session.workers.service_messages import is_of_this_user, receive, send
 
 DIED = "a process of the debugger ended unexpectedly"
 _PATIENCE = 0.2  # seconds between looks at the worker
@@ -29,19 +26,21 @@ class ParentConnection:
     """The connection of a copy with the parent, in the copy.
 
     Args:
-        path: The path of the parent's socket.
+        address: The address of the parent's socket.
         introduction: The first message to the parent.
     """
 
-    def __init__(self, path: str, introduction: object) -> None:
-        self._path = path
+    def __init__(self, address: str, introduction: object) -> None:
+        self._address = address
         self._children: list[int] = []
         self._connect(introduction)
 
     def _connect(self, introduction: object) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         try:
-            self._socket.connect(self._path)
+            self._socket.connect(self._address)
+            if not is_of_this_user(self._socket):
+                os._exit(0)
             send(self._socket, (os.getpid(), introduction))
         except OSError:  # the parent has ended
             os._exit(0)
@@ -116,13 +115,15 @@ class Copy:
 
 
 class Copies:
-    """The parent's socket, to which copies connect; a context manager."""
+    """The parent's socket, to which copies connect; a context manager.
+
+    Its address is an abstract one, of which nothing remains however the parent ends.
+    """
 
     def __init__(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="cudarun-debug-")
-        self.path = str(Path(self._folder) / "socket")
+        self.address = f"\0cudarun-{os.urandom(16).hex()}"
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.bind(self.path)
+        self._socket.bind(self.address)
         self._socket.listen(64)
 
     def __enter__(self) -> Copies:
@@ -130,7 +131,6 @@ class Copies:
 
     def __exit__(self, *_: object) -> None:
         self._socket.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def accept(self, is_alive: Callable[[], bool] = lambda: True) -> Copy | None:
         """Return the next copy that connects; ``None`` if the worker ends before.
@@ -138,10 +138,20 @@ class Copies:
         Args:
             is_alive: Returns whether the worker runs.
         """
-        while not select.select([self._socket], [], [], _PATIENCE)[0]:
-            if not is_alive():
+        while True:
+            if select.select([self._socket], [], [], _PATIENCE)[0]:
+                if copy := self._connected():
+                    return copy
+            elif not is_alive():
                 return None
-        return Copy(self._socket.accept()[0])
+
+    def _connected(self) -> Copy | None:
+        """Return the copy that has connected; ``None`` if it is a process of another user."""
+        connection, _ = self._socket.accept()
+        if is_of_this_user(connection):
+            return Copy(connection)
+        connection.close()
+        return None
 
     def wait(self, copy: Copy, arrived: Callable[[Copy], object]) -> Any:
         """Return the next message of a copy; pass copies that connect meanwhile to a function.
@@ -151,7 +161,7 @@ class Copies:
         """
         while True:
             ready = select.select([self._socket.fileno(), copy.fileno()], [], [])[0]
-            if self._socket.fileno() in ready:
-                arrived(Copy(self._socket.accept()[0]))
+            if self._socket.fileno() in ready and (connected := self._connected()):
+                arrived(connected)
             if copy.fileno() in ready:
                 return copy.receive()

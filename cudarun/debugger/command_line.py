@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import RequestError
@@ -14,6 +14,8 @@ from cudarun.debugger.debugger import EVENTS, Debugger
 from cudarun.model.debug import CommandHelp, Stop, StoppedAt
 
 if TYPE_CHECKING:
+    from cudarun.debugger.plans import Motion
+
     Run = Callable[[Debugger, str], Any]
 
 _CONDITION = re.compile(r"\s+if\s+")
@@ -40,36 +42,24 @@ class DebuggerCommand:
     repeats: bool = False
 
 
-def _counted(move: str) -> Run:
-    """Return a motion that can be repeated: ``step 3``."""
-
-    def run(debugger: Debugger, text: str) -> Stop:
-        if text == "0":
-            raise RequestError("the count must be at least 1")
-        stop: Stop = getattr(debugger, move)(_number(text) if text else 1)
-        return stop
-
-    return run
-
-
-def _plain(method: str) -> Run:
+def _plain(method: Callable[[Debugger], Any]) -> Run:
     """Return a call without arguments."""
 
     def run(debugger: Debugger, text: str) -> Any:
         if text:
             raise RequestError(f"unexpected argument {text!r}")
-        return getattr(debugger, method)()
+        return method(debugger)
 
     return run
 
 
-def _with_text(method: str, what: str) -> Run:
+def _with_text(method: Run, what: str) -> Run:
     """Return a call with the rest of the line."""
 
     def run(debugger: Debugger, text: str) -> Any:
         if not text:
             raise RequestError(f"missing {what}")
-        return getattr(debugger, method)(text)
+        return method(debugger, text)
 
     return run
 
@@ -137,10 +127,6 @@ def _go_to(debugger: Debugger, text: str) -> Any:
     return debugger.go_to(_number(text))
 
 
-def _until(debugger: Debugger, text: str) -> Any:
-    return debugger.until(text)
-
-
 def _names(debugger: Debugger, text: str) -> Any:
     return [*debugger.names()]
 
@@ -178,7 +164,20 @@ def _command(
     return DebuggerCommand(CommandHelp(name, short, arguments, text), run, completes, repeats)
 
 
-_motion = partial(_command, repeats=True)
+def _motion(name: str, short: str, text: str, motion: Motion | None = None) -> DebuggerCommand:
+    """Return the command of a motion, which can be repeated: ``step 3``."""
+    plain = name.removeprefix("reverse-")
+    move = partial(Debugger.move, motion=motion or cast("Motion", plain), back=plain != name)
+    if plain in ("continue", "finish"):
+        return _command(name, short, "", text, _plain(move), repeats=True)
+
+    def run(debugger: Debugger, count: str) -> Stop:
+        if count == "0":
+            raise RequestError("the count must be at least 1")
+        return move(debugger, count=_number(count) if count else 1)
+
+    return _command(name, short, "[COUNT]", text, run, repeats=True)
+
 
 COMMANDS: tuple[DebuggerCommand, ...] = (
     _command("break", "b", "LOCATION [if CONDITION]",
@@ -186,47 +185,39 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
     _command("tbreak", "tb", "LOCATION [if CONDITION]", "Stop there once.",
              partial(_break, once=True), Debugger.locations),
     _command("watch", "w", "ELEMENT", "Stop after a write of an element, as in y[17].",
-             _with_text("watch", "ELEMENT"), Debugger.names),
+             _with_text(Debugger.watch, "ELEMENT"), Debugger.names),
     _command("catch", "ca", "EVENT", "Stop at an event: fault, finding (with --detect) or nan.",
-             _with_text("catch", "EVENT"), lambda debugger: EVENTS),
+             _with_text(Debugger.catch, "EVENT"), lambda debugger: EVENTS),
     _command("breakpoints", "bl", "", "List the breakpoints.",
              lambda debugger, text: debugger.breakpoints),
     _command("delete", "d", "[NUMBER]", "Delete a breakpoint, or all.", _delete),
-    _motion("continue", "c", "", "Run to the next stop.", _plain("resume")),
+    _motion("continue", "c", "Run to the next stop."),
     _command("run", "r", "", "Run from the start to the next stop.",
-             lambda debugger, text: (debugger.go_to(0), debugger.resume())[1]),
-    _motion("step", "s", "[COUNT]", "Run the thread to another line, into functions.",
-            _counted("step")),
-    _motion("next", "n", "[COUNT]", "Run the thread to another line, over functions.",
-            _counted("next")),
-    _motion("stepi", "si", "[COUNT]", "Run the thread to its next PTX instruction.",
-            _counted("step_instruction")),
-    _motion("finish", "f", "", "Run until the function returns.", _plain("finish")),
-    _motion("until", "u", "[LOCATION]", "Run the thread to a location, or to a later line.",
-            _until, Debugger.locations),
-    _motion("reverse-continue", "rc", "", "Go back to the last stop, or to the start.",
-            _plain("reverse_resume")),
-    _motion("reverse-step", "rs", "[COUNT]", "Go back to the line before, into functions.",
-            _counted("reverse_step")),
-    _motion("reverse-next", "rn", "[COUNT]", "Go back to the line before, over functions.",
-            _counted("reverse_next")),
-    _motion("reverse-stepi", "rsi", "[COUNT]", "Go back to the instruction before.",
-            _counted("reverse_step_instruction")),
-    _motion("reverse-finish", "rf", "", "Go back to the call of the function.",
-            _plain("reverse_finish")),
+             lambda debugger, text: (debugger.go_to(0), debugger.move())[1]),
+    _motion("step", "s", "Run the thread to another line, into functions."),
+    _motion("next", "n", "Run the thread to another line, over functions."),
+    _motion("stepi", "si", "Run the thread to its next PTX instruction.", "instruction"),
+    _motion("finish", "f", "Run until the function returns."),
+    _command("until", "u", "[LOCATION]", "Run the thread to a location, or to a later line.",
+             Debugger.until, Debugger.locations, repeats=True),
+    _motion("reverse-continue", "rc", "Go back to the last stop, or to the start."),
+    _motion("reverse-step", "rs", "Go back to the line before, into functions."),
+    _motion("reverse-next", "rn", "Go back to the line before, over functions."),
+    _motion("reverse-stepi", "rsi", "Go back to the instruction before.", "instruction"),
+    _motion("reverse-finish", "rf", "Go back to the call of the function."),
     _command("goto", "g", "POSITION", "Go to a position, forwards or back.", _go_to),
     _command("thread", "t", "[BLOCK:]THREAD", "Select a thread, as in 17 or 2,0,0:17,0,0.",
              _thread),
     _command("warp", "wa", "NUMBER", "Select a warp of the block.", _warp),
     _command("block", "bk", "BLOCK", "Select the first thread of a block.", _block),
-    _command("where", "bt", "", "Show the calls of the thread.", _plain("frames")),
+    _command("where", "bt", "", "Show the calls of the thread.", _plain(Debugger.frames)),
     _command("frame", "fr", "[LEVEL]", "Select a call; 0 is the innermost.", _frame),
     _command("warps", "ws", "", "Show where the warps are, and what they wait for.",
-             _plain("warps")),
+             _plain(Debugger.warps)),
     _command("print", "p", "EXPRESSION", "Print a value of the thread.",
-             _with_text("evaluate", "EXPRESSION"), Debugger.names),
+             _with_text(Debugger.evaluate, "EXPRESSION"), Debugger.names),
     _command("lanes", "x", "EXPRESSION", "Print a value across the lanes of the warp.",
-             _with_text("lanes", "EXPRESSION"), Debugger.names),
+             _with_text(Debugger.lanes, "EXPRESSION"), Debugger.names),
     _command("memory", "m", "WHERE TYPE", "Print memory: a shared variable or [SPACE:]ADDRESS, as "
              "in part f32[8] or local:%rd1 u32.", _memory, Debugger.names),
     _command("registers", "i", "[NAME]...", "Print registers of the thread.", _registers),
@@ -234,9 +225,9 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
     _command("list", "l", "[ptx]", "Show the source around the current line, or the PTX.",
              _list),
     _command("writer", "wr", "ELEMENT", "Show the last write of an element.",
-             _with_text("writer", "ELEMENT"), Debugger.names),
+             _with_text(Debugger.writer, "ELEMENT"), Debugger.names),
     _command("origin", "o", "EXPRESSION", "Show where a NaN came from.",
-             _with_text("origin", "EXPRESSION"), Debugger.names),
+             _with_text(Debugger.origin, "EXPRESSION"), Debugger.names),
     _command("help", "h", "[COMMAND]", "Show the commands, or one.", _help,
              lambda debugger: [each.help.name for each in COMMANDS]),
     _command("quit", "q", "", "End the launch and the debugger.", _quit),

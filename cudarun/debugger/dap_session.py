@@ -19,6 +19,7 @@ from cudarun.debugger.dap_breakpoints import DapBreakpoints, instruction_line, l
 from cudarun.debugger.dap_connection import DapConnection, Request
 from cudarun.debugger.dap_variables import DapVariables, numbered
 from cudarun.debugger.debugger import EVENTS, Debugger
+from cudarun.debugger.plans import Motion
 from cudarun.model.debug import CodePlace, Stop, StoppedAt, Triple, Warp
 
 _CAPABILITIES = (
@@ -39,7 +40,7 @@ _WARP = 32
 _PATIENCE = 0.005  # seconds
 
 
-Motion = Callable[[], Stop]
+Run = Callable[[], Stop]
 """A function that runs the launch up to a stop."""
 
 
@@ -121,7 +122,7 @@ class DapSession:
                 if motion is not None:
                     self._move(motion)
 
-    def _handle(self, request: Request) -> Motion | None:
+    def _handle(self, request: Request) -> Run | None:
         """Answer a request; return the motion that it asks for."""
         command = request["command"]
         handler = self._HANDLERS.get(command)
@@ -155,7 +156,7 @@ class DapSession:
                 self._debugger.pause()
             time.sleep(_PATIENCE)
 
-    def _move(self, motion: Motion) -> None:
+    def _move(self, motion: Run) -> None:
         """Run the launch, answer the requests that interrupt it, and report its stop.
 
         A motion that interrupts it takes its place.
@@ -172,7 +173,7 @@ class DapSession:
                 self._is_running = False
             if stop.reason != "pause":
                 break
-            motion = self._debugger.resume
+            motion = self._debugger.move
             while self._connection.has_request and not self._wants_pause:
                 motion = self._handle(self._connection.next()) or motion
                 if self._has_stopped:
@@ -206,20 +207,21 @@ class DapSession:
     def _begin(self, arguments: Request) -> object:
         if self._launch_arguments.get("stopOnEntry"):
             return lambda: self._debugger.last
-        return self._debugger.resume
+        return self._debugger.move
 
-    def _motion(self, arguments: Request, line: str, instruction: str) -> object:
+    def _motion(self, arguments: Request, by: Motion, *, back: bool = False) -> object:
         """Return the motion of a warp by lines, or by instructions of the PTX."""
         self._enter_warp(arguments["threadId"])
-        is_instruction = arguments.get("granularity") == "instruction"
-        return getattr(self._debugger, instruction if is_instruction else line)
+        if by != "finish" and arguments.get("granularity") == "instruction":
+            by = "instruction"
+        return partial(self._debugger.move, by, back=back)
 
-    def _resumed(self, arguments: Request, name: str) -> object:
-        return getattr(self._debugger, name)
+    def _resumed(self, arguments: Request, *, back: bool = False) -> object:
+        return partial(self._debugger.move, back=back)
 
     def _restart(self, arguments: Request) -> object:
         self._debugger.go_to(0)
-        return self._debugger.resume
+        return self._debugger.move
 
     def _pause(self, arguments: Request) -> object:
         self._wants_pause = True
@@ -380,12 +382,12 @@ class DapSession:
         "evaluate": _evaluate,
         "completions": _completions,
         "exceptionInfo": _exception,
-        "continue": partial(_resumed, name="resume"),
-        "reverseContinue": partial(_resumed, name="reverse_resume"),
-        "next": partial(_motion, line="next", instruction="step_instruction"),
-        "stepIn": partial(_motion, line="step", instruction="step_instruction"),
-        "stepOut": partial(_motion, line="finish", instruction="finish"),
-        "stepBack": partial(_motion, line="reverse_next", instruction="reverse_step_instruction"),
+        "continue": _resumed,
+        "reverseContinue": partial(_resumed, back=True),
+        "next": partial(_motion, by="next"),
+        "stepIn": partial(_motion, by="step"),
+        "stepOut": partial(_motion, by="finish"),
+        "stepBack": partial(_motion, by="next", back=True),
         "restart": _restart,
         "pause": _pause,
         "disassemble": _disassemble,

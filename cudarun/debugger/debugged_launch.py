@@ -43,7 +43,7 @@ _FORK_SHARE = 20  # a snapshot may take a twentieth of the time
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """What the launch stops for: an effect of the last instruction, or a breakpoint."""
+    """A reason to stop: an effect of the last instruction, or a breakpoint."""
 
     reason: Reason
     breakpoints: tuple[int, ...] = ()

@@ -126,27 +126,25 @@ class Debugger:
 
     # --- motion ----------------------------------------------------------------------------------
 
-    def resume(self) -> Stop:
-        """Run to the next stop (``continue``)."""
-        return self._run("continue")
+    def move(self, motion: Motion = "continue", count: int = 1, *, back: bool = False) -> Stop:
+        """Run to the next stop, or go back to the last one before.
 
-    def step(self, count: int = 1) -> Stop:
-        """Run the selected thread to another source line, into functions."""
-        return self._repeat(lambda: self._run("step"), count)
-
-    def step_instruction(self, count: int = 1) -> Stop:
-        """Run the selected thread to its next PTX instruction."""
-        return self._repeat(lambda: self._run("instruction"), count)
-
-    def next(self, count: int = 1) -> Stop:
-        """Run the selected thread to another source line, over functions."""
-        return self._repeat(lambda: self._run("next"), count)
-
-    def finish(self) -> Stop:
-        """Run until the function of the selected thread returns."""
-        if len(self.frames()) < 2:
+        Args:
+            motion: What the selected thread does, if no breakpoint stops it; ``continue`` runs to
+                a breakpoint or to the end.
+            count: How often it does so.
+            back: Go back: to the start of the line before, to the instruction that the thread
+                executed before, to the call of the function, or to a breakpoint or the start.
+        """
+        if motion == "finish" and len(self.frames()) < 2:
             raise RequestError("the selected thread is in the kernel, which no function called")
-        return self._run("finish")
+        go = self._back if back else self._run
+        stop = go(motion)
+        for _ in range(count - 1):
+            if stop.reason != "step":
+                break
+            stop = go(motion)
+        return stop
 
     def until(self, location: str = "") -> Stop:
         """Run the selected thread to a location, or to a later line."""
@@ -155,28 +153,6 @@ class Debugger:
         wanted = replace(self._location(location), thread=self._thread())
         self._ask("check_breakpoint", wanted)
         return self._run("continue", [wanted])
-
-    def reverse_step(self, count: int = 1) -> Stop:
-        """Go back to the start of the line before."""
-        return self._repeat(lambda: self._back("step"), count)
-
-    def reverse_next(self, count: int = 1) -> Stop:
-        """Go back to the start of the line before, over functions."""
-        return self._repeat(lambda: self._back("next"), count)
-
-    def reverse_step_instruction(self, count: int = 1) -> Stop:
-        """Go back to the instruction that the selected thread executed before."""
-        return self._repeat(lambda: self._back("instruction"), count)
-
-    def reverse_finish(self) -> Stop:
-        """Go back to the call of the function."""
-        if len(self.frames()) < 2:
-            raise RequestError("the selected thread is in the kernel, which no function called")
-        return self._back("finish")
-
-    def reverse_resume(self) -> Stop:
-        """Go back to the last stop before this one, or to the start (``reverse-continue``)."""
-        return self._back("continue")
 
     def go_to(self, position: int) -> Stop:
         """Go to a position, forwards or back."""
@@ -199,7 +175,9 @@ class Debugger:
         """Go to the last stop before this one, by running the launch again."""
         at_end = self.last.thread is None
         depth = None if motion == "continue" or at_end else len(self.frames()) - 1
-        found = self._history.last_stop(self._plan_back(motion, depth), self.last.position)
+        breakpoints = tuple(self._breakpoints.values()) if motion == "continue" else ()
+        plan = Plan(motion, self._thread(), depth, breakpoints, records=True)
+        found = self._history.last_stop(plan, self.last.position)
         if found is None:
             return self._at(self._history.go_to(0, None))
         stop, outcome = self._history.go_to(found.position, self._number_of(found.thread))
@@ -207,19 +185,6 @@ class Debugger:
             reason: Reason = "step" if motion == "finish" else found.reason
             stop = replace(found, reason=reason, output="")
         return self._at((stop, outcome))
-
-    def _plan_back(self, motion: Motion, depth: int | None) -> Plan:
-        breakpoints = self._breakpoints.values() if motion == "continue" else ()
-        return Plan(motion, self._thread(), depth, tuple(breakpoints), records=True)
-
-    def _repeat(self, move: Callable[[], Stop], count: int) -> Stop:
-        """Repeat a motion, up to another stop than its own."""
-        stop = move()
-        for _ in range(count - 1):
-            if stop.reason != "step":
-                break
-            stop = move()
-        return stop
 
     def _at(self, reached: tuple[Stop, object]) -> Stop:
         self.last = self._seen(reached)

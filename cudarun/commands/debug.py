@@ -42,20 +42,10 @@ _LEFT_OUT = frozenset(
     {
         *("sanitize", "dry_run", "filter_text", "listed", "fail_fast", "budget", "candidates"),
         *("best", "junit", "output_format", "confine", "write_spec", "together", "timeout"),
-        *(
-            "trace",
-            "devices",
-            "engine",
-            "cpu_threads",
-            "repeat",
-            "warmup",
-            "input_sets",
-            "hot",
-            "nbytes",
-            "flops",
-        ),
-        *("profile", "graph", "seeds", "schedule", "schedules", "stateless", "reference"),
-        *("prove", "stats", "gpus", "saves", "force", "as_json", "quiet", "times_shown"),
+        *("trace", "devices", "engine", "cpu_threads", "repeat", "warmup", "input_sets", "hot"),
+        *("nbytes", "flops", "profile", "graph", "seeds", "schedule", "schedules", "stateless"),
+        *("reference", "prove", "stats", "gpus", "saves", "force", "as_json", "quiet"),
+        "times_shown",
     }
 )
 

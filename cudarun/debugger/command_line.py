@@ -86,16 +86,7 @@ def _thread(debugger: Debugger, text: str) -> Any:
 
 
 def _warp(debugger: Debugger, text: str) -> Any:
-    stop = debugger.last
-    if stop.thread is None:
-        raise RequestError("no thread is running", hint="run to a breakpoint first")
-    wanted = _number(text)
-    for warp in debugger.warps():
-        if warp.block == stop.thread.block and warp.warp == wanted:
-            lane = min(lane for group in warp.groups for lane in group.lanes
-                       if group.state != "exited")  # fmt: skip
-            return debugger.select_linear(32 * wanted + lane)
-    raise RequestError(f"warp {wanted} of the block is not running")
+    return debugger.select_warp(_number(text))
 
 
 def _block(debugger: Debugger, text: str) -> Any:

@@ -256,14 +256,8 @@ class DapSession:
         if thread is None:
             return
         block, warp = numbered(self._warps, number, "thread")
-        if (thread.block, self._warp_of(thread.thread)) == (block, warp):
-            return
-        for found in self._debugger.warps():
-            if (found.block, found.warp) == (block, warp):
-                lane = next(each.lanes[0] for each in found.groups if each.state != "exited")
-                self._debugger.select_linear(_WARP * warp + lane, block)
-                return
-        raise RequestError(f"warp {warp} of block {block} is not running")
+        if (thread.block, self._warp_of(thread.thread)) != (block, warp):
+            self._debugger.select_warp(warp, block)
 
     def _warp_of(self, thread: Sequence[int]) -> int:
         return self._debugger.linear(thread) // _WARP

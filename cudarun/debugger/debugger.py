@@ -221,9 +221,9 @@ class Debugger:
         number: int = self._ask("linear", thread)
         return number
 
-    def select_linear(self, thread: int, block: Sequence[int] | None = None) -> Stop:
-        """Select a thread by its number in its block, by default that of the selected one."""
-        return self._at((self._ask("select_linear", thread, block), None))
+    def select_warp(self, warp: int, block: Sequence[int] | None = None) -> Stop:
+        """Select a warp, by default of the block of the selected thread."""
+        return self._at((self._ask("select_warp", warp, block), None))
 
     def frames(self) -> Sequence[StackFrame]:
         """Return the calls of the selected thread, the innermost first (``where``)."""

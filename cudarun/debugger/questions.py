@@ -54,11 +54,19 @@ def select_thread(state: StoppedState, block: Sequence[int] | None, thread: Sequ
     return _select_number(state, state.number(block, thread))
 
 
-def select_linear(state: StoppedState, thread: int, block: Sequence[int] | None = None) -> Stop:
-    """Select a thread by its number in its block, by default that of the selected one."""
-    threads = state.states().launch.block_threads
+def select_warp(state: StoppedState, warp: int, block: Sequence[int] | None = None) -> Stop:
+    """Select the first thread of a warp that has not exited."""
+    states = state.states()
+    threads = states.launch.block_threads
     first = state.thread // threads * threads if block is None else state.number(block, ())
-    return _select_number(state, first + thread)
+    lane = states.lane(first)
+    alive = states.batch.alive[lane : lane + threads] if lane is not None else np.empty(0)
+    left = np.flatnonzero(alive[WARP * warp : WARP * (warp + 1)])
+    if not len(left):
+        raise RequestError(
+            f"warp {warp} of the block is not running", hint="'warps' lists those that are"
+        )
+    return _select_number(state, first + WARP * warp + int(left[0]))
 
 
 def _select_number(state: StoppedState, number: int) -> Stop:
@@ -274,7 +282,7 @@ QUESTIONS: Mapping[str, Callable[..., object]] = {
     **{
         answer.__name__: answer
         for answer in (
-            *(check_breakpoint, select_thread, select_linear, frames, select_frame, warps),
+            *(check_breakpoint, select_thread, select_warp, frames, select_frame, warps),
             *(variables, parts, linear, memory),
             *(evaluate, lanes, registers, check_nan, origin, ptx, known_names, known_locations),
         )

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.base.errors import CudarunError, InternalError, RequestError
@@ -141,7 +139,7 @@ class DebuggedLaunch:
             return True
         if plan.end is not None and plan.end < observer.position + run.statements:
             return True
-        return self._stepping is not None and self._is_at(run, self._state.thread)
+        return self._stepping is not None and self._is_at_thread
 
     def before(self, run: BlockRun, index: int) -> None:
         """See `Controller`."""
@@ -167,7 +165,7 @@ class DebuggedLaunch:
     def _step_to(self, run: BlockRun, index: int) -> None:
         """Stop where the motion of the selected thread ends."""
         stepping = self._stepping
-        if stepping is None or not self._is_at(run, self._state.thread):
+        if stepping is None or not self._is_at_thread:
             return
         if stepping.stops_at(run, index):
             self._reached("finish" if self._plan.motion == "finish" else "step")
@@ -195,6 +193,11 @@ class DebuggedLaunch:
     def _looks_everywhere(self) -> bool:
         observer = self.observer
         return observer.watches or observer.nans is not None or "finding" in self._catches
+
+    @property
+    def _is_at_thread(self) -> bool:
+        """True if the selected thread is among those that are active."""
+        return self.observer.states(None).is_active(self._state.thread)
 
     def _reach_pending(self) -> bool:
         """Stop once for all pending events; return whether there were any."""
@@ -267,19 +270,6 @@ class DebuggedLaunch:
                     self._state.element_text(name, self._state.bytes_at(where)),
                 )
                 self._pending.append(_Event("watchpoint", (watchpoint.number,), (change,)))
-
-    def _is_at(self, run: BlockRun, thread: int) -> bool:
-        """Return whether a thread is among those that execute a block."""
-        states = self.observer.states(None)
-        lane = states.lane(thread)
-        active = run.frame.batch.active
-        if lane is None or active is None:
-            return False
-        lanes = active.lanes
-        if isinstance(lanes, slice):
-            return bool(lanes.start <= lane < lanes.stop)
-        position = int(np.searchsorted(lanes, lane))
-        return position < len(lanes) and int(lanes[position]) == lane
 
     # --- plans -----------------------------------------------------------------------------------
 

@@ -209,7 +209,8 @@ def linear_number(place: Sequence[int], extent: Sequence[int], what: str) -> int
     """
     padded = [*place, *[0] * (3 - len(place))]
     if any(not 0 <= each < size for each, size in zip(padded, extent, strict=True)):
+        wanted = ", ".join(map(str, place))
         limits = ", ".join(str(size - 1) for size in extent)
-        raise RequestError(f"no {what} {tuple(place)}: the last one is ({limits})")
+        raise RequestError(f"no {what} ({wanted}): the last one is ({limits})")
     x, y, z = padded
     return x + extent[0] * (y + extent[1] * z)

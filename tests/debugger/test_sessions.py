@@ -138,6 +138,12 @@ def test_a_register_without_a_percent_sign_in_its_name() -> None:
     assert {*chosen} <= {*listed}
 
 
+def test_a_thread_outside_of_the_block() -> None:
+    commands = ["break deviations", "continue", "thread 99"]
+    found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))
+    assert found[-1]["error"]["message"] == "no thread (99): the last one is (31, 0, 0)"
+
+
 def test_a_debugger_that_is_killed_leaves_no_file(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "cudarun", "debug", *launch_of("sequence", "y=i32[32]")]
     environment = {**os.environ, "PYTHONPATH": PYTHON_PATH, "TMPDIR": str(tmp_path)}

@@ -81,6 +81,11 @@ class ThreadStates:
         active = self.batch.active
         return np.empty(0, np.intp) if active is None else lane_sets.indices(active.lanes)
 
+    def is_active(self, number: int) -> bool:
+        """Return whether a thread, by its number in the grid, is in an active lane."""
+        lane, active = self.lane(number), self.batch.active
+        return lane is not None and active is not None and lane_sets.contains(active.lanes, lane)
+
     def groups(self) -> Iterator[LaneGroup]:
         """Yield all lanes by their states."""
         batch = self.batch
@@ -125,7 +130,7 @@ class ThreadStates:
 
     def group_of(self, lane: int) -> LaneGroup:
         """Return the group of a lane."""
-        return next(each for each in self.groups() if _contains(each.lanes, lane))
+        return next(each for each in self.groups() if lane_sets.contains(each.lanes, lane))
 
     def calls(self, lane: int) -> list[tuple[FunctionCode, Site | None]]:
         """Return the functions that a lane is in, the innermost first, and where."""
@@ -273,9 +278,3 @@ def _most_used(types: Counter[Type], declared: Type) -> Type | None:
         and used.dtype.itemsize == declared.dtype.itemsize
     ]  # fmt: skip
     return max(fitting)[2] if fitting else None
-
-
-def _contains(lanes: Lanes, lane: int) -> bool:
-    if isinstance(lanes, slice):
-        return bool(lanes.start <= lane < lanes.stop)
-    return bool(np.isin(lane, lanes))

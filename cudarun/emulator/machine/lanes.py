@@ -29,6 +29,14 @@ def last(lanes: Lanes) -> int:
     return int(lanes.stop - 1 if isinstance(lanes, slice) else lanes[-1])
 
 
+def contains(lanes: Lanes, lane: int) -> bool:
+    """Return whether a lane is among some."""
+    if isinstance(lanes, slice):
+        return bool(lanes.start <= lane < lanes.stop)
+    position = int(np.searchsorted(lanes, lane))
+    return position < len(lanes) and int(lanes[position]) == lane
+
+
 def indices(lanes: Lanes) -> Indices:
     """Return the lanes as an array."""
     if isinstance(lanes, slice):

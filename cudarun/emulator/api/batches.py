@@ -10,7 +10,7 @@ from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.addressing import managed, prefetched
 from cudarun.emulator.api.boxes import submit_box
-from cudarun.emulator.api.calls import enqueue
+from cudarun.emulator.api.calls import enqueue, generated
 from cudarun.emulator.api.copies import copy_in_stream
 from cudarun.emulator.api.handles import StreamHandle, array_of
 from cudarun.emulator.host.handles import Handle
@@ -62,41 +62,9 @@ def cuMemcpy3DBatchAsync(
         raise Refusal("INVALID_VALUE", "flags must be 0, numOps must not")
     waits = _wait_after(int(enum_field(each, "srcAccessOrder")) for each in opList[:numOps])
     for each in opList[:numOps]:
-        submit_box(hStream, _box(each))
+        submit_box(_box(each), hStream)
     if waits:
         process.finish(hStream)
-
-
-@enqueue()
-def cuMemPrefetchBatchAsync(
-    dptrs: Sequence[Handle],
-    sizes: Sequence[int],
-    count: int,
-    prefetchLocs: Sequence[Any],
-    prefetchLocIdxs: Sequence[int],
-    numPrefetchLocs: int,
-    flags: int,
-    hStream: StreamHandle,
-) -> None:
-    """Prefetch several ranges of managed memory; no effect here, but noted."""
-    _check_ranges(dptrs, count, sizes, flags, hStream)
-    _prefetch(dptrs, sizes, _per_item(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count))
-
-
-@enqueue()
-def cuMemDiscardAndPrefetchBatchAsync(
-    dptrs: Sequence[Handle],
-    sizes: Sequence[int],
-    count: int,
-    prefetchLocs: Sequence[Any],
-    prefetchLocIdxs: Sequence[int],
-    numPrefetchLocs: int,
-    flags: int,
-    hStream: StreamHandle,
-) -> None:
-    """`cuMemDiscardBatchAsync`, and then `cuMemPrefetchBatchAsync`."""
-    _check_ranges(dptrs, count, sizes, flags, hStream)
-    _prefetch(dptrs, sizes, _per_item(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count))
 
 
 @enqueue()
@@ -105,6 +73,36 @@ def cuMemDiscardBatchAsync(
 ) -> None:
     """Declare that the contents of managed memory are not needed; no effect here."""
     _check_ranges(dptrs, count, sizes, flags, hStream)
+
+
+def _prefetch(
+    addresses: Sequence[Handle],
+    sizes: Sequence[int],
+    count: int,
+    places: Sequence[Any],
+    firsts: Sequence[int],
+    number: int,
+    flags: int,
+    stream: Stream,
+) -> None:
+    _check_ranges(addresses, count, sizes, flags, stream)
+    given = _per_item(places, firsts, number, count)
+    for address, size, place in zip(addresses, sizes, given, strict=False):
+        prefetched(address, int(size), place)
+
+
+_PREFETCH = {
+    **dict.fromkeys(("dptrs", "sizes"), "Any"),
+    "count": "int",
+    **dict.fromkeys(("prefetchLocs", "prefetchLocIdxs"), "Any"),
+    **dict.fromkeys(("numPrefetchLocs", "flags"), "int"),
+    "hStream": StreamHandle,
+}
+for _name, _text in (
+    ("Prefetch", "Prefetch several ranges of managed memory; no effect here, but noted."),
+    ("DiscardAndPrefetch", "`cuMemDiscardBatchAsync`, and then `cuMemPrefetchBatchAsync`."),
+):
+    enqueue()(generated(__name__, f"cuMem{_name}BatchAsync", _PREFETCH, _text, _prefetch))
 
 
 def _check_ranges(
@@ -116,11 +114,6 @@ def _check_ranges(
         raise Refusal("INVALID_VALUE", "flags must be 0, the number of ranges must not")
     for address, size in zip(addresses[:count], sizes, strict=False):
         managed(address, int(size))
-
-
-def _prefetch(addresses: Sequence[Handle], sizes: Sequence[int], places: Sequence[Any]) -> None:
-    for address, size, place in zip(addresses, sizes, places, strict=False):
-        prefetched(address, int(size), place)
 
 
 def _check_stream(stream: Stream) -> None:

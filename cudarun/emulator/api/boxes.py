@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUmemorytype
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import MEMORY, copy_operation, is_pageable
 from cudarun.emulator.api.handles import StreamHandle, array_of
 from cudarun.emulator.host.addresses import Bytes, RemoteBytes, move, strided
@@ -28,56 +28,43 @@ _MEMORY = {
     CUmemorytype.CU_MEMORYTYPE_UNIFIED: ("Device", "memory"),
 }
 _WIDEST_PITCH = attribute_value("MAX_PITCH")
+_SIDES = "from or to memory of the host or a device, or a CUDA array"
+
+Structure: TypeAlias = CUDA_MEMCPY2D | CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER
 
 
 # --- calls ---------------------------------------------------------------------------------------
 
 
-@call(waits=Wait.BLOCKING, needs_context=True)
-def cuMemcpy2D(pCopy: CUDA_MEMCPY2D) -> None:
-    """Copy a rectangle from or to memory of the host or a device, or a CUDA array."""
-    _copy(_rectangle(pCopy))
+def _copy_now(given: Structure) -> None:
+    _copy(_described(given))
+
+
+def submit_box(given: Structure, stream: Stream) -> None:
+    """Copy a rectangle or a box in a stream; `Refusal` if the structure is invalid."""
+    copy = _described(given)
+    sides = (_side(copy, each, to_write=False) for each in ("src", "dst"))
+    process.submit(stream, _operation(copy), waits=is_pageable(*sides))
+
+
+_types: dict[str, Any]
+for _name, _type, _text in (
+    ("2D", CUDA_MEMCPY2D, f"Copy a rectangle {_SIDES}"),
+    ("3D", CUDA_MEMCPY3D, f"Copy a box {_SIDES}"),
+    ("3DPeer", CUDA_MEMCPY3D_PEER, "Copy a box between devices"),
+):
+    _name, _types = f"cuMemcpy{_name}", {"pCopy": _type}
+    call(waits=Wait.BLOCKING, needs_context=True)(
+        generated(__name__, _name, _types, f"{_text}.", _copy_now)
+    )
+    _name, _types = f"{_name}Async", {**_types, "hStream": StreamHandle}
+    enqueue()(generated(__name__, _name, _types, f"{_text}, in a stream.", submit_box))
 
 
 @call(waits=Wait.BLOCKING, needs_context=True)
 def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
     """`cuMemcpy2D` without restrictions on the pitches."""
-    _copy(_rectangle(pCopy))
-
-
-@enqueue()
-def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: StreamHandle) -> None:
-    """Copy a rectangle, in a stream."""
-    _submit(hStream, _rectangle(pCopy))
-
-
-@call(waits=Wait.BLOCKING, needs_context=True)
-def cuMemcpy3D(pCopy: CUDA_MEMCPY3D) -> None:
-    """Copy a box from or to memory of the host or a device, or a CUDA array."""
-    _copy(_box(pCopy))
-
-
-@enqueue()
-def cuMemcpy3DAsync(pCopy: CUDA_MEMCPY3D, hStream: StreamHandle) -> None:
-    """Copy a box, in a stream."""
-    submit_box(hStream, pCopy)
-
-
-@call(waits=Wait.BLOCKING, needs_context=True)
-def cuMemcpy3DPeer(pCopy: CUDA_MEMCPY3D_PEER) -> None:
-    """Copy a box between devices."""
-    _copy(_box(pCopy))
-
-
-@enqueue()
-def cuMemcpy3DPeerAsync(pCopy: CUDA_MEMCPY3D_PEER, hStream: StreamHandle) -> None:
-    """Copy a box between devices, in a stream."""
-    submit_box(hStream, pCopy)
-
-
-def submit_box(stream: Stream, copy: CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER) -> None:
-    """Copy a box in a stream; `Refusal` if the structure is invalid."""
-    _submit(stream, _box(copy))
+    _copy_now(pCopy)
 
 
 def box_operation(copy: CUDA_MEMCPY3D) -> Operation:
@@ -86,12 +73,7 @@ def box_operation(copy: CUDA_MEMCPY3D) -> Operation:
     Raises:
         Refusal: The structure is invalid.
     """
-    return _operation(_box(copy))
-
-
-def _submit(stream: Stream, copy: _Copy) -> None:
-    sides = (_side(copy, each, to_write=False) for each in ("src", "dst"))
-    process.submit(stream, _operation(copy), waits=is_pageable(*sides))
+    return _operation(_described(copy))
 
 
 def _operation(copy: _Copy) -> Operation:
@@ -121,12 +103,10 @@ class _Copy:
         return _Copy(copied(self.structure), self.shape, self.has_slices)
 
 
-def _rectangle(copy: CUDA_MEMCPY2D) -> _Copy:
-    return _Copy(copy, (1, copy.Height, copy.WidthInBytes), has_slices=False)
-
-
-def _box(copy: CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER) -> _Copy:
-    return _Copy(copy, (copy.Depth, copy.Height, copy.WidthInBytes), has_slices=True)
+def _described(given: Structure) -> _Copy:
+    depth = 1 if isinstance(given, CUDA_MEMCPY2D) else given.Depth
+    shape = depth, given.Height, given.WidthInBytes
+    return _Copy(given, shape, has_slices=not isinstance(given, CUDA_MEMCPY2D))
 
 
 def _copy(copy: _Copy) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.regions import Footprint
 
 
-UNIT = 32  # the bytes of a unit, of which only whole ones are told apart: a sector of a GPU's cache
+UNIT = 32  # bytes: a sector of the cache of a GPU; an access touches whole units
 
 _NONE, _MIXED = 0, 255
 

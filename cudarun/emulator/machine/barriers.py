@@ -141,16 +141,16 @@ class Barriers:
 
     def _reduce(self, released: list[Arrival]) -> None:
         blocks = self.batch.threads.room
-        held, total = np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64)
+        true, total = np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64)
         for arrival in released:
             assert arrival.result is not None
             block = self.batch.threads.block_of[arrival.lanes]
-            held += np.bincount(block, weights=arrival.result.given, minlength=blocks).astype(int)
+            true += np.bincount(block, weights=arrival.result.given, minlength=blocks).astype(int)
             total += np.bincount(block, minlength=blocks)
         for arrival in released:
             result = arrival.result
             assert result is not None
-            value = {"popc": held, "and": held == total, "or": held > 0}[result.operation]
+            value = {"popc": true, "and": true == total, "or": true > 0}[result.operation]
             block = self.batch.threads.block_of[arrival.lanes]
             result.frame.write_registers(result.destination, arrival.lanes, value[block])
 

@@ -186,7 +186,7 @@ def bulk_combination(operation: str, ptx_type: Type, *, flushes: bool = False) -
     """
     if ptx_type.name == "f64":
         add = combination(operation, ptx_type, "f64")
-        return lambda held, b: add(b, held)
+        return lambda old, b: add(b, old)
     return combination(operation, ptx_type, "f32" if flushes else "")
 
 

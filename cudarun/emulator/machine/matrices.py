@@ -151,9 +151,9 @@ class Multiply(MatrixAction):
         self.op = words.get("op", "")
         self.mode = words.get("rnd") or NEAREST
         self.sparsity = Sparsity(words, self.types["a"], self.k) if words.get("sp") else None
-        self.held = self.k // 2 if self.sparsity else self.k  # elements of A along k
+        self.a_elements = self.k // 2 if self.sparsity else self.k  # in a row of A
         in_two_runs = self.types["a"].name in ("e4m3", "e5m2")
-        self.run = self.held // 2 if in_two_runs else min(self.held, 16)
+        self.run = self.a_elements // 2 if in_two_runs else min(self.a_elements, 16)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warps."""
@@ -165,7 +165,7 @@ class Multiply(MatrixAction):
             for name, registers in zip("abc", groups, strict=True)
         )
         left, right, sums = values
-        a = numbers(left_matrix(left, self.m, self.held), self.types["a"])
+        a = numbers(left_matrix(left, self.m, self.a_elements), self.types["a"])
         b = right_matrix(right, self.k, self.n)
         sums = sums.reshape(len(sums), WARP, -1)
         c = numbers(sum_matrix(sums, self.m, self.n), self.types["c"])
@@ -279,7 +279,7 @@ class Fragment:
     It is undocumented. As recorded on an H200, for every layout in memory: a matrix is divided into
     pieces of 8 **lines** by as many **steps** as fit into one register of each of the 4 lanes of a
     group; lane ``4 * i + j`` holds the ``j``-th part of line ``i`` of each piece. If there are more
-    registers than elements the matrix is held several times, and the first copy is used.
+    registers than elements there are several copies of the matrix, and the first copy is used.
 
     Lines are rows, but columns of ``b``; with ``m8n32k16``, which equals the transposed matrices of
     ``m32n8k16``, columns of all but ``a``.
@@ -388,19 +388,19 @@ class WarpMatrixTransfer(MatrixAction, MemoryAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Load to registers, or store from them."""
         registers = destinations if self.loads else sources[1 : 1 + self.words.count]
-        held = fragment(self.words, self.which, self.words.type, len(registers), registers[0].dtype)
-        line = held.columns if self.by_rows else held.rows
+        part = fragment(self.words, self.which, self.words.type, len(registers), registers[0].dtype)
+        line = part.columns if self.by_rows else part.rows
         stride = sources[-1].astype(np.int64) if self.strided else line
         if self.strided and self.words.type.bits < 8:
             stride = stride * self.words.type.bits // self.type.bits
         lane = self.slots(active) % WARP
-        values = np.zeros((active.count, held.count), dtype=self.type.dtype)
+        values = np.zeros((active.count, part.count), dtype=self.type.dtype)
         if not self.loads:
             stacked = np.stack(registers, axis=-1)
             values = np.ascontiguousarray(stacked).view(self.type.dtype)
         (access,) = self.accesses
-        for number in range(held.count):
-            row, column = held.row[lane, number], held.column[lane, number]
+        for number in range(part.count):
+            row, column = part.row[lane, number], part.column[lane, number]
             place = row * stride + column if self.by_rows else column * stride + row
             addresses = sources[0] + (place * self.type.bytes).astype(np.uint64)
             if self.loads:
@@ -431,13 +431,13 @@ class WarpMultiply(MatrixAction):
         groups, _ = operand_groups(sources, self.counts)
         for which, registers in zip("abc", groups, strict=True):
             ptx_type, dtype = self.types[which], registers[0].dtype
-            held = fragment(self.words, which, ptx_type, len(registers), dtype)
+            part = fragment(self.words, which, ptx_type, len(registers), dtype)
             table = self.together(active, slots, registers)
-            matrices.append(numbers(held.matrix(table), ptx_type))
+            matrices.append(numbers(part.matrix(table), ptx_type))
         a, b, c = matrices
         active.batch.launch.count_products(a.size * b.shape[-1])
         result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite,
                             mode=self.mode)  # fmt: skip
         target = destinations[0].dtype
-        held = fragment(self.words, "d", self.types["d"], len(destinations), target)
-        self.apart(slots, held.registers(result), destinations)
+        part = fragment(self.words, "d", self.types["d"], len(destinations), target)
+        self.apart(slots, part.registers(result), destinations)

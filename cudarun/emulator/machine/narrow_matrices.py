@@ -59,11 +59,11 @@ class MultiplyNarrow(Multiply):
         active.batch.launch.count_products(active.count // WARP * self.m * self.n * self.k)
         groups, others = operand_groups(sources, self.counts)
         left, right, sums = (self.together(active, slots, registers) for registers in groups)
-        a = left_matrix(elements(left, self.containers[0]), self.m, self.held)
+        a = left_matrix(elements(left, self.containers[0]), self.m, self.a_elements)
         b = right_matrix(elements(right, self.containers[1]), self.k, self.n)
         a, b = self._values(a, 0), self._values(b, 1)
         if self.scale:
-            a = a * self._scales(active, slots, others[-6:-3], self.held)
+            a = a * self._scales(active, slots, others[-6:-3], self.a_elements)
             b = b * self._scales(active, slots, others[-3:], self.k, of_b=True)
         if self.sparsity:
             self.sparsity.check(active)

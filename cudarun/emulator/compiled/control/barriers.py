@@ -109,17 +109,17 @@ class CountedBarriers(LoweringRules):
             code.label(f"enter.{self._entries[block.index]}")
             mask = code.scalar("load i32, ptr %MASK")
             self._registers.mask = code.from_mask(mask)
-            held, total = (
+            true, total = (
                 code.vector(
                     f"load {_WORDS}, ptr {pointer_to(code, '%state', offset)}, align 4", "i32"
                 )
                 for offset in map(schedule.state.mask, ("barrier_held", "barrier_total"))
             )
-            value = held
+            value = true
             if operation == "and":
-                value = code.compare("eq", held, total)
+                value = code.compare("eq", true, total)
             elif operation == "or":
-                value = code.compare("ne", held, splat("i32", 0))
+                value = code.compare("ne", true, splat("i32", 0))
             self._registers.write(destination, value)
             schedule.proceed(barrier.after, block.index, mask)
 

@@ -148,10 +148,10 @@ def _places(action: Multiply) -> WordPlaces:
     a_count, b_count, c_count = action.counts
     types, m, n = action.types, action.m, action.n
     shape = MatrixShape(
-        m, n, action.held, action.run, types, action.satfinite, action.op, action.mode,
+        m, n, action.a_elements, action.run, types, action.satfinite, action.op, action.mode,
         action.sparsity,
     )  # fmt: skip
-    k = action.held if shape.is_double else shape.words
+    k = action.a_elements if shape.is_double else shape.words
     right_words = k if shape.is_double else shape.right_words
     a, b = (register_numbers(count).T[None, :, :, None] for count in (a_count, b_count))
     left = left_matrix(a, m, k)[0].T
@@ -172,16 +172,16 @@ def _warp_places(operation: Action) -> WordPlaces:
     """Return the places of the words of ``wmma.mma``, of copies those of the first one."""
     action = operation.action
     assert isinstance(action, WarpMultiply)
-    held, start = {}, 0
+    fragments, start = {}, 0
     uses = (*operation.sources, *operation.destinations)
     counts = (*action.counts, len(operation.destinations))
     for which, count in zip("abcd", counts, strict=True):
         dtype = lane_type(uses[start]).dtype
         start += count
-        held[which] = fragment(action.words, which, action.types[which], count, dtype)
+        fragments[which] = fragment(action.words, which, action.types[which], count, dtype)
     m, n, k = shape_of(action.words["shape"])
     exchanged = n > m  # pairs are along rows then
-    types, matrices = dict(action.types), [held["a"], held["b"]]
+    types, matrices = dict(action.types), [fragments["a"], fragments["b"]]
     if exchanged:
         types["a"], types["b"] = types["b"], types["a"]
         m, n = n, m
@@ -200,7 +200,7 @@ def _warp_places(operation: Action) -> WordPlaces:
     if exchanged:
         tables.reverse()
     turn = -1 if exchanged else 1
-    c, d = held["c"], held["d"]
+    c, d = fragments["c"], fragments["d"]
     row, column = (c.row[:, : c.once], c.column[:, : c.once])[::turn]
     sums = sums_table(shape, row, column, action.counts[2])
     row, column = (d.row, d.column)[::turn]

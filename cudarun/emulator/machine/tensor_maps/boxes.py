@@ -86,11 +86,11 @@ def _chunks(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int
     else:
         starts, counts = _row(tensor, coordinates[0])
     addresses = (outer[:, None] + (starts + tensor.address)).ravel()
-    held = np.where(inside[:, None], counts, 0).ravel()
+    sizes = np.where(inside[:, None], counts, 0).ravel()
     width = len(starts) * CHUNK
     pitch = width if tensor.interleave else SPANS[tensor.swizzle] or width
     places = np.arange(len(outer))[:, None] * pitch + np.arange(0, width, CHUNK)
-    return Chunks(addresses.view(np.uint64), held, places.ravel().astype(np.uint64))
+    return Chunks(addresses.view(np.uint64), sizes, places.ravel().astype(np.uint64))
 
 
 def _row(tensor: TensorMap, first: int) -> tuple[Array, Array]:

@@ -41,11 +41,11 @@ class Texels:
         item = self.dtype.itemsize
         places = slices * self.slice_pitch + rows * self.pitch + columns * (item * self.channels)
         first = places // item
-        held = self.bytes[: len(self.bytes) // item * item].view(self.dtype)
-        beyond = first + self.channels > len(held)
+        items = self.bytes[: len(self.bytes) // item * item].view(self.dtype)
+        beyond = first + self.channels > len(items)
         if beyond.any():
             raise BeyondMemory(int(np.argmax(beyond)))
-        found: Array = held[first[:, None] + np.arange(self.channels)]
+        found: Array = items[first[:, None] + np.arange(self.channels)]
         return found
 
     def fractions(self, values: Array) -> Array:

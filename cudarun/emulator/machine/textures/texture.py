@@ -336,8 +336,8 @@ class Texture:
             if dimension >= len(places):
                 mode = AddressMode.CLAMP
             turned = reverse[dimension] if reverse and dimension < len(reverse) else None
-            held, beyond = in_range(axis, size, mode, turned)
-            inside.append(held)
+            index, beyond = in_range(axis, size, mode, turned)
+            inside.append(index)
             outside |= beyond
         column, row, slice_ = inside
         if AXES[self.geometry] < 3:

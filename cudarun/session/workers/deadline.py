@@ -87,9 +87,12 @@ def stopped_when_overdue(driver: Driver, progress: Progress) -> Iterator[None]:
     def report(_number: int, _frame: FrameType | None) -> None:
         if time.monotonic() < end:
             return
+        # the states of many threads can take longer than an interval: no look interrupts another
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         states = thread_states()
-        if states is not None:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        if states is None:
+            signal.setitimer(signal.ITIMER_VIRTUAL, _LOOKING, _LOOKING)
+        else:
             progress.add_states(states[0])
 
     before = signal.signal(OVERDUE, stop), signal.signal(signal.SIGVTALRM, report)

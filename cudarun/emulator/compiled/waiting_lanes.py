@@ -80,8 +80,9 @@ class WaitingLanes:
             lanes = self.lanes(slots, self.kernel.code.state.pending(block.index))
             if len(lanes):
                 batch.wait(self.frames.path(block.index), of(lanes))
+        waiting = self._noted()
         for slot in slots.tolist():
-            self._note_running(slot)
+            self._note_running(slot, waiting)
         for number, operation in enumerate(self.kernel.code.sites.tests):
             self._note_test(number, operation, slots)
         if len(slots) == launch.resident_blocks:
@@ -145,9 +146,20 @@ class WaitingLanes:
         for path, mask in self.frames.waiting():
             self.batch.wait(path, of(np.flatnonzero(mask >> _LANES & 1) + first))
 
-    def _note_running(self, slot: int) -> None:
-        """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
+    def _noted(self) -> Array:
+        """Return for each lane of the batch whether it has been entered."""
         batch = self.batch
+        noted = [each for parts in batch.waiting.values() for each in parts]
+        noted += [arrival.lanes for arrival in batch.barriers.arrivals]
+        noted += [each for _, each, _ in batch.clusters.waiting]
+        noted += batch.synchronizing.values()
+        mask = np.zeros(len(self.contexts) * batch.launch.block_threads, dtype=bool)
+        for lanes in noted:
+            mask[lane_sets.indices(lanes)] = True
+        return mask
+
+    def _note_running(self, slot: int, waiting: Array) -> None:
+        """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
         number, warp, mask = last_call(self.contexts[slot])
         if layout.TICK_SITE < number < 0:
             return
@@ -158,14 +170,9 @@ class WaitingLanes:
         running = np.intersect1d(
             running, self.lanes(np.array([slot]), self.kernel.code.state.ALIVE)
         )
-        noted = [each for parts in batch.waiting.values() for each in parts]
-        noted += [arrival.lanes for arrival in batch.barriers.arrivals]
-        noted += [each for _, each, _ in batch.clusters.waiting]
-        noted += batch.synchronizing.values()
-        for each in noted:
-            running = np.setdiff1d(running, lane_sets.indices(each))
+        running = running[~waiting[running]]
         if len(running):
-            batch.wait(self.frames.path(block), of(running))
+            self.batch.wait(self.frames.path(block), of(running))
 
     def _note_test(self, number: int, operation: Action, slots: Array) -> None:
         """Enter the lanes whose last test of an ``mbarrier`` object failed."""

@@ -46,7 +46,7 @@ class Operation:
         return self
 
     def end(self) -> None:
-        """Note that it was executed, or dropped after a fault; nothing in general."""
+        """Note, once or more, that it was executed or dropped; nothing in general."""
 
     def attach(self) -> None:
         """Prepare for one more node that has this operation; nothing in general."""
@@ -107,6 +107,12 @@ class GraphOperation(Operation):
         """Return the execution of the graphs as they are now."""
         found = [[node.operation.at_launch() for node in each.in_order()] for each in self.graphs]
         return replace(self, operations=found)
+
+    def end(self) -> None:
+        """Note it of all operations: a condition or an error prevents some."""
+        for operations in self.operations:
+            for each in operations:
+                each.end()
 
     def detach(self) -> None:
         """Destroy the graphs, which only one node has."""

@@ -292,16 +292,20 @@ class Process:
         return None
 
     def _perform(self, device: EmulatedDevice, operations: Sequence[Operation]) -> None:
-        for operation in operations:
-            if operation.device is not None:
-                self.run(operation.device, operation.work)
-            elif self._is_settled(device):
-                self._do(operation)
-                for part in operation.parts():
-                    self._perform(device, part)
-                    if not self._is_settled(device):
-                        break
-            operation.end()
+        try:
+            for operation in operations:
+                if operation.device is not None:
+                    self.run(operation.device, operation.work)
+                elif self._is_settled(device):
+                    self._do(operation)
+                    for part in operation.parts():
+                        self._perform(device, part)
+                        if not self._is_settled(device):
+                            break
+                operation.end()
+        finally:  # others wait for those that an error prevents, too
+            for operation in operations:
+                operation.end()
 
     def _is_settled(self, device: EmulatedDevice) -> bool:
         """Complete earlier kernels; return whether no fault occurred."""

@@ -178,7 +178,9 @@ def test_processes_share_memory_and_events(program: Exec) -> None:
     assert program("processes").stdout == "1 1 186 cudaErrorDeviceUninitialized\n"
 
 
-@pytest.mark.parametrize(("end", "results"), [("fault", "0\n700\n"), ("killed", "0\n600\n0\n")])
+@pytest.mark.parametrize(
+    ("end", "results"), [("fault", "0\n700\n"), ("error", "0\n1\n"), ("killed", "0\n600\n0\n")]
+)
 def test_an_event_ends_with_the_work_of_its_process(program: Exec, end: str, results: str) -> None:
     ran = program("--timeout", "60", end, through=(sys.executable, str(HERE / "shared_events.py")))
     assert ran.stdout == results, ran.stderr

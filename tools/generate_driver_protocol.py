@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from typing import Annotated, get_origin
 
 from cudarun.emulator import driver  # noqa: F401 - enters all calls
 from cudarun.emulator.api.calls import CALLS
@@ -92,7 +93,7 @@ def document() -> str:
 def _signature(name: str) -> str:
     """A call as a method; the bindings take its arguments by position."""
     signature = inspect.signature(inspect.unwrap(CALLS[name]))
-    given = [str(parameter) for parameter in signature.parameters.values()]
+    given = [_parameter(each) for each in signature.parameters.values()]
     given = [_HANDLE.sub("Handle", text.replace("'", "")) for text in given]
     given = [_OF_BINDINGS.sub(r"cuda.\1", text) for text in given]
     bare = [n for n, text in enumerate(given) if text.startswith("*")]
@@ -106,6 +107,16 @@ def _signature(name: str) -> str:
     if len(inside) > _LINE:
         inside = "".join(f"        {each},\n" for each in arguments)
     return f"    def {name}(\n{inside}    ) -> {result}: ...\n"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    """A parameter as its code declares it; calls of a table have types instead of their text."""
+    type_ = parameter.annotation
+    if get_origin(type_) is Annotated:  # of an object, which the call finds by its handle
+        return str(parameter.replace(annotation="Handle"))
+    if inspect.isclass(type_) and _TYPE.match(type_.__name__):
+        return str(parameter.replace(annotation=type_.__name__))
+    return str(parameter)
 
 
 def main() -> int:

@@ -34,7 +34,7 @@ from cudarun.emulator import execution  # noqa: E402
 from cudarun.emulator.detectors.detector_observer import DetectorObserver  # noqa: E402
 from cudarun.emulator.host import process as process_module  # noqa: E402
 from cudarun.emulator.host.process import process  # noqa: E402
-from cudarun.emulator.machine.observer import NOBODY  # noqa: E402
+from cudarun.emulator.machine.observer import NO_OBSERVER  # noqa: E402
 from cudarun.session.driver.contexts import Target  # noqa: E402
 from cudarun.session.driver.selection import parse_devices  # noqa: E402
 from cudarun.session.launch.request import Detection, Program  # noqa: E402
@@ -186,7 +186,7 @@ def _bare(
     count: int,
     detect: tuple[str, ...],
 ) -> tuple[float, Findings]:
-    observer = DetectorObserver(detect) if detect else NOBODY
+    observer = DetectorObserver(detect) if detect else NO_OBSERVER
     device = Device.from_file(path, observer=observer)
     arguments = device.buffer(x), device.buffer(np.zeros_like(x)), count
     start = time.process_time()

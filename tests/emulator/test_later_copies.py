@@ -10,7 +10,7 @@ import pytest
 
 from cudarun.emulator.engines import COMPILE, INTERPRET
 from cudarun.emulator.machine.schedules.schedule import Schedule
-from cudarun.emulator.machine.tensor_maps.tensor_map import PACKED, TensorMap
+from cudarun.emulator.machine.tensor_maps.tensor_map import PACKED, PADDED_4, PADDED_6, TensorMap
 from tests.emulator.compiled.engines import launched
 
 HEADER = ".version 9.0\n.target sm_100a\n.address_size 64\n"
@@ -182,3 +182,67 @@ def test_packed_elements(engine: str, column: int) -> None:
     expected[:, : 8 - first] = rows[:, first:]
     assert np.array_equal(out.reshape(4, 8), expected)
     assert np.count_nonzero(to) == 4 * (8 - first)
+
+
+PADDED = """.visible .entry padded(.param .u64 maps, .param .u64 from, .param .u64 to,
+                      .param .u64 out, .param .u32 c, .param .u32 r) {
+    .shared .align 128 .b8 tile[512]; .shared .align 8 .b64 object;
+    .reg .b64 %m<3>, %a, %o; .reg .b32 %t, %c, %r, %v; .reg .pred %first, %q;
+    ld.param.u64 %m0, [maps]; ld.param.u64 %o, [out]; mov.u32 %t, %tid.x;
+    ld.param.u32 %c, [c]; ld.param.u32 %r, [r];
+    setp.eq.u32 %first, %t, 0; add.u64 %m1, %m0, 128;
+    ld.param.u64 %a, [from]; @%first st.global.u64 [%m0], %a;
+    ld.param.u64 %a, [to]; @%first st.global.u64 [%m1], %a;
+    fence.proxy.tensormap::generic.acquire.gpu [%m0], 128;
+    @%first mbarrier.init.shared.b64 [object], 1;
+    bar.sync 0;
+    @%first mbarrier.arrive.expect_tx.shared.b64 _, [object], 512;
+    @%first cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes
+        [tile], [%m0, {%c, %r}], [object];
+wait: mbarrier.try_wait.parity.shared.b64 %q, [object], 0; @!%q bra wait;
+    mad.wide.u32 %a, %t, 4, %o; mov.u32 %v, tile; mad.lo.u32 %v, %t, 4, %v;
+    ld.shared.u32 %r, [%v]; st.global.u32 [%a], %r;
+    and.b32 %r, %r, 0x3f3f3f3f; st.shared.u32 [%v], %r;
+    fence.proxy.async.shared::cta; bar.sync 0;
+    ld.param.u32 %r, [r];
+    @!%first ret;
+    STORE
+    ret;
+}
+"""
+STORE = """cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%m1, {%c, %r}], [tile];
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"""
+
+
+@pytest.mark.parametrize("row", [1, 4])
+@pytest.mark.parametrize("kind", [PADDED_4, PADDED_6])
+def test_packed_elements_with_gaps(engine: str, kind: int, row: int) -> None:
+    """Groups of 16 elements have 8 or 12 bytes in global memory, and 16 in shared memory."""
+    length = 8 if kind == PADDED_4 else 12
+    width = 16 * length  # bytes of a row of 256 elements
+    tensor = TensorMap(kind, 0, (256, 6), (width,), (1, 1), (128, 4))
+    maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()
+    source = np.random.default_rng(kind).integers(0, 256, 6 * width, np.uint8)
+    stores = STORE if kind == PADDED_6 else ""
+    text, to, out = PADDED.replace("STORE", stores), np.zeros_like(source), np.zeros(512, np.uint8)
+    _, _, to, out = run(text, engine, 1, 128, maps, source, to, out, 128, row)
+    expected = np.zeros((4, 8, 16), np.uint8)
+    rows = source.reshape(6, 16, length)[row : row + 4, 8:]
+    expected[: len(rows), :, :length] = rows
+    assert np.array_equal(out.reshape(4, 8, 16), expected)
+    if kind == PADDED_6:  # a store takes elements of 8 bits, and packs 6 of each
+        bits = np.unpackbits(expected.reshape(4, 128), axis=1, bitorder="little")
+        packed = np.packbits(
+            bits.reshape(4, 128, 8)[:, :, :6].reshape(4, -1), axis=1, bitorder="little"
+        )
+        assert np.array_equal(to.reshape(6, 192)[row : row + 4, 96:], packed[: len(rows)])
+        assert np.count_nonzero(to) == np.count_nonzero(packed[: len(rows)])
+
+
+def test_packed_elements_with_gaps_are_not_stored(engine: str) -> None:
+    tensor = TensorMap(PADDED_4, 0, (256, 6), (128,), (1, 1), (128, 4))
+    maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()
+    arrays = (np.zeros(768, np.uint8), np.zeros(768, np.uint8), np.zeros(512, np.uint8))
+    text = HEADER + PADDED.replace("STORE", STORE)
+    _, fault, _ = launched(text, engine, (1,), (128,), maps, *arrays, 128, 1)
+    assert "only be loaded" in str(fault)

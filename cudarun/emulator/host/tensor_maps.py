@@ -18,6 +18,7 @@ from cudarun.emulator.machine.tensor_maps.tensor_map import (
     FIRST_FLOAT,
     MOST_RANKS,
     PACKED,
+    PADDED_6,
     TensorMap,
 )
 
@@ -30,6 +31,7 @@ _MOST_STEP = 8
 _MOST_SIDE = 256
 _MOST_PIXELS = 1024
 _MOST_BYTES = 228 << 10  # the shared memory of a multiprocessor
+_PADDED_BOX = 128
 _WITH_PACKED = 100  # the first architecture with packed elements
 _SWIZZLES = 4  # the others are those of compute capability 10
 _CORNERS = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}
@@ -106,6 +108,8 @@ def _first(name: str, values: Numbers, count: int) -> tuple[int, ...]:
 
 
 def _descriptor(tensor: TensorMap) -> CUtensorMap:
+    if tensor.is_padded:
+        _check_padded(tensor)
     _check(tensor.in_groups())
     data, found = tensor.encode(), CUtensorMap()
     found.opaque = [
@@ -116,11 +120,11 @@ def _descriptor(tensor: TensorMap) -> CUtensorMap:
 
 def _check(tensor: TensorMap) -> None:
     is_known = tensor.type < PACKED or (
-        tensor.type == PACKED and current_profile().architecture >= _WITH_PACKED
+        tensor.type <= PADDED_6 and current_profile().architecture >= _WITH_PACKED
     )
     _demand(is_known, "tensorDataType is for compute capability 10")
     _demand(tensor.swizzle < _SWIZZLES, "swizzle is for compute capability 10")
-    floats = tensor.type >= FIRST_FLOAT
+    floats = FIRST_FLOAT <= tensor.type < PACKED
     _demand(floats or not tensor.fill, "oobFill requests NaN, and the elements are no floats")
     _check_tensor(tensor)
     _check_inner(tensor)
@@ -130,6 +134,18 @@ def _check(tensor: TensorMap) -> None:
         _check_range("boxDim", tensor.box, _MOST_SIDE)
     size = tensor.shared_bytes
     _demand(size <= _MOST_BYTES, f"the box has {size} bytes, more than {_MOST_BYTES}")
+
+
+def _check_padded(tensor: TensorMap) -> None:
+    """Check what is required of packed elements with gaps in shared memory."""
+    _check_address(tensor.address, 32)
+    words = f"globalDim has {tensor.dims[0]} elements, not a multiple of {_PADDED_BOX}"
+    _demand(tensor.dims[0] % _PADDED_BOX == 0, words)
+    _demand(tensor.box[0] == _PADDED_BOX, f"boxDim has {tensor.box[0]} elements, not {_PADDED_BOX}")
+    wrong = [stride for stride in tensor.strides if stride % 32]
+    _demand(not wrong, f"globalStrides has {wrong[:1]}, not a multiple of 32")
+    _demand(tensor.interleave == 0, "interleave requires elements without gaps")
+    _demand(tensor.swizzle in (0, 3), "swizzle is not one of elements with gaps")
 
 
 def _check_tensor(tensor: TensorMap) -> None:

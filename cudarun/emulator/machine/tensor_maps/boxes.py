@@ -36,7 +36,7 @@ def chunks(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]
     """Return the chunks of a box at some coordinates; of im2col, also with offsets."""
     if is_inside(tensor, coordinates):
         first = inner_box(tensor)
-        steps = tensor.element_bytes, *tensor.strides
+        steps = tensor.global_bytes, *tensor.strides
         moved = sum(at * step for at, step in zip(coordinates, steps, strict=True))
         return replace(first, addresses=first.addresses + np.uint64(moved))
     return _chunks(tensor, coordinates, offsets)
@@ -99,7 +99,7 @@ def _row(tensor: TensorMap, first: int) -> tuple[Array, Array]:
     at = first + np.arange(0, tensor.box[0], unit, dtype=np.int64)
     counts = np.clip(tensor.dims[0] - at, 0, unit)
     counts[at < 0] = 0
-    return at * tensor.element_bytes, counts
+    return at * tensor.global_bytes, counts
 
 
 def _slices(tensor: TensorMap, first: int) -> tuple[Array, Array]:

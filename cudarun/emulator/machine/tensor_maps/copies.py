@@ -29,7 +29,13 @@ from cudarun.emulator.machine.tensor_maps.boxes import (
     outside,
     swizzled,
 )
-from cudarun.emulator.machine.tensor_maps.tensor_map import BYTES, TensorMap, decode, signed
+from cudarun.emulator.machine.tensor_maps.tensor_map import (
+    BYTES,
+    PADDED_4,
+    TensorMap,
+    decode,
+    signed,
+)
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import to_tf32
 from cudarun.emulator.numerics.rounding import NEAREST
@@ -46,6 +52,7 @@ SHARED_ALIGNMENT = 128
 _ILLEGAL_INSTRUCTION = 715
 _MISALIGNED_ADDRESS = 716
 _UNITS = (1, 2, 4, 8)
+_GROUPS = 8  # the groups of a box of packed elements with gaps
 _NAN = np.uint64(0x7FF77FF77FF77FF7)  # the one that fills, in every 16 bits
 
 
@@ -88,6 +95,12 @@ class _OfTensor(MemoryAction):
         """Return what is wrong with coordinates."""
         if not tensor.interleave and at[0] * tensor.element_bytes % CHUNK:
             return f"the first is {at[0] * tensor.element_bytes} bytes, not a multiple of {CHUNK}"
+        if tensor.is_padded and at[0] % _GROUPS:
+            return (
+                f"the first is {at[0] * tensor.group}, not a multiple of {_GROUPS * tensor.group}"
+            )
+        if self.writes and tensor.type == PADDED_4:
+            return "a tensor of 16U4_ALIGN16B, which can only be loaded"
         if self.im2col and outside(tensor, at):
             return "not in the bounding box of the pixels"
         if self.writes and (
@@ -127,6 +140,12 @@ def _packed(offsets: list[int]) -> list[int]:
         total = sum(offset << 5 * place for place, offset in enumerate(offsets))
         return [total >> 5 * place & 0x1F for place in range(3)]
     return offsets
+
+
+def _packed_bits(chunks: Array) -> Array:
+    """Return the 12 bytes of each chunk of 16 bytes, of which each has an element of 6 bits."""
+    bits = np.unpackbits(chunks.view(np.uint8), axis=1, bitorder="little")
+    return np.packbits(bits.reshape(-1, 16, 8)[:, :, :6].reshape(-1, 96), axis=1, bitorder="little")
 
 
 def _shared_places(alone: Active, address: int, tensor: TensorMap, box: Chunks) -> Array:
@@ -190,24 +209,26 @@ class TensorLoad(_OfTensor, BulkTransfer):
 
     def _read(self, alone: Active, tensor: TensorMap, box: Chunks) -> Array:
         """Return the chunks as rows of two words; what is not in the tensor is filled."""
-        size = tensor.element_bytes
+        size, counts = tensor.element_bytes, box.counts
+        if tensor.is_padded:  # as words of 4 bytes, of which the last are gaps
+            size, counts = 4, counts * (tensor.global_bytes // 4)
         unit = CHUNK // size
-        if not tensor.tf32 and (box.counts == unit).all():
+        if not tensor.tf32 and (counts == unit).all():
             some = alone.some(np.zeros(len(box.counts), np.intp))
             return self.accesses[2].load(some, box.addresses)
-        elements = np.zeros((len(box.counts), unit), np.dtype(f"u{size}"))
-        if not box.counts.any():  # hardware looks for the tensor even then
+        elements = np.zeros((len(counts), unit), np.dtype(f"u{size}"))
+        if not counts.any():  # hardware looks for the tensor even then
             start = np.array([tensor.address], dtype=np.uint64)
             self.accesses[3].find(alone, start)
-        whole = np.flatnonzero(box.counts == unit)
+        whole = np.flatnonzero(counts == unit)
         if len(whole):
             some = alone.some(np.zeros(len(whole), np.intp))
             data = self.accesses[2].load(some, box.addresses[whole])
             elements[whole] = data.view(elements.dtype)
-        parts = np.flatnonzero((box.counts > 0) & (box.counts < unit))
+        parts = np.flatnonzero((counts > 0) & (counts < unit))
         if len(parts):  # the memory behind the tensor may be nobody's
-            rows = np.repeat(parts, box.counts[parts])
-            columns = np.concatenate([np.arange(count) for count in box.counts[parts]])
+            rows = np.repeat(parts, counts[parts])
+            columns = np.concatenate([np.arange(count) for count in counts[parts]])
             addresses = box.addresses[rows] + (columns * size).astype(np.uint64)
             some = alone.some(np.zeros(len(rows), np.intp))
             reading = self.accesses[3 + _UNITS.index(size)]
@@ -216,7 +237,7 @@ class TensorLoad(_OfTensor, BulkTransfer):
             elements = to_tf32(elements.view(np.float32), NEAREST)
         if tensor.fill:
             filled = np.full((len(elements), 2), _NAN).view(elements.dtype)
-            elements = np.where(np.arange(unit) < box.counts[:, None], elements, filled)
+            elements = np.where(np.arange(unit) < counts[:, None], elements, filled)
         return np.ascontiguousarray(elements).view(np.uint64)
 
 
@@ -268,6 +289,12 @@ class TensorStore(_OfTensor, AsynchronousAction):
             places = _shared_places(alone, int(shared[lane]) + self.offset, tensor, box)
             some = alone.some(np.zeros(len(places), np.intp))
             data = self.accesses[1].load(some, places)
+            if tensor.is_padded:
+                packed = _packed_bits(data)
+                for chunk in np.flatnonzero(box.counts):
+                    address = int(box.addresses[chunk])
+                    yield partial(self._write_part, alone, tensor, address, packed[chunk])
+                continue
             # Like on hardware chunks are written as a whole, even where the tensor ends in them.
             cut = self._cut(alone, tensor, box)
             whole = np.flatnonzero((box.counts > 0) & ~cut)

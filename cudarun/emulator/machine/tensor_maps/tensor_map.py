@@ -20,21 +20,25 @@ BYTES = 128
 MOST_RANKS = 5
 
 TYPES = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32", "f32", "f32",
-         "u64")  # fmt: skip
+         "u64", "b128", "b128")  # fmt: skip
 """The type of an element, or of a group, by the number of ``CUtensorMapDataType``."""
 
-PACKED = 13
-"""The type of 16 packed elements of 4 bits, which need compute capability 10; its code is ours."""
+PACKED, PADDED_4, PADDED_6 = 13, 14, 15
+"""The types of groups of 16 packed elements, which need compute capability 10 (PTX manual 5.5.1).
+
+Their codes are the manual's numbers. The second and the third, of 4 and 6 bits, have gaps in shared
+memory, where each group has 16 bytes.
+"""
 
 _GROUP = 16
 
 FIRST_FLOAT = 6
 _FLUSHED, _TF32, _TF32_FLUSHED = 10, 11, 12
 _TF32_OF = {7: _TF32, 8: _TF32_FLUSHED}  # by the type in a map
-_SIZES = {"u8": 1, "u16": 2, "f16": 2, "bf16": 2, "u64": 8, "s64": 8, "f64": 8}
+_SIZES = {"u8": 1, "u16": 2, "f16": 2, "bf16": 2, "u64": 8, "s64": 8, "f64": 8, "b128": 16}
 # The type in a map, by that number; the two of TF32 have a bit of their own.
-_CODES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8, 11)
-_NUMBERS = {code: number for number, code in enumerate(_CODES[:_TF32])} | {11: PACKED}
+_CODES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8, PACKED, PADDED_4, PADDED_6)
+_NUMBERS = {code: number for number, code in enumerate(_CODES) if number not in (11, 12)}
 _CORNER_BITS = {3: 16, 4: 8, 5: 5}
 _PATTERNS = (16, 256, 512, 1024)
 _MAPS_KEPT = 64
@@ -74,8 +78,18 @@ class TensorMap:
 
     @property
     def element_bytes(self) -> int:
-        """Bytes of an element."""
+        """Bytes of an element, or of a group, in shared memory."""
         return _SIZES.get(self.element, 4)
+
+    @property
+    def global_bytes(self) -> int:
+        """Bytes of an element, or of a group, in global memory."""
+        return {PADDED_4: 8, PADDED_6: 12}.get(self.type, self.element_bytes)
+
+    @property
+    def is_padded(self) -> bool:
+        """True if groups have gaps in shared memory."""
+        return self.type >= PADDED_4
 
     @property
     def flushes(self) -> bool:
@@ -98,7 +112,7 @@ class TensorMap:
     @property
     def group(self) -> int:
         """The number of elements that coordinates count, and that are copied as one."""
-        return _GROUP if self.type == PACKED else 1
+        return _GROUP if self.type >= PACKED else 1
 
     def in_groups(self) -> TensorMap:
         """Return the same tensor with groups for packed elements."""

@@ -53,6 +53,7 @@ def launch(text: str, threads: int) -> tuple[str, str]:
         (kernel(220), 256, "CUDA_SUCCESS", ""),
         (kernel(70), 1024, "CUDA_SUCCESS", "64 registers per thread are available to blocks of"),
         (kernel(120, ".maxntid 1024"), 1024, "CUDA_SUCCESS", ""),
+        (kernel(250, ".maxntid 384"), 384, "CUDA_SUCCESS", ""),  # 168 each, not 170
         (kernel(120, ".maxnreg 64"), 1024, "CUDA_SUCCESS", ""),
         (kernel(8, unused=200), 1024, "CUDA_SUCCESS", ""),
     ],

@@ -279,7 +279,7 @@ def _allowed_registers(kernel: tree.Function) -> int:
     block = kernel.directives.get("maxntid") or kernel.directives.get("reqntid") or (1,)
     (most,) = kernel.directives.get("maxnreg", (_MOST_REGISTERS,))
     warps = -(-min(prod(block), _MOST_THREADS) // 32)
-    return min(_MOST_REGISTERS, max(most, 24), (1 << 16) // (32 * warps))
+    return min(_MOST_REGISTERS, max(most, 24), (1 << 16) // (256 * warps) * 8)  # in units of 8
 
 
 def _line(diagnostic: PtxDiagnostic) -> int:

@@ -55,7 +55,7 @@ class ExecReport:
     unchecked: tuple[UncheckedError, ...] = ()  # failed calls whose errors were ignored
     # The calls that the emulated device does not have.
     unsupported: tuple[UnsupportedCall, ...] = ()
-    problems: tuple[str, ...] = ()  # why code could not be loaded, or a library not be used
+    problems: tuple[str, ...] = ()  # why code was not loaded or launched, or a library not used
     defects: tuple[str, ...] = ()  # errors of cudarun itself, after which no fault is reported
     fault: str | None = None  # the report of the fault that ended a kernel
     limit: float | None = None  # the time limit that was exceeded, in seconds

@@ -43,7 +43,7 @@ class ProcessReport:
     unchecked: dict[FailedCall, int] = field(default_factory=dict)
     # The calls that the emulated device does not have, with their numbers.
     unsupported: dict[str, int] = field(default_factory=dict)
-    # Kernels that could not be loaded, and why.
+    # Kernels that could not be loaded or launched, and why.
     refused: dict[str, str] = field(default_factory=dict)
     # Libraries that use private tables of the driver, and their functions.
     foreign: dict[str, str] = field(default_factory=dict)

@@ -166,9 +166,7 @@ class ProcessServer:
         """Write the report."""
         report = self._report
         report.unchecked, report.unsupported = dict(self._unchecked), dict(self._unsupported)
-        for note in runtime_calls.code.notes:
-            kernel, _, words = note.partition("\0")
-            report.refused[kernel] = words
+        report.refused = runtime_calls.code.notes
         if process.fault is not None and not report.defects:
             report.fault = process.fault.report
         if self._options.detect or self._options.stats:

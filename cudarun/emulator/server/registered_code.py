@@ -50,7 +50,7 @@ class RegisteredCode:
         self._functions: dict[int, HostSymbol] = {}
         self._variables: dict[int, HostSymbol] = {}
         self._kernels: dict[int, int] = {}
-        self.notes: dict[str, None] = {}  # why code could not be loaded
+        self.notes: dict[str, str] = {}  # why a kernel could not be loaded or launched
 
     def register(self, message: bytes) -> None:
         """Enter what a message says."""
@@ -134,7 +134,7 @@ class RegisteredCode:
         except RuntimeRefusal:
             words = process.log.last_words
             if process.fault is None:
-                self.notes[f"{symbol.name.decode(errors='replace')}\0{words}"] = None
+                self.notes[symbol.name.decode(errors="replace")] = f"cannot be loaded: {words}"
             raise
 
 

@@ -127,11 +127,16 @@ def _bytes(structure: Any, size: int) -> bytes:
 def _launch(kernel: int, geometry: LaunchGeometry, args: Any, stream: Handle) -> None:
     try:
         check_extents(geometry)
-    except Refusal:  # the driver says INVALID_VALUE
-        raise RuntimeRefusal(_INVALID_CONFIGURATION) from None
-    result = _launchPacked(kernel, geometry, stream, args)[0]
+    except Refusal as refusal:  # the driver says INVALID_VALUE
+        result, words = _INVALID_CONFIGURATION, refusal.words
+    else:
+        result, words = int(_launchPacked(kernel, geometry, stream, args)[0]), ""
     if result:
-        raise RuntimeRefusal(int(result))
+        found = process.handles.find(kernel, LibraryKernel)
+        if found is not None and process.fault is None:
+            words = words or process.log.last_words
+            code.notes.setdefault(found.code.name, f"cannot be launched: {words}")
+        raise RuntimeRefusal(result)
 
 
 @program_call()

@@ -292,7 +292,7 @@ def _problems(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterato
     """Yield one line for each kernel or library that cannot run."""
     for report in reports:
         for kernel, reason in report.refused.items():
-            yield f"{demangle(kernel)} cannot be loaded: {_with_remedy(reason)}"
+            yield f"{demangle(kernel)} {_with_remedy(reason)}"
         for file, function in report.foreign.items():
             is_library = ".so" in os.path.basename(file)
             call = f" ({function})" if function else ""

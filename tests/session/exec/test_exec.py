@@ -103,6 +103,8 @@ def test_errors_that_a_program_ignores(program: Exec) -> None:
     launched = "cudaLaunchKernel", "cudaErrorInvalidConfiguration"
     assert found == {("cudaMalloc", "cudaErrorMemoryAllocation"), launched}
     assert {each["function"] for each in document["unchecked"]} <= {"main", "launch"}
+    [problem] = document["problems"]
+    assert problem.startswith("scale cannot be launched: invalid block (2000, 1, 1)")
 
 
 def test_a_program_that_looks_at_its_errors(program: Exec) -> None:

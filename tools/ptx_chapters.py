@@ -132,8 +132,8 @@ REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
     _row("cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes "
          "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w::128.mbarrier::complete_tx::bytes "
          "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32",
-         "They need tensor maps of `cuTensorMapEncodeIm2colWide`, or with other atoms of "
-         "swizzling, which the emulated driver does not encode."),
+         "They need tensor maps of `cuTensorMapEncodeIm2colWide`, which the emulated driver does "
+         "not encode, or change the atoms of swizzling."),
 )  # fmt: skip
 """Forms that ptxas refuses for sm_90."""
 

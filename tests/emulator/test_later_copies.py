@@ -246,3 +246,23 @@ def test_packed_elements_with_gaps_are_not_stored(engine: str) -> None:
     text = HEADER + PADDED.replace("STORE", STORE)
     _, fault, _ = launched(text, engine, (1,), (128,), maps, *arrays, 128, 1)
     assert "only be loaded" in str(fault)
+
+
+@pytest.mark.parametrize("atomicity", [0, 1, 2, 3])
+def test_atoms_of_the_swizzle_of_128_bytes(engine: str, atomicity: int) -> None:
+    """In line n, chunks of 16, 32 or 64 bytes change places by the lowest bits of n."""
+    tensor = TensorMap(2, 0, (32, 8), (128,), (1, 1), (32, 4), swizzle=3, atomicity=atomicity)
+    maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()
+    source = np.arange(256, dtype="u4")
+    text = PADDED.replace("STORE", STORE).replace("and.b32 %r, %r, 0x3f3f3f3f;", "")
+    _, _, to, out = run(text, engine, 1, 128, maps, source, np.zeros_like(source),
+                        np.zeros(128, "u4"), 0, 4)  # fmt: skip
+    atoms = (8, 4, 4, 2)[atomicity]
+    lines = source.reshape(8, atoms, -1)[4:]
+    expected = np.array([[line[atom ^ (n % atoms)] for atom in range(atoms)]
+                         for n, line in enumerate(lines)])  # fmt: skip
+    if atomicity == 2:
+        expected = expected.reshape(4, 8, 2, 2)
+        expected[1::2] = expected[1::2, :, ::-1]
+    assert np.array_equal(out, expected.ravel())
+    assert np.array_equal(to[128:], source[128:])  # a store goes the way back

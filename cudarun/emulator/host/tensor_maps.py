@@ -32,8 +32,8 @@ _MOST_SIDE = 256
 _MOST_PIXELS = 1024
 _MOST_BYTES = 228 << 10  # the shared memory of a multiprocessor
 _PADDED_BOX = 128
-_WITH_PACKED = 100  # the first architecture with packed elements
-_SWIZZLES = 4  # the others are those of compute capability 10
+_WITH_PACKED = 100  # the first architecture with packed elements, and atoms of swizzles
+_WIDEST = 3  # the swizzle of 128 bytes; those after it differ by their atoms
 _CORNERS = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}
 
 
@@ -86,7 +86,8 @@ class Tensor:
             strides=_first("globalStrides", self.strides, self.rank - 1),
             steps=_first("elementStrides", self.steps, self.rank),
             interleave=self.interleave,
-            swizzle=self.swizzle,
+            swizzle=min(self.swizzle, _WIDEST),
+            atomicity=max(self.swizzle - _WIDEST, 0),
             promotion=self.promotion,
             fill=bool(self.fill),
             **mode,
@@ -119,11 +120,10 @@ def _descriptor(tensor: TensorMap) -> CUtensorMap:
 
 
 def _check(tensor: TensorMap) -> None:
-    is_known = tensor.type < PACKED or (
-        tensor.type <= PADDED_6 and current_profile().architecture >= _WITH_PACKED
-    )
-    _demand(is_known, "tensorDataType is for compute capability 10")
-    _demand(tensor.swizzle < _SWIZZLES, "swizzle is for compute capability 10")
+    newer = current_profile().architecture >= _WITH_PACKED
+    words = "is for compute capability 10"
+    _demand(tensor.type < PACKED or (newer and tensor.type <= PADDED_6), f"tensorDataType {words}")
+    _demand(not tensor.atomicity or (newer and tensor.atomicity <= 3), f"swizzle {words}")
     floats = FIRST_FLOAT <= tensor.type < PACKED
     _demand(floats or not tensor.fill, "oobFill requests NaN, and the elements are no floats")
     _check_tensor(tensor)
@@ -145,7 +145,9 @@ def _check_padded(tensor: TensorMap) -> None:
     wrong = [stride for stride in tensor.strides if stride % 32]
     _demand(not wrong, f"globalStrides has {wrong[:1]}, not a multiple of 32")
     _demand(tensor.interleave == 0, "interleave requires elements without gaps")
-    _demand(tensor.swizzle in (0, 3), "swizzle is not one of elements with gaps")
+    is_stored = tensor.type == PADDED_6
+    known = tensor.atomicity < 2 or (is_stored and tensor.atomicity == 3)
+    _demand(tensor.swizzle in (0, _WIDEST) and known, "swizzle is not one of elements with gaps")
 
 
 def _check_tensor(tensor: TensorMap) -> None:

@@ -76,6 +76,7 @@ def _is_simple(tensor: TensorMap, rank: int) -> bool:
     return (
         (tensor.rank, tensor.im2col, tensor.tf32) == (rank, False, False)
         and tensor.group == 1
+        and not tensor.atomicity
         and tensor.address % CHUNK == 0
         and is_inside(tensor, (0,) * rank)
     )

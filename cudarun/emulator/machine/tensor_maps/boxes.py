@@ -19,6 +19,7 @@ from cudarun.emulator.numerics.arrays import Array
 
 CHUNK = 16
 _BOXES_KEPT = 64
+_WITH_HALVES = 2  # an atomicity
 SPANS = (0, 32, 64, 128)
 """Bytes of shared memory from one row to the next, by the swizzle; without one, those of a row."""
 
@@ -180,10 +181,18 @@ def outside(tensor: TensorMap, coordinates: Sequence[int]) -> bool:
     )
 
 
-def swizzled(addresses: Array, swizzle: int) -> Array:
+def swizzled(addresses: Array, tensor: TensorMap) -> Array:
     """Return the addresses in shared memory at which chunks are, by those without a swizzle."""
-    if not swizzle:
+    if not tensor.swizzle:
         return addresses
-    mask = np.uint64((1 << swizzle) - 1)
-    moved: Array = addresses ^ ((addresses >> np.uint64(7) & mask) << np.uint64(4))
+    atom = (0, 1, 1, 2)[tensor.atomicity]  # the logarithm of its chunks
+    mask = np.uint64((1 << tensor.swizzle - atom) - 1)
+    moved: Array = addresses ^ ((addresses >> np.uint64(7) & mask) << np.uint64(4 + atom))
     return moved
+
+
+def with_halves(data: Array, addresses: Array, tensor: TensorMap) -> Array:
+    """Return chunks, rows of two words, with the words exchanged where the swizzle does so."""
+    if tensor.atomicity != _WITH_HALVES:
+        return data
+    return np.where((addresses & np.uint64(128))[:, None] != 0, data[:, ::-1], data)

@@ -28,6 +28,7 @@ from cudarun.emulator.machine.tensor_maps.boxes import (
     four_rows,
     outside,
     swizzled,
+    with_halves,
 )
 from cudarun.emulator.machine.tensor_maps.tensor_map import (
     BYTES,
@@ -153,7 +154,7 @@ def _shared_places(alone: Active, address: int, tensor: TensorMap, box: Chunks) 
     if address % SHARED_ALIGNMENT:
         what = f"shared address {address:#x} is not a multiple of {SHARED_ALIGNMENT}"
         raise alone.fault(_MISALIGNED_ADDRESS, what, 0)
-    return swizzled(np.uint64(address) + box.offsets, tensor.swizzle)
+    return swizzled(np.uint64(address) + box.offsets, tensor)
 
 
 class TensorLoad(_OfTensor, BulkTransfer):
@@ -203,7 +204,8 @@ class TensorLoad(_OfTensor, BulkTransfer):
                 some = alone.some(np.full(len(box.counts), block))
                 address = int(to_blocks[block]) + self.offset
                 places = _shared_places(some, address, tensor, box)
-                yield partial(self.accesses[1].store, some, places, data)
+                stored = with_halves(data, places, tensor)
+                yield partial(self.accesses[1].store, some, places, stored)
             sizes = np.full(alone.count, len(box.counts) * CHUNK)
             yield partial(self.complete, alone, their_objects, to_blocks, sizes)
 
@@ -288,7 +290,7 @@ class TensorStore(_OfTensor, AsynchronousAction):
         for lane, (alone, tensor, box) in enumerate(self.boxes(active, maps, coordinates)):
             places = _shared_places(alone, int(shared[lane]) + self.offset, tensor, box)
             some = alone.some(np.zeros(len(places), np.intp))
-            data = self.accesses[1].load(some, places)
+            data = with_halves(self.accesses[1].load(some, places), places, tensor)
             if tensor.is_padded:
                 packed = _packed_bits(data)
                 for chunk in np.flatnonzero(box.counts):

@@ -59,6 +59,9 @@ class TensorMap:
     box: tuple[int, ...]
     interleave: int = 0  # 0, 1 for slices of 16 bytes, 2 for slices of 32 bytes
     swizzle: int = 0  # 0, or 1 to 3 for patterns of 32, 64 and 128 bytes
+    # The atomicity of the pattern of 128 bytes: 0 for chunks of 16 bytes, 1 for 32, 2 for 32 whose
+    # lines alternately have the halves of 16 bytes exchanged, 3 for 64.
+    atomicity: int = 0
     promotion: int = 0  # the L2 promotion, without effect
     fill: bool = False  # True if elements outside the tensor are NaN
     im2col: bool = False  # True for the im2col mode
@@ -129,6 +132,7 @@ class TensorMap:
             "elemtype": (_CODES[self.type],),
             "interleave_layout": (self.interleave,),
             "swizzle_mode": (self.swizzle,),
+            "swizzle_atomicity": (self.atomicity,),
             "fill_mode": (self.fill,),
             "tf32": (self.tf32,),
             "promotion": (self.promotion,),
@@ -184,6 +188,7 @@ def decode(data: bytes) -> TensorMap | None:
         box=fields("box_dim", 1 if im2col else rank),
         interleave=field("interleave_layout"),
         swizzle=field("swizzle_mode"),
+        atomicity=field("swizzle_atomicity"),
         promotion=field("promotion"),
         fill=bool(field("fill_mode")),
         im2col=im2col,
@@ -218,6 +223,7 @@ _FIELDS = {
     "fill_mode": (FieldPart(2, 15, 1),),
     "tf32": (FieldPart(2, 16, 1),),
     "promotion": (FieldPart(2, 17, 2),),
+    "swizzle_atomicity": (FieldPart(2, 19, 2),),  # of compute capability 10; its place is ours
     "pixels": (FieldPart(15, 0, 10, 1),),
 }
 

@@ -70,7 +70,6 @@ def located(
     """Resolve the addresses in arguments and in the contents of buffers.
 
     Args:
-        others: The buffers that are not arguments.
         integers: The integer arguments by name, for indices.
         symbols: Returns the names of the image's variables; only called for addresses.
         earlier: The buffers and objects of earlier steps.

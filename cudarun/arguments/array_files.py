@@ -56,7 +56,7 @@ def npy_header(
         raise _refused(path, "is not a .npy file, so its type is unknown", hint)
     array = _mapped(path)
     value = value or FileBuffer(str(path))
-    if _is_fortran(array) and value.order is FileOrder.PLAIN:
+    if not array.flags.c_contiguous and value.order is FileOrder.PLAIN:
         raise _in_fortran_order(path, lambda order: paste(replace(value, order=order)))
     element = element_type(array.dtype)
     if element is None:
@@ -104,7 +104,7 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
     def written(**changes: Any) -> str:
         return paste(f"{spec}:{replace(initial, **changes)}")
 
-    if _is_fortran(array) and initial.order is FileOrder.PLAIN:
+    if not array.flags.c_contiguous and initial.order is FileOrder.PLAIN:
         raise _in_fortran_order(path, lambda order: written(order=order))
     if initial.order is FileOrder.STORED and not initial.cast:
         if array.nbytes != spec.nbytes:
@@ -215,12 +215,8 @@ def _reals(array: Array) -> Array:
     return array.view(part)
 
 
-def _is_fortran(array: Array) -> bool:
-    return not array.flags.c_contiguous
-
-
 def _as_stored(array: Array, order: FileOrder) -> bool:
-    return order is FileOrder.STORED and _is_fortran(array)
+    return order is FileOrder.STORED and not array.flags.c_contiguous
 
 
 def _refused(path: Path, why: str, hint: str | None = None) -> RequestError:

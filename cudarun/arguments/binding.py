@@ -27,7 +27,7 @@ from cudarun.arguments.parameter_table import (
     fit_all,
     mismatch_refusal,
 )
-from cudarun.arguments.scalars import CompiledConstant, Scalar, constant_remarks, integer_constants
+from cudarun.arguments.scalars import CompiledConstant, Scalar, constant_remarks
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.types import TENSOR_MAP, Type, lay_out
 from cudarun.arguments.values import (
@@ -69,17 +69,15 @@ class Binding:
     @property
     def variables(self) -> tuple[packing.VariableElement, ...]:
         """The places in variables of the image whose addresses are needed, each once."""
-        found = (each for each in self._pointees if isinstance(each, packing.VariableElement))
+        pointees = all_pointees(self.slots, self.buffers)
+        found = (each for each in pointees if isinstance(each, packing.VariableElement))
         return tuple(dict.fromkeys(found))
 
     @property
     def objects(self) -> tuple[packing.ObjectSpec, ...]:
         """The texture and surface objects to create."""
-        return tuple(each for each in self._pointees if isinstance(each, packing.ObjectSpec))
-
-    @property
-    def _pointees(self) -> Iterator[packing.Pointee]:
-        return all_pointees(self.slots, self.buffers)
+        pointees = all_pointees(self.slots, self.buffers)
+        return tuple(each for each in pointees if isinstance(each, packing.ObjectSpec))
 
     @property
     def integers(self) -> dict[str, int]:
@@ -154,7 +152,6 @@ def bind(
     """Bind arguments to a kernel's parameters, by name where the names are known, else in order.
 
     Args:
-        arguments: The parsed arguments.
         parameters: The kernel's parameters. With ``None`` neither driver nor image knows them; the
             arguments are then laid out by the alignment of their own types.
         kernel: The kernel's name in messages.
@@ -163,7 +160,6 @@ def bind(
         suggest: Returns a command with all arguments, for the hint if any are missing.
         others: Buffers that are not arguments.
         symbols: Returns the names of the image's variables; only called for addresses.
-        scope: The names of earlier steps.
         parameter_names: The names of the parameters, if they are known from elsewhere.
         constants: Values that are compiled into the kernel, for dimensions and expressions.
 
@@ -283,15 +279,12 @@ def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any
 def _integers(
     scope: Scope, constants: Sequence[CompiledConstant], named: Iterable[tuple[str, Value]]
 ) -> dict[str, int]:
-    return (
-        dict(scope.integers)
-        | integer_constants(constants)
-        | {
-            name: int(value.value)
-            for name, value in with_members(named)
-            if isinstance(value, Scalar) and value.type.is_integer
-        }
-    )
+    own = [*((each.name, each.value) for each in constants), *with_members(named)]
+    return dict(scope.integers) | {
+        name: int(value.value)
+        for name, value in own
+        if isinstance(value, Scalar) and value.type.is_integer
+    }
 
 
 def _own_layout(arguments: Sequence[Argument | None], kernel: str) -> tuple[Parameter, ...]:

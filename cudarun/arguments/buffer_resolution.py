@@ -201,10 +201,6 @@ def with_levels(
 ) -> ObjectSpec:
     """Return an object with the levels of its array, which may be that of another argument.
 
-    Args:
-        owners: The objects that have an array, by its name.
-        buffers: The buffers of the launch by name.
-
     Raises:
         RequestError: No argument has the array, or it cannot be read or written in this way.
     """

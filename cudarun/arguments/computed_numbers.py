@@ -14,7 +14,6 @@ from cudarun.arguments.scalars import CompiledConstant, Computed, Scalar, Untype
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.types import NAMED
-from cudarun.arguments.value_parts import with_parts
 from cudarun.arguments.values import (
     AddressOf,
     Argument,
@@ -23,6 +22,7 @@ from cudarun.arguments.values import (
     Reference,
     StructValue,
     Value,
+    with_parts,
 )
 from cudarun.base.errors import RequestError
 from cudarun.images.parameters import Parameter
@@ -38,8 +38,6 @@ def with_numbers(
 
     Args:
         arguments: The argument of each parameter; ``None`` for a missing one.
-        scope: The names of earlier steps.
-        constants: The values that are compiled into the kernel.
 
     Raises:
         RequestError: A name is unknown, numbers depend on each other, or an expression has no

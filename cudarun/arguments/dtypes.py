@@ -145,7 +145,6 @@ def with_other_contents(array: Array, where: Array, which: str) -> Array:
     """Return a copy of an array with other numbers at some places.
 
     Args:
-        array: Numbers or structs.
         where: The places: a mask over its leading axes.
         which: ``0``, ``largest`` or ``smallest``; infinities, where a type has them.
     """

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cudarun.arguments.initial_values import FileInitial
-from cudarun.arguments.value_parts import with_parts
-from cudarun.arguments.values import Argument, Buffer, FileBuffer, Value
+from cudarun.arguments.values import Argument, Buffer, FileBuffer, Value, with_parts
 from cudarun.base.errors import RequestError
 
 _NPY_MAGIC = b"\x93NUMPY"

@@ -30,8 +30,8 @@ from cudarun.arguments.types import (
     depth,
     has_pointers,
 )
-from cudarun.arguments.value_parts import walk
 from cudarun.arguments.value_rules import EXPRESSION_AHEAD, NUMBER_AHEAD, ORDERS
+from cudarun.arguments.values import walk
 from cudarun.base.errors import RequestError
 
 MAX_ARRAY = 1 << 20  # the longest array member: its values are written individually

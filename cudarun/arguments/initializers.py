@@ -46,7 +46,6 @@ def fill(
 
     Args:
         initial: The initializer; the path of a file is used unchanged.
-        element: The type of one element.
         shape: Elements along each dimension; the array has the element's own axes after them.
         rng: The source of random numbers, see :func:`seeded`.
     """

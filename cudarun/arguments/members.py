@@ -129,8 +129,6 @@ def laid_out(
 
     Args:
         arguments: The arguments, with the names that the user gave.
-        values: The values, with types.
-        fields: The members of the parameter.
 
     Raises:
         ParameterMismatch: The struct is packed.

@@ -172,7 +172,6 @@ def write_addresses(
     """Write addresses, handles and tensor maps into the bytes of a parameter or of a buffer.
 
     Args:
-        data: The bytes.
         addresses: Device addresses by the name of the buffer; an empty one without is null.
         handles: Device addresses in variables of the image, and handles of objects.
         encode: The driver's encoder of tensor maps.

@@ -90,7 +90,9 @@ def fit(value: values.Value, parameter: Parameter) -> values.Value:
     elif isinstance(given, types.ScalarType):
         _fit_scalar(given, expected)
     elif isinstance(given, types.VectorType) and isinstance(expected, types.VectorType):
-        _fit_vector(given, expected)
+        has_same_elements = has_same_bits(given.element, expected.element)
+        if given.count != expected.count or not has_same_elements:
+            raise ParameterMismatch(f"it is {expected}, not {given}")
     if given.size != parameter.size:
         what = "an address" if type(given) is types.PointerType else str(given)
         what = value.type_name or what if isinstance(value, values.Descriptor) else what
@@ -193,11 +195,6 @@ def _fit_scalar(given: types.ScalarType, expected: Expected) -> None:
             raise ParameterMismatch(f"it is {expected}, not {given}")
         case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
             raise ParameterMismatch(f"it is .{letter}{8 * expected.size}, not {given}")
-
-
-def _fit_vector(given: types.VectorType, expected: types.VectorType) -> None:
-    if given.count != expected.count or not has_same_bits(given.element, expected.element):
-        raise ParameterMismatch(f"it is {expected}, not {given}")
 
 
 def has_same_bits(one: types.ScalarType, other: types.ScalarType) -> bool:

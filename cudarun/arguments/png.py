@@ -79,7 +79,6 @@ def _has_missing_rows(data: bytes, at: int) -> bool:
     """Return whether image data is too short: Pillow reads missing rows as zeros.
 
     Args:
-        data: The file.
         at: The offset of the contents of the first chunk of image data.
     """
     if data[12:16] != b"IHDR":

@@ -63,7 +63,6 @@ class ArrayForm:
         """Return the reason why no array has this form; ``None`` if one can have it.
 
         Args:
-            element: The type of a texel.
             axes: The number of axes, including those of layers and faces.
         """
         scalar, count = texel(element)
@@ -128,8 +127,6 @@ class Sampling:
         """Return the reason why an array cannot be read in this way; ``None`` if it can.
 
         Args:
-            element: The type of a texel.
-            levels: The number of its levels.
             axes: The number of its axes, including those of layers and faces.
         """
         scalar, _ = texel(element)

@@ -83,11 +83,6 @@ def number_text(value: float) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def integer_constants(constants: Iterable[CompiledConstant]) -> dict[str, int]:
-    """Return the integers among constants, for dimensions."""
-    return {each.name: int(each.value.value) for each in constants if each.value.type.is_integer}
-
-
 def constant_remarks(constants: Iterable[CompiledConstant]) -> Iterator[str]:
     """Yield a remark if the values of some constants were not compared with the kernel's."""
     names = [each.name for each in constants if not each.is_known]

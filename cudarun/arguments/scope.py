@@ -51,9 +51,7 @@ class Scope:
         """Return the scope of the next step; later values replace earlier ones of the same name.
 
         Args:
-            buffers: The buffers of this step.
             values: The name of each argument, its value as given, and with its type.
-            objects: The textures and surfaces of this step.
         """
         plain = {name: given for name, given, typed in values if isinstance(typed, Element)}
         plain |= {

@@ -107,9 +107,7 @@ def tensor_map_layout(
     """Return the layout of a map of a tensor, checked.
 
     Args:
-        element: The type of the buffer's elements.
         shape: The dimensions of the buffer, in elements.
-        integers: The integer arguments.
 
     Raises:
         RequestError: The driver would refuse it; the message names the rule.
@@ -147,15 +145,10 @@ def tensor_map_layout(
 
 
 def check_address(layout: TensorMapLayout, offset: int, nbytes: int, buffer: str) -> None:
-    """Check the place of a tensor in its buffer, whose address is aligned to 256 bytes.
-
-    Args:
-        offset: The offset of the tensor in bytes.
-        nbytes: The size of the buffer in bytes.
-        buffer: The name of the buffer.
-    """
+    """Check the place of a tensor in its buffer, whose address is aligned to 256 bytes."""
     unit = _unit(layout)
-    _demand(offset % unit == 0, f"the tensor is at byte {offset} of {buffer}, {_multiple(unit)}")
+    place = f"the tensor is at byte {offset} of {buffer}"
+    _demand(offset % unit == 0, f"{place}, not a multiple of {unit} bytes")
     end = offset + layout.nbytes
     _demand(nbytes > 0, f"{buffer} is empty")
     _demand(end <= nbytes, f"the tensor ends at byte {end}, {buffer} has {nbytes} bytes")
@@ -252,7 +245,7 @@ def _check_tensor(layout: TensorMapLayout) -> None:
     for axis, stride in enumerate(layout.strides):
         _demand(
             stride % unit == 0,
-            f"the stride of dimension {axis} is {stride} bytes, {_multiple(unit)}",
+            f"the stride of dimension {axis} is {stride} bytes, not a multiple of {unit} bytes",
             "pad the rows of the buffer, and set shape= and strides=",
         )
         _demand(
@@ -311,10 +304,6 @@ def _unit(layout: TensorMapLayout) -> int:
 def _shared_bits(layout: TensorMapLayout) -> int:
     """Return the bits of an element in shared memory, where some types are padded to a byte."""
     return 8 if layout.type in ("u4_align16B", "u6_align16B") else layout.element.bits
-
-
-def _multiple(unit: int) -> str:
-    return f"not a multiple of {unit} bytes"
 
 
 def _within(name: str, values: Sequence[int], most: int) -> None:

@@ -180,7 +180,6 @@ class Descriptor(ABC):
         """Return the bytes, the offsets of addresses in them, and a text for the layout table.
 
         Args:
-            name: The argument's name.
             resolve: Returns the buffer to allocate for a value and its name.
 
         Raises:
@@ -347,6 +346,47 @@ Initial: TypeAlias = Constant | Generated | ListInitial | FileInitial | BoxFilte
 def literal_text(value: object) -> str:
     """Return the text of a value without its type, where it has one."""
     return str(getattr(value, "literal", value))
+
+
+# --- the values within a value: of structs, lists, textures and tensor maps ----------------------
+
+
+def with_parts(value: Value, change: Callable[[Any], Any]) -> Value:
+    """Return a value with ``change`` applied to each value in it; it keeps their kinds."""
+    match value:
+        case Buffer(initial=ListInitial() as items):
+            return replace(value, initial=_with_leaves(items, change))
+        case StructValue(members):
+            changed = (Member(member.name, change(member.value)) for member in members)
+            return StructValue(tuple(changed))
+        case Descriptor():
+            return value.mapped(change)
+        case ObjectValue(source=tuple(levels)):
+            return replace(value, source=tuple(map(change, levels)))
+        case TensorMapValue(Buffer() | FileBuffer() as tensor):
+            return replace(value, tensor=change(tensor))
+    return value
+
+
+def _with_leaves(items: ListInitial, change: Callable[[Any], Any]) -> ListInitial:
+    def changed(item: ListInitial | Leaf) -> Any:
+        return _with_leaves(item, change) if isinstance(item, ListInitial) else change(item)
+
+    return ListInitial(tuple(map(changed, items.items)))
+
+
+def walk(value: Value) -> Iterator[Value]:
+    """Yield a value and all values in it."""
+    parts: list[Value] = []
+
+    def note(part: Value) -> Value:
+        parts.append(part)
+        return part
+
+    with_parts(value, note)
+    yield value
+    for part in parts:
+        yield from walk(part)
 
 
 # --- the argument itself -------------------------------------------------------------------------

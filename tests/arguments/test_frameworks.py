@@ -14,7 +14,7 @@ import pytest
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.files import files_of, relocated
 from cudarun.arguments.grammar import parse_argument, parse_arguments
-from cudarun.arguments.value_parts import walk
+from cudarun.arguments.values import walk
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.images.parameters import Parameter
 

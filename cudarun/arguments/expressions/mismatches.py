@@ -60,9 +60,8 @@ class MismatchLocation:
     def _range(self) -> str:
         if self._last == self._shape[0] - 1:
             return f"the last {self._count}"
-        return "the first " + str(self._count) if not self._first else self._from_to()
-
-    def _from_to(self) -> str:
+        if not self._first:
+            return f"the first {self._count}"
         return f"[{self._first}] to [{self._last}]"
 
     def _on_axis(self) -> str | None:

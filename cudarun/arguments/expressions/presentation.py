@@ -23,7 +23,6 @@ def without_unwritten(value: Any, unwritten: Array | None) -> tuple[str, object]
     """Return the text of a value, and the value as Python numbers in nested lists.
 
     Args:
-        value: A numpy scalar or array.
         unwritten: Which of its elements were never written: they have no value, and are ``None``
             in lists.
     """

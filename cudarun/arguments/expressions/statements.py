@@ -33,6 +33,7 @@ _TOLERANCE = re.compile(r"(rtol|atol)\s*=(?!=)")
 _NAME = re.compile(rf"\s*(?P<name>{IDENTIFIER.pattern})\s*=(?!=)")
 _LOGICAL = frozenset({"and", "or", "not", "&", "|", "^", "~"})
 _TESTS = frozenset({"isnan", "isinf", "isfinite", "isclose", "allclose", "array_equal"})
+_TRUTHS = [tree.Name(name, 0) for name, value in CONSTANTS.items() if isinstance(value, bool)]
 _OF_CLAIMS = frozenset({"all", "any", "bool", "ravel", "reshape", "transpose", "where"})
 """Functions whose value is a claim if their arguments are: of ``where`` the second and third."""
 
@@ -142,8 +143,6 @@ def check_lets(
     """Refuse unknown names in ``--let``, and names that are taken.
 
     Args:
-        lets: In their order.
-        names: The names of arguments.
         others: Returns further names for the message.
     """
     known = [*names]
@@ -209,7 +208,7 @@ def _claim(node: Node) -> Node:
         case tree.Call(function) if function in _TESTS:
             return node
         case tree.Call("where", (condition, *values)):
-            claims = (each if _is_truth(each) else _claim(each) for each in values)
+            claims = (each if each in _TRUTHS else _claim(each) for each in values)
             return replace(node, arguments=(condition, *claims))
         case tree.Call(function, (first, *others)) if function in _OF_CLAIMS:
             return replace(node, arguments=(_claim(first), *others))
@@ -219,7 +218,3 @@ def _claim(node: Node) -> Node:
             return tree.Old(_claim(operand))
         case _:
             raise _NoClaim
-
-
-def _is_truth(node: Node) -> bool:
-    return isinstance(node, tree.Name) and CONSTANTS.get(node.name) in (True, False)

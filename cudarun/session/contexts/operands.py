@@ -26,7 +26,7 @@ from cudarun.arguments.packing import BufferSpec, Pointee, Pointers, VariableEle
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import StructType
-from cudarun.arguments.value_parts import walk
+from cudarun.arguments.values import walk
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.base.records import dataclass
 from cudarun.session.contexts.script import Limit, Line, NameReference, Operands, Symbol, Token

@@ -290,8 +290,7 @@ class Program:
     def is_random(self) -> bool:
         """Return whether an initializer generates random numbers."""
         from cudarun.arguments.initial_values import Generated
-        from cudarun.arguments.value_parts import walk
-        from cudarun.arguments.values import Buffer
+        from cudarun.arguments.values import Buffer, walk
 
         everything = [
             each for step in self.steps for each in (*step.arguments, *step.settings, *step.buffers)

@@ -127,7 +127,6 @@ def _own(name: str, folder: int, is_kind: Callable[[int], bool]) -> Iterator[int
 
     Args:
         name: Its name; no link is followed.
-        folder: The descriptor of its folder.
         is_kind: Whether a mode is that of the wanted kind.
 
     Raises:

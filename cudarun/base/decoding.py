@@ -44,11 +44,7 @@ class InvalidDocument(ValueError):
 
 
 def parse(data: str | bytes) -> Any:
-    """Parse JSON.
-
-    Raises:
-        InvalidDocument: It is not JSON, or has too many values.
-    """
+    """Parse JSON; `InvalidDocument` if it is not JSON, or has too many values."""
     refuse_many_values(data if isinstance(data, bytes) else data.encode(errors="replace"))
     try:
         return json.loads(data)
@@ -57,17 +53,13 @@ def parse(data: str | bytes) -> Any:
 
 
 def refuse_many_values(data: bytes) -> None:
-    """Refuse a text of more JSON values than are read.
-
-    Raises:
-        InvalidDocument: It has too many.
-    """
+    """Refuse a text of more JSON values than are read; `InvalidDocument` if it has too many."""
     if sum(map(data.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise InvalidDocument(f"more than {MAX_VALUES} values")
 
 
 def decode(kind: type[T], value: Any, place: str = "", *, others: bool = True) -> T:
-    """Return a value of parsed JSON as a type.
+    """Return a value of parsed JSON as a type; `InvalidDocument` if it is not of this type.
 
     Args:
         kind: A dataclass, whose fields with defaults can be missing, or the type of such a field.
@@ -75,9 +67,6 @@ def decode(kind: type[T], value: Any, place: str = "", *, others: bool = True) -
             table whose values are not checked.
         place: Its place, for messages.
         others: Whether a dataclass can have further keys, of a later version.
-
-    Raises:
-        InvalidDocument: It is not of this type.
     """
     found: T = _decoded(kind, value, place, others)
     return found

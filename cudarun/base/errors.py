@@ -243,13 +243,7 @@ class CudarunError(Exception):
 def errors_of(
     *kinds: type[CudarunError], shown: str | None = None, **subjects: Unpack[Subjects]
 ) -> Iterator[None]:
-    """Prepend subjects to the errors of a block, as `CudarunError.of`.
-
-    Args:
-        kinds: The kinds of errors; by default all.
-        shown: As of `CudarunError.of`.
-        subjects: Likewise.
-    """
+    """Prepend subjects to the errors of a block, as `CudarunError.of`."""
     kinds = kinds or (CudarunError,)
     try:
         yield
@@ -333,8 +327,6 @@ class ArgumentSyntaxError(RequestError):
     """A text in one of cudarun's languages does not parse.
 
     Args:
-        what: The description of the mistake.
-        text: The whole text.
         column: The 0-based index of the error in ``text``.
     """
 

@@ -83,12 +83,7 @@ def open_standard_streams() -> None:
 
 
 def reopen_standard_streams(encoding: str, *, by_line: bool) -> None:
-    """Use the files that the descriptors of the standard streams belong to by now.
-
-    Args:
-        encoding: That of all streams.
-        by_line: Write stdout line by line.
-    """
+    """Use the files that the descriptors of the standard streams belong to by now."""
     _replace("stdin", os.fdopen(0, "r", encoding=encoding, closefd=False))
     _replace_outputs(encoding, "strict", by_line=by_line)
 

@@ -50,8 +50,6 @@ def compare_timings(
     A case that each document has on one device is compared even if the devices are different.
 
     Args:
-        old: The old times.
-        new: The new times.
         threshold: The change of a time that counts, as a part of 1.
     """
     return [_compared(one, other, threshold) for one, other in _pairs(old, new)]

@@ -166,7 +166,6 @@ def header_source(header: str, cuda: Version | None) -> str | None:
     """Return how to get a header: the package, the part of the toolkit or the project that has it.
 
     Args:
-        header: Its name in the directive.
         cuda: The version of CUDA; ``None`` for the newest.
 
     Returns:

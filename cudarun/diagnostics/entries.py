@@ -65,7 +65,6 @@ def located(
     ptxas reports no column: it is that of a word of the message that occurs in the line.
 
     Args:
-        diagnostics: As parsed.
         sources: The texts of the inputs by name; binaries have none.
     """
     return tuple(_located(diagnostics, sources))
@@ -108,13 +107,8 @@ class Diagnosed(ImageRefused):
     """A refusal with a parsed log; the text of the log is in ``log``.
 
     Args:
-        what: The description of what happened, without the subjects.
         diagnostics: The complaints, with their source lines.
         explanation: Why, in plain words.
-        hint: What the user can do about it.
-        cuda: The driver's result, as ``(name, number)``.
-        log: The log in full.
-        context: The context of the operation.
     """
 
     def __init__(

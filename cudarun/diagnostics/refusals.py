@@ -65,7 +65,6 @@ def rule_of(pattern: str, reason: str, remedy: str) -> Rule:
     """Return a rule for a text in the log.
 
     Args:
-        pattern: The pattern of the text.
         reason: The reason; ``{0}`` is the pattern's first group, a symbol in its C++ spelling, and
             ``{who}`` is the driver or the linker.
         remedy: The remedy, likewise.

@@ -126,8 +126,3 @@ class StreamedCode(CodeBytes):
             if not (open_ or waiting or to_end):
                 break
         return [memoryview(data) for data in kept]
-
-
-def as_contents(data: Buffer | CodeBytes) -> CodeBytes:
-    """Return the contents of an image."""
-    return data if isinstance(data, CodeBytes) else WholeCode(data)

@@ -93,7 +93,18 @@ def read_cubin(data: Buffer | CodeBytes, origin: str) -> ImageFacts:
     """
     elf = read_elf(data, origin, ImageKind.CUBIN)
     with refused_if_damaged(ImageKind.CUBIN, origin, _TRUNCATED):
-        return _facts(elf)
+        architecture, suffix = _architecture(elf)
+        return ImageFacts(
+            kind=ImageKind.CUBIN,
+            kernels=tuple(_kernels(elf, architecture)),
+            variables=tuple(_variables(elf.symbols, unnamed=False)),
+            unnamed=tuple(_variables(elf.symbols, unnamed=True)),
+            targets=(f"sm_{architecture}{suffix}",),
+            externs=tuple(s.name for s in linkable(elf) if not s.is_defined),
+            toolkit=_toolkit(elf),
+            is_relocatable=elf.is_relocatable,
+            relocations=sum(map(_relocations, elf.sections)),
+        )
 
 
 def check_cubin(data: Buffer | CodeBytes, origin: str) -> None:
@@ -112,24 +123,9 @@ def _check_records(elf: Elf, origin: str) -> None:
     with refused_if_damaged(ImageKind.CUBIN, origin, _TRUNCATED):
         for section in elf.sections:
             if section.name == ".nv.info" or section.name.startswith(".nv.info."):
-                for attribute, value in _records_in(section):
+                for attribute, value in _records(section):
                     if len(value) < _VALUE_BYTES.get(attribute, 0):
                         raise Damaged(_TRUNCATED)
-
-
-def _facts(elf: Elf) -> ImageFacts:
-    architecture, suffix = _architecture(elf)
-    return ImageFacts(
-        kind=ImageKind.CUBIN,
-        kernels=tuple(_kernels(elf, architecture)),
-        variables=tuple(_variables(elf.symbols, unnamed=False)),
-        unnamed=tuple(_variables(elf.symbols, unnamed=True)),
-        targets=(f"sm_{architecture}{suffix}",),
-        externs=tuple(s.name for s in linkable(elf) if not s.is_defined),
-        toolkit=_toolkit(elf),
-        is_relocatable=elf.is_relocatable,
-        relocations=sum(map(_relocations, elf.sections)),
-    )
 
 
 def linkable(elf: Elf) -> Iterator[ElfSymbol]:
@@ -187,18 +183,13 @@ def _is_kernel(symbol: ElfSymbol) -> bool:
 def _architecture(elf: Elf) -> tuple[int, str]:
     if elf.os_abi == _OLD_OS_ABI:
         return elf.flags & 0xFF, "a" if elf.flags & 0x800 else ""
-    compat = dict(_records(elf, ".nv.compat"))
+    compat = dict(_records(elf.named.get(".nv.compat")))
     return elf.flags >> 8 & 0xFF, "a" if compat.get(_COMPAT_SUFFIX) == b"\x01\x00" else ""
 
 
-def _records(elf: Elf, section_name: str) -> Iterator[tuple[int, bytes]]:
+def _records(section: ElfSection | None) -> Iterator[tuple[int, bytes]]:
     """Return the records of a section: attribute and value, two bytes unless it has a size."""
-    section = elf.named.get(section_name)
-    return _records_in(section) if section else iter(())
-
-
-def _records_in(section: ElfSection) -> Iterator[tuple[int, bytes]]:
-    data = bytes(section.data)
+    data = bytes(section.data) if section else b""
     at = 0
     while at < len(data):
         layout, attribute, half = struct.unpack_from("<BBH", data, at)
@@ -214,7 +205,7 @@ def _records_in(section: ElfSection) -> Iterator[tuple[int, bytes]]:
 
 def _by_symbol(elf: Elf, attribute: Attribute) -> dict[int, int]:
     """Return a number of each function, by the index of its symbol."""
-    records = _records(elf, ".nv.info")
+    records = _records(elf.named.get(".nv.info"))
     return dict(struct.unpack("<II", value) for kind, value in records if kind == attribute)
 
 
@@ -235,7 +226,7 @@ def _callers(elf: Elf) -> set[int]:
 
 def _kernel_info(elf: Elf, name: str) -> _KernelInfo:
     info = _KernelInfo()
-    for attribute, value in _records(elf, f".nv.info.{name}"):
+    for attribute, value in _records(elf.named.get(f".nv.info.{name}")):
         match attribute:
             case Attribute.KPARAM_INFO:
                 _, ordinal, offset, packed = struct.unpack("<IHHI", value)

@@ -46,7 +46,6 @@ class DebugInformation:
         The debug information is used only if it has as many parameters, of the same sizes.
 
         Args:
-            kernel: The mangled name.
             parameters: The parameters, with the facts that the driver or the file has.
 
         Returns:

@@ -26,8 +26,6 @@ def ptx_sections(
     """Return sections of a PTX text.
 
     Args:
-        text: The text.
-        names: The sections to return.
         address: Returns the addresses in them; without it they are zeros.
     """
     found = {

@@ -201,7 +201,6 @@ class DebugVariables:
     """The variables of a PTX text.
 
     Args:
-        text: The text.
         others: Variables outside of functions that its debug information may lack.
     """
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from cudarun.base.records import dataclass
-from cudarun.images.contents import CodeBytes, as_contents
+from cudarun.images.contents import CodeBytes, WholeCode
 from cudarun.images.kinds import Damaged, ImageKind, refused_if_damaged
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def read_elf(
             the section table extends past the end of the file``.
     """
     with refused_if_damaged(kind, origin, _MALFORMED):
-        return _read(as_contents(data), kind, with_symbols=symbols and kind is ImageKind.CUBIN)
+        contents = data if isinstance(data, CodeBytes) else WholeCode(data)
+        return _read(contents, kind, with_symbols=symbols and kind is ImageKind.CUBIN)
 
 
 class _Header(NamedTuple):

@@ -149,7 +149,6 @@ def best_entry(
     Args:
         architecture: 90 for sm_90.
         entries: The entries of one fatbin.
-        machine_code: Whether machine code can be used.
     """
     fitting = []
     for entry in entries:

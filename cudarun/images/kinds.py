@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,10 @@ def identify(data: Buffer) -> ImageKind:
         return known
     if _PTX.match(data):
         return ImageKind.PTX
-    return ImageKind.CUDA_SOURCE if _is_cuda_source(bytes(data)) else ImageKind.UNKNOWN
+    with suppress(UnicodeDecodeError):
+        if b"\0" not in data and _CUDA_SOURCE.search(bytes(data).decode()):
+            return ImageKind.CUDA_SOURCE
+    return ImageKind.UNKNOWN
 
 
 def identify_by_signature(start: bytes) -> ImageKind | None:
@@ -83,16 +86,6 @@ def identify_by_signature(start: bytes) -> ImageKind | None:
         machine = int.from_bytes(start[18:20], "little")
         return ImageKind.CUBIN if machine == EM_CUDA else ImageKind.HOST_OBJECT
     return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
-
-
-def _is_cuda_source(data: bytes) -> bool:
-    if b"\0" in data:
-        return False
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return False
-    return _CUDA_SOURCE.search(text) is not None
 
 
 # --- damage --------------------------------------------------------------------------------------
@@ -107,7 +100,6 @@ def refused_if_damaged(kind: ImageKind, origin: str, truncated: str) -> Iterator
     """Refuse a file that is damaged: ``broken.cubin: not a cubin: it has no sections``.
 
     Args:
-        kind: The kind of file.
         origin: Its name in messages.
         truncated: The reason if a structure ends past the end of the data.
 

@@ -46,8 +46,5 @@ def parameter_base(architecture: int) -> int:
     """Return the address in the constant bank where ptxas puts the first parameter.
 
     Alignments are those of addresses; offsets count from there.
-
-    Args:
-        architecture: The number of the target, such as 90.
     """
     return 0x380 if architecture >= 100 else 0x210 if architecture >= 90 else 0x160

@@ -23,15 +23,12 @@ _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")
 
 
 def read_ptx(data: bytes, origin: str, *, whole: bool = True) -> ImageFacts:
-    """Return the facts of a PTX text.
+    """Return the facts of a PTX text; `PtxError` if it does not parse.
 
     Args:
         origin: Its name in messages.
         whole: Whether to parse the bodies of functions too, for their errors. Those of a short text
             are parsed in any case.
-
-    Raises:
-        PtxError: It does not parse.
     """
     try:
         with without_collection():

@@ -41,7 +41,6 @@ def read_image(
     """Return the contents of an image.
 
     Args:
-        data: The whole file.
         origin: Its name in messages.
         limit: See `check_sizes`.
         whole: Whether to parse the code of PTX, for its errors, and not only the declarations.
@@ -91,17 +90,13 @@ def file_parts(data: Data, origin: str) -> tuple[Entry, ...]:
 
 
 def check_sizes(entries: Iterable[Entry], file_size: int, origin: str, limit: int | None) -> None:
-    """Refuse a decompression bomb.
+    """Refuse a decompression bomb; `ImageRefused` if it is larger than the limit.
 
     Args:
-        entries: The entries to read.
         file_size: The size of the file that contains them, in bytes.
         origin: Its name in messages.
         limit: The most bytes of an entry when decompressed, and of all of them together unless
             these are less than 32 times the size of the file; ``None``: any.
-
-    Raises:
-        ImageRefused: It is larger than the limit.
     """
     sizes = [entry.size for entry in entries]
     if limit is None or not sizes:
@@ -129,7 +124,6 @@ def check_structure(
     Entries are decompressed one at a time. PTX and LTO-IR are left to their compilers.
 
     Args:
-        data: The whole file.
         origin: Its name in messages.
         limit: See `check_sizes`.
         is_used: Returns whether an entry of a container will be used; others are not read.

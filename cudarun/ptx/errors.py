@@ -32,8 +32,6 @@ class PtxError(ImageRefused):
 
     Args:
         diagnostics: At least one.
-        hint: What the user can do about it.
-        file: The file of the text.
     """
 
     kind = "PtxError"

@@ -334,15 +334,9 @@ class _ModuleParser(VariableRules):
         elif self.accept(".file"):
             self._file()
         else:
-            self._refuse_linkage()
+            if self.at(".common") or self._linkage() is not None:  # as in ptxas
+                raise self.syntax_error()
             statements += self._variable_statement(position, None)
-
-    def _refuse_linkage(self) -> None:
-        """Raise the syntax error of ptxas if a variable in a body has linkage."""
-        if self.at(".common"):
-            raise self.syntax_error()
-        if self._linkage() is not None:
-            raise self.syntax_error()
 
     def _block(self) -> tree.Block:
         position = self.position()

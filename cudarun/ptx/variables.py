@@ -53,7 +53,11 @@ class VariableRules(InstructionRules):
     def _variable(self, prefix: partial[Variable], position: Position) -> Variable:
         """Parse a name with its dimensions and its initializer."""
         start = self.token
-        variable = self._declare(self._initialized(self._declarator(prefix, position)))
+        variable = self._declarator(prefix, position)
+        if self.accept("="):
+            initial = self._initial(variable.dimensions, variable.vector)
+            variable = replace(variable, initial=tuple(initial))
+        self._declare(variable)
         if variable.linkage == "extern":
             if variable.initial is not None:
                 words = f"No initial value is allowed for external symbol '{variable.name}'"
@@ -145,12 +149,6 @@ class VariableRules(InstructionRules):
         if variable.name.startswith("%") and variable.space != "reg" and variable.count is None:
             self.has_symbols_like_registers = True
         return variable
-
-    def _initialized(self, variable: Variable) -> Variable:
-        if not self.accept("="):
-            return variable
-        initial = self._initial(variable.dimensions, variable.vector)
-        return replace(variable, initial=tuple(initial))
 
     def _initial(
         self, shape: tuple[int | None, ...], vector: int

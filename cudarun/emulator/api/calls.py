@@ -38,17 +38,19 @@ CALLS: dict[str, Callable[..., Answer]] = {}  # every driver call there is, by n
 
 def query(*, before_init: bool = False) -> Decorator:
     """Declare a call that no fault affects; ``before_init`` ones also work without ``cuInit``."""
-    return partial(_driver_call, None, before_init=before_init)
+    return call(synchronizes=None, before_init=before_init)
 
 
 def enqueue() -> Decorator:
     """Declare a call that submits work to a stream."""
-    return partial(_driver_call, False)
+    return call(synchronizes=False)
 
 
 def call(
     *,
+    synchronizes: bool | None = True,
     waits: Wait | None = None,
+    before_init: bool = False,
     of_current: bool = True,
     needs_context: bool = False,
     during_capture: CaptureRule = CaptureRule.PERMITTED,
@@ -56,70 +58,55 @@ def call(
     """Declare any other call.
 
     Args:
+        synchronizes: Whether a fault becomes known by it; ``None`` if it ignores faults.
         waits: What it waits for.
+        before_init: Whether it works without ``cuInit``.
         of_current: Whether it needs the current context after a fault.
         needs_context: Whether it fails without a current context, before anything else.
         during_capture: What captures do about it.
     """
-    return partial(
-        _driver_call,
-        True,
-        waits=waits,
-        of_current=of_current,
-        needs_context=needs_context,
-        during_capture=during_capture,
-    )
 
+    def declare(body: Callable[..., object]) -> Callable[..., Answer]:
+        name, types = body.__name__, CallTypes(body)
 
-def _driver_call(
-    synchronizes: bool | None,
-    body: Callable[..., object],
-    *,
-    waits: Wait | None = None,
-    before_init: bool = False,
-    of_current: bool = True,
-    needs_context: bool = False,
-    during_capture: CaptureRule = CaptureRule.PERMITTED,
-) -> Callable[..., Answer]:
-    name, types = body.__name__, CallTypes(body)
-
-    def perform(args: Args, named: Named) -> object:
-        if not before_init and not process.initialized:
-            raise Refusal("NOT_INITIALIZED")
-        process.captures.admit(during_capture, process.stack.top)
-        if waits:
-            process.wait(waits)
-            process.show_printed()
-        if synchronizes is not None:
-            process.check_fault(name, synchronizes=synchronizes, of_current=of_current)
-        if needs_context:
-            process.current()
-        args, named = types.with_objects(args, named)
-        value = body(*args, **named)
-        if waits:  # it may have waited for another device than the current one
-            if waits is Wait.ITSELF:
+        def perform(args: Args, named: Named) -> object:
+            if not before_init and not process.initialized:
+                raise Refusal("NOT_INITIALIZED")
+            process.captures.admit(during_capture, process.stack.top)
+            if waits:
+                process.wait(waits)
                 process.show_printed()
-            process.check_fault(name, synchronizes=True, of_current=of_current)
-        return value
+            if synchronizes is not None:
+                process.check_fault(name, synchronizes=synchronizes, of_current=of_current)
+            if needs_context:
+                process.current()
+            args, named = types.with_objects(args, named)
+            value = body(*args, **named)
+            if waits:  # it may have waited for another device than the current one
+                if waits is Wait.ITSELF:
+                    process.show_printed()
+                process.check_fault(name, synchronizes=True, of_current=of_current)
+            return value
 
-    @functools.wraps(body)
-    def answer(*args: object, **named: object) -> Answer:
-        args, named = types.with_integers(args, named)
-        with process.lock:
-            try:
-                return types.answer(CUresult.CUDA_SUCCESS, perform(args, named))
-            except Refusal as refusal:
-                problem = refusal
-            except (OutOfMemory, MemoryError) as error:  # of the device, or of this machine
-                problem = Refusal("OUT_OF_MEMORY", str(error))
-            except InvalidAddress as error:
-                words = f"{error} are not within one allocation"
-                problem = Refusal("INVALID_VALUE", words)
-            process.log.returning(name, problem.result, problem.words)
-            return (problem.result, *[None] * types.outputs)
+        @functools.wraps(body)
+        def answer(*args: object, **named: object) -> Answer:
+            args, named = types.with_integers(args, named)
+            with process.lock:
+                try:
+                    return types.answer(CUresult.CUDA_SUCCESS, perform(args, named))
+                except Refusal as refusal:
+                    problem = refusal
+                except (OutOfMemory, MemoryError) as error:  # of the device, or of this machine
+                    problem = Refusal("OUT_OF_MEMORY", str(error))
+                except InvalidAddress as error:
+                    problem = Refusal("INVALID_VALUE", f"{error} are not within one allocation")
+                process.log.returning(name, problem.result, problem.words)
+                return (problem.result, *[None] * types.outputs)
 
-    CALLS[name] = answer
-    return answer
+        CALLS[name] = answer
+        return answer
+
+    return declare
 
 
 class CallTypes:

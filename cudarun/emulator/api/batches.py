@@ -15,7 +15,7 @@ from cudarun.emulator.api.copies import copy_in_stream
 from cudarun.emulator.api.handles import StreamHandle, array_of
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, enum_field
+from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 from cudarun.emulator.host.streams import Stream
 
 # The bindings of CUDA 12 return the place of a copy that fails.
@@ -42,8 +42,7 @@ def cuMemcpyBatchAsync(
 ) -> FailIndex:
     """Copy several ranges of bytes."""
     _check_stream(hStream)
-    if not (dsts and srcs and sizes):
-        raise Refusal("INVALID_VALUE", "an array is missing")
+    refuse_if(not (dsts and srcs and sizes), "an array is missing")
     given = _per_item(attrs, attrsIdxs, numAttrs, count)
     waits = _wait_after(int(enum_field(each, "srcAccessOrder")) for each in given)
     for dst, src, size, _ in zip(dsts, srcs, sizes, given, strict=False):
@@ -58,8 +57,7 @@ def cuMemcpy3DBatchAsync(
 ) -> FailIndex:
     """Copy several boxes."""
     _check_stream(hStream)
-    if flags or not numOps or not opList:
-        raise Refusal("INVALID_VALUE", "flags must be 0, numOps must not")
+    refuse_if(flags or not numOps or not opList, "flags must be 0, numOps must not")
     waits = _wait_after(int(enum_field(each, "srcAccessOrder")) for each in opList[:numOps])
     for each in opList[:numOps]:
         submit_box(_box(each), hStream)
@@ -117,8 +115,7 @@ def _check_ranges(
 
 
 def _check_stream(stream: Stream) -> None:
-    if stream.is_legacy:
-        raise Refusal("INVALID_VALUE", "a batch is not executed in the legacy default stream")
+    refuse_if(stream.is_legacy, "a batch is not executed in the legacy default stream")
     stream.check_not_capturing()
 
 
@@ -140,8 +137,7 @@ def _per_item(given: Sequence[Any], firsts: Sequence[int], number: int, count: i
 def _wait_after(given: Iterable[int]) -> bool:
     """Return whether sources are read during the call; `Refusal` if an order is not set."""
     orders = {*given}
-    if not orders.issubset(_ORDERS):
-        raise Refusal("INVALID_VALUE", "srcAccessOrder is not set")
+    refuse_if(not orders.issubset(_ORDERS), "srcAccessOrder is not set")
     return _DURING_CALL in orders
 
 

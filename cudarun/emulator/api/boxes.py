@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -18,7 +19,7 @@ from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal, enum_field
+from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.streams import Stream
 
@@ -68,17 +69,14 @@ def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
 
 
 def box_operation(copy: CUDA_MEMCPY3D) -> Operation:
-    """Return the operation that copies a box.
-
-    Raises:
-        Refusal: The structure is invalid.
-    """
+    """Return the operation that copies a box; `Refusal` if the structure is invalid."""
     return _operation(_described(copy))
 
 
 def _operation(copy: _Copy) -> Operation:
     _side(copy, "src"), _side(copy, "dst", to_write=False)  # may refuse
-    return copy_operation(partial(_copy, copy.detached()))
+    unchanged = replace(copy, structure=copied(copy.structure))  # whatever the program does to it
+    return copy_operation(partial(_copy, unchanged))
 
 
 # --- the two sides -------------------------------------------------------------------------------
@@ -98,10 +96,6 @@ class _Copy:
             return 0
         return getattr(self.structure, side + name)
 
-    def detached(self) -> _Copy:
-        """Return the same copy, which later changes of the structure do not affect."""
-        return _Copy(copied(self.structure), self.shape, self.has_slices)
-
 
 def _described(given: Structure) -> _Copy:
     depth = 1 if isinstance(given, CUDA_MEMCPY2D) else given.Depth
@@ -119,8 +113,7 @@ def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes | RemoteByt
     kind = enum_field(copy.structure, f"{side}MemoryType")
     x, y, z = (copy.field(side, name) for name in ("XInBytes", "Y", "Z"))
     if kind == CUmemorytype.CU_MEMORYTYPE_ARRAY:
-        if copy.field(side, "LOD"):
-            raise Refusal("INVALID_VALUE", f"{side}LOD must be 0")
+        refuse_if(copy.field(side, "LOD"), f"{side}LOD must be 0")
         array = array_of(copy.field(side, "Array"))
         return _in_array(array, x, y, z, copy, to_write=side == "dst")
     slices, rows, width = copy.shape
@@ -129,8 +122,7 @@ def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes | RemoteByt
     pitch, height = copy.field(side, "Pitch") or x + width, copy.field(side, "Height") or y + rows
     if (pitch > _WIDEST_PITCH and slices * rows > 1) or pitch < x + width:
         raise Refusal("INVALID_VALUE", f"invalid {side}Pitch: {pitch} bytes")
-    if height < y + rows:
-        raise Refusal("INVALID_VALUE", f"invalid {side}Height: {height} rows")
+    refuse_if(height < y + rows, f"invalid {side}Height: {height} rows")
     written = to_write and side == "dst"
     first = (z * height + y) * pitch + x
     size = first + _extent(copy.shape, pitch, height)

@@ -15,7 +15,7 @@ from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, enum_member
+from cudarun.emulator.host.refusal import Refusal, enum_member, refuse_if
 from cudarun.emulator.host.streams import Stream
 
 # The bindings return the data of edges since CUDA 13.
@@ -55,8 +55,7 @@ def cuStreamBeginCaptureToGraph(
     """Begin to capture the work of a stream in a graph that exists."""
     nodes = nodes_of(dependencies, numDependencies)
     hGraph.check_own(nodes)
-    if process.captures.is_capturing(hGraph):
-        raise Refusal("INVALID_VALUE", "a capture adds nodes to the graph")
+    refuse_if(process.captures.is_capturing(hGraph), "a capture adds nodes to the graph")
     _begin(hStream, mode, hGraph).wait(nodes)
 
 

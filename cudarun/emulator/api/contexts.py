@@ -13,7 +13,7 @@ from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.contexts import API_VERSION, STREAM_PRIORITIES, Context, checked_flags
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal, enum_member
+from cudarun.emulator.host.refusal import Refusal, enum_member, refuse_if
 
 # --- primary contexts ----------------------------------------------------------------------------
 
@@ -78,8 +78,7 @@ def cuCtxDestroy(ctx: ContextHandle) -> None:
 
 
 def _destroy(context: Context) -> None:
-    if context.is_primary:
-        raise Refusal("INVALID_CONTEXT", "a primary context is released, not destroyed")
+    refuse_if(context.is_primary, "a primary context is released, not destroyed", "INVALID_CONTEXT")
     process.ready(context.device)
     if process.stack.top is context:
         process.stack.pop()
@@ -148,8 +147,7 @@ def _context_or_current(ctx: Handle) -> Context:
     if not handle_value(ctx):
         return process.current()
     context = process.context(ctx)
-    if not context.alive:
-        raise Refusal("CONTEXT_IS_DESTROYED", "the primary context is not active")
+    refuse_if(not context.alive, "the primary context is not active", "CONTEXT_IS_DESTROYED")
     return context
 
 
@@ -161,8 +159,7 @@ def cuCtxSynchronize() -> None:
 @call()
 def cuCtxAttach(flags: int) -> CUcontext:
     """Increment the usage count of the current context (deprecated)."""
-    if flags != 0:
-        raise Refusal("INVALID_VALUE", "flags must be 0")
+    refuse_if(flags != 0, "flags must be 0")
     context = process.current()
     context.uses += 1
     return CUcontext(context.handle)
@@ -171,8 +168,7 @@ def cuCtxAttach(flags: int) -> CUcontext:
 @call(waits=Wait.DEVICE)
 def cuCtxDetach(ctx: ContextHandle) -> None:
     """Decrement the usage count of the current context; at 0 it is destroyed (deprecated)."""
-    if ctx is not process.current():
-        raise Refusal("INVALID_CONTEXT", "the context is not the current one")
+    refuse_if(ctx is not process.current(), "the context is not the current one", "INVALID_CONTEXT")
     ctx.uses -= 1
     if ctx.uses == 0:
         _destroy(ctx)
@@ -224,8 +220,7 @@ def cuCtxResetPersistingL2Cache() -> None:
 def cuCtxEnablePeerAccess(peerContext: ContextHandle, Flags: int) -> None:
     """Let kernels of the current context access the memory of another device's context."""
     context = process.current()
-    if Flags != 0:
-        raise Refusal("INVALID_VALUE", "Flags must be 0")
+    refuse_if(Flags != 0, "Flags must be 0")
     if peerContext.device is context.device:
         raise Refusal("PEER_ACCESS_UNSUPPORTED", "both contexts belong to the same device")
     if peerContext in context.peers:

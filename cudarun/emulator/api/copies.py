@@ -25,7 +25,7 @@ from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 # The calls with a target and a source, and their documentation. A parameter with a type is memory
 # of that kind; an ``offset`` is in the array before it, a ``context`` that of the memory before it.
@@ -84,8 +84,7 @@ def host_pointer_bytes(
 ) -> Bytes | RemoteBytes:
     """Return memory that is given as the host's; as on a GPU, it may be that of a device."""
     address = address_of(data)
-    if address == 0 and size:
-        raise Refusal("INVALID_VALUE", "the host pointer is null")
+    refuse_if(address == 0 and size, "the host pointer is null")
     buffer = process.allocations.find(address)
     if (buffer is not None and not buffer.on_host) or process.virtual.is_reserved(address):
         return any_bytes(address, size, to_write=to_write)

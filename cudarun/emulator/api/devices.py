@@ -12,7 +12,7 @@ from cudarun.emulator.api.calls import query
 from cudarun.emulator.api.handles import DeviceHandle
 from cudarun.emulator.host.addresses import c_string, padded_name
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, enum_member
+from cudarun.emulator.host.refusal import Refusal, enum_member, refuse_if
 from cudarun.emulator.host.runtime_errors import host_error
 
 DRIVER_VERSION = 13000
@@ -26,8 +26,7 @@ _P2P_ATTRIBUTES = range(1, 5)
 @query(before_init=True)
 def cuInit(Flags: int) -> None:
     """Create the emulated devices; ``CUDARUN_CPU_DEVICES`` sets their number."""
-    if Flags != 0:
-        raise Refusal("INVALID_VALUE", "Flags must be 0")
+    refuse_if(Flags != 0, "Flags must be 0")
     process.initialize()
 
 
@@ -127,8 +126,6 @@ def cuDeviceGetP2PAttribute(
     attrib: cuda.CUdevice_P2PAttribute, srcDevice: DeviceHandle, dstDevice: DeviceHandle
 ) -> int:
     """Return an attribute of the link between two different devices."""
-    if srcDevice is dstDevice:
-        raise Refusal("INVALID_DEVICE", "both devices are the same")
-    if int(attrib) not in _P2P_ATTRIBUTES:
-        raise Refusal("INVALID_VALUE", f"{int(attrib)} is not a CUdevice_P2PAttribute")
+    refuse_if(srcDevice is dstDevice, "both devices are the same", "INVALID_DEVICE")
+    refuse_if(int(attrib) not in _P2P_ATTRIBUTES, f"{int(attrib)} is not a CUdevice_P2PAttribute")
     return int(int(attrib) in _P2P_ACCESS)

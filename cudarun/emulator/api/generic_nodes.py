@@ -35,7 +35,7 @@ from cudarun.emulator.host.graphs import (
 )
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, enum_field
+from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 from cudarun.emulator.host.streams import Event, record_operation, wait_operation
 
 _ASSIGN_DEFAULT = 1  # CU_GRAPH_COND_ASSIGN_DEFAULT
@@ -94,8 +94,7 @@ def cuGraphExecNodeSetParams(
 def _replacement(operation: Operation, graph: Graph, params: Any) -> Operation:
     if isinstance(operation, MemoryOperation | ConditionalOperation):
         raise Refusal("NOT_SUPPORTED", f"a node of the type {operation.kind.name} is not changed")
-    if enum_field(params, "type") != operation.kind:
-        raise Refusal("INVALID_VALUE", f"the node is a {operation.kind.name}")
+    refuse_if(enum_field(params, "type") != operation.kind, f"the node is a {operation.kind.name}")
     return _operation(graph, params)
 
 
@@ -160,18 +159,10 @@ def _while(condition: Condition, _: int) -> Iterable[int]:
         yield 0
 
 
-def _if(condition: Condition, size: int) -> Iterable[int]:
-    return range(size)[:1] if condition.value else range(size)[1:]
-
-
-def _switch(condition: Condition, size: int) -> Iterable[int]:
-    return range(size)[condition.value : condition.value + 1]
-
-
 _ORDERS: dict[cuda.CUgraphConditionalNodeType, Callable[[Condition, int], Iterable[int]]] = {
-    _IF: _if,
+    _IF: lambda condition, size: range(size)[:1] if condition.value else range(size)[1:],
     _WHILE: _while,
-    _SWITCH: _switch,
+    _SWITCH: lambda condition, size: range(size)[condition.value :][:1],
 }
 _TYPES: dict[str, Callable[[Graph, Any], Operation]] = {
     "KERNEL": lambda _, params: kernel_from(params.kernel),

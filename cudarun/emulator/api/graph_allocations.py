@@ -18,7 +18,7 @@ from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.graphs import Graph, MemoryOperation
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 _ALLOCATE = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC
 _FREE = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE
@@ -36,8 +36,7 @@ class GraphAllocation(MemoryOperation):
     """
 
     def __init__(self, size: int, device: EmulatedDevice, context: Context) -> None:
-        if size == 0:
-            raise Refusal("INVALID_VALUE", "the size is 0")
+        refuse_if(size == 0, "the size is 0")
         super().__init__(_ALLOCATE, self._allocate, 0)
         self._size, self._device, self._context = size, device, context
         self._nodes = 0
@@ -96,7 +95,8 @@ def freeing(graph: Graph, address: int) -> MemoryOperation:
         Refusal: No node allocates it, or the graph frees it already.
     """
     found = process.allocations.find(address)
-    is_of_graph = found is not None and found.address == address and _is_of_graphs(found)
+    pools = [each.graphs for each in process.pools]
+    is_of_graph = found is not None and found.address == address and found.pool in pools
     if not is_of_graph and address not in process.graph_addresses:
         raise Refusal("INVALID_VALUE", f"no node of a graph allocates {address:#x}")
     for node in graph.nodes:
@@ -105,7 +105,3 @@ def freeing(graph: Graph, address: int) -> MemoryOperation:
             raise Refusal("INVALID_VALUE", f"the graph frees {address:#x} already")
     work = partial(process.allocations.release, address, AllocationKind.DEVICE)
     return MemoryOperation(_FREE, work, address)
-
-
-def _is_of_graphs(allocation: DriverAllocation) -> bool:
-    return any(allocation.pool is each.graphs for each in process.pools)

@@ -28,7 +28,7 @@ from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import KernelOperation, LaunchGeometry, check, kernel_operation
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.resources import copied
 
 Nodes = Sequence[cuda.CUgraphNode] | None
@@ -98,10 +98,8 @@ def _structured(operation: Operation, structure: Any) -> StructuredOperation:
 
 def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
     """Return the fill that a structure describes; `Refusal` if it is invalid."""
-    if structure.elementSize not in (1, 2, 4):
-        raise Refusal("INVALID_VALUE", "elementSize is not 1, 2 or 4")
-    if not structure.width or not structure.height:
-        raise Refusal("INVALID_VALUE", "the width or the height is 0")
+    refuse_if(structure.elementSize not in (1, 2, 4), "elementSize is not 1, 2 or 4")
+    refuse_if(not structure.width or not structure.height, "the width or the height is 0")
     fill = Fill(
         handle_value(structure.dst),
         structure.value,
@@ -115,8 +113,7 @@ def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
 
 def function_from(structure: cuda.CUDA_HOST_NODE_PARAMS) -> StructuredOperation:
     """Return the call that a structure describes; `Refusal` if it is invalid."""
-    if not handle_value(structure.fn):
-        raise Refusal("INVALID_VALUE", "the function is null")
+    refuse_if(not handle_value(structure.fn), "the function is null")
     function = host_function(handle_value(structure.fn), None, ctypes.c_void_p)
     work = partial(function, structure.userData)
     return _structured(Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work), structure)
@@ -132,8 +129,7 @@ def cuGraphAddChildGraphNode(
 
 def copied_graph(graph: Graph, child: Graph) -> GraphOperation:
     """Return the execution of a copy of a child graph; `Refusal` if it cannot be copied."""
-    if child is graph:
-        raise Refusal("INVALID_VALUE", "a graph cannot contain itself")
+    refuse_if(child is graph, "a graph cannot contain itself")
     child.check_can_be_cloned()
     return child_graph(child.clone())
 

@@ -22,7 +22,7 @@ from cudarun.emulator.host.executable_graphs import ExecutableGraph
 from cudarun.emulator.host.graphs import Node, UserObject
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 T = TypeVar("T")
 
@@ -58,8 +58,7 @@ def _node_to_disable(graph: ExecutableGraph, original: Node) -> Node:
     """Return the copy of a node; `Refusal` if it cannot be left out."""
     node = graph.node(original)
     kind = node.operation.kind.name.removeprefix("CU_GRAPH_NODE_TYPE_")
-    if kind not in _CAN_BE_DISABLED:
-        raise Refusal("INVALID_VALUE", f"a node of the type {kind} cannot be disabled")
+    refuse_if(kind not in _CAN_BE_DISABLED, f"a node of the type {kind} cannot be disabled")
     return node
 
 
@@ -82,8 +81,7 @@ def cuUserObjectCreate(
     """Create an object with references; a host function destroys it without any."""
     if not handle_value(destroy) or initialRefcount <= 0:
         raise Refusal("INVALID_VALUE", "it has no function or no references")
-    if flags != _NO_DESTRUCTOR_SYNC:
-        raise Refusal("INVALID_VALUE", "flags must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
+    refuse_if(flags != _NO_DESTRUCTOR_SYNC, "flags must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
     function = host_function(handle_value(destroy), None, ctypes.c_void_p)
     made = UserObject(partial(function, handle_value(ptr)), initialRefcount)
     made.handle = process.handles.add(made)
@@ -93,8 +91,7 @@ def cuUserObjectCreate(
 @call()
 def cuUserObjectRetain(object: UserObjectHandle, count: int) -> None:  # noqa: A002
     """Add references of the program."""
-    if count <= 0:
-        raise Refusal("INVALID_VALUE", "the count is 0")
+    refuse_if(count <= 0, "the count is 0")
     object.references += count
 
 
@@ -112,8 +109,7 @@ def cuGraphRetainUserObject(
     flags: int,
 ) -> None:
     """Add references of a graph: new ones, or those of the program."""
-    if count <= 0 or flags & ~_MOVE:
-        raise Refusal("INVALID_VALUE", "invalid count or flags")
+    refuse_if(count <= 0 or flags & ~_MOVE, "invalid count or flags")
     graph.retain(object, count)
     if flags & _MOVE:
         object.release(count, process.handles)

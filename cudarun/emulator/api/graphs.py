@@ -24,7 +24,7 @@ from cudarun.emulator.host.executable_graphs import ExecutableGraph, instantiate
 from cudarun.emulator.host.graphs import Graph, Node, Operation
 from cudarun.emulator.host.launches import KernelOperation
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 # The bindings return the data of edges since CUDA 13. It is always zero here.
 if TYPE_CHECKING or cuda.CUDA_VERSION >= 13000:
@@ -47,8 +47,7 @@ _FLAGS = 15
 @call()
 def cuGraphCreate(flags: int) -> cuda.CUgraph:
     """Create an empty graph."""
-    if flags != 0:
-        raise Refusal("INVALID_VALUE", "flags must be 0")
+    refuse_if(flags != 0, "flags must be 0")
     return cuda.CUgraph(Graph(process.handles).handle)
 
 
@@ -57,8 +56,7 @@ def cuGraphDestroy(hGraph: GraphHandle) -> None:
     """Destroy a graph and its nodes; executable graphs of it stay."""
     if hGraph.parent is not None:
         raise Refusal("INVALID_VALUE", "the graph belongs to a node")
-    if process.captures.is_capturing(hGraph):
-        raise Refusal("INVALID_VALUE", "a capture adds nodes to the graph")
+    refuse_if(process.captures.is_capturing(hGraph), "a capture adds nodes to the graph")
     hGraph.destroy()
 
 
@@ -83,8 +81,7 @@ def cuGraphNodeFindInClone(
 @call()
 def cuGraphDebugDotPrint(hGraph: GraphHandle, path: bytes, flags: int) -> None:
     """Write a graph to a file, in the language of Graphviz; a node with its type and kernel."""
-    if not path:
-        raise Refusal("INVALID_VALUE", "path is missing")
+    refuse_if(not path, "path is missing")
     places = {node: place for place, node in enumerate(hGraph.nodes)}
     labels = (f"{place} {_described(node.operation)}" for node, place in places.items())
     rows = [f'  n{place} [label="{label}"];' for place, label in enumerate(labels)]
@@ -225,8 +222,7 @@ def _instantiate(graph: Graph, flags: int, allowed: int = _FLAGS & ~_UPLOAD) -> 
     if flags & ~allowed:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of the flags")
     if flags & _DEVICE_LAUNCH:
-        if not graph.nodes or flags & _AUTO_FREE:
-            raise Refusal("INVALID_VALUE", "kernels cannot launch such a graph")
+        refuse_if(not graph.nodes or flags & _AUTO_FREE, "kernels cannot launch such a graph")
         raise Refusal("NOT_SUPPORTED", "graphs that kernels launch are not implemented")
     process.current()
     return instantiate(graph, flags, process.handles)
@@ -274,6 +270,5 @@ def cuGraphExecKernelNodeSetParams(
     """Replace the parameters of a kernel in an executable graph, by its node in the graph."""
     copy = hGraphExec.node(hNode)
     before, after = kernel_of(copy), kernel_from(nodeParams)
-    if before.device is not after.device:
-        raise Refusal("INVALID_VALUE", "the kernels belong to different contexts")
+    refuse_if(before.device is not after.device, "the kernels belong to different contexts")
     copy.operation = after

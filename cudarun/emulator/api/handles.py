@@ -18,8 +18,7 @@ from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedL
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.streams import Event, Stream
-from cudarun.emulator.host.surfaces import SurfaceObject
-from cudarun.emulator.host.textures import TextureObject
+from cudarun.emulator.host.textures import SurfaceObject, TextureObject
 
 T = TypeVar("T")
 

@@ -23,7 +23,7 @@ from cudarun.emulator.host.interprocess import (
     exported_file,
 )
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.streams import INTERPROCESS, create_event
 
 T = TypeVar("T", cuda.CUipcMemHandle, cuda.CUipcEventHandle)
@@ -48,8 +48,7 @@ def cuIpcGetMemHandle(dptr: Handle) -> cuda.CUipcMemHandle:
 @call(waits=Wait.DEVICE, needs_context=True)
 def cuIpcOpenMemHandle(handle: cuda.CUipcMemHandle, Flags: int) -> cuda.CUdeviceptr:
     """Map memory of another process; return the address that it has here."""
-    if Flags != _LAZY_PEER_ACCESS:
-        raise Refusal("INVALID_VALUE", "Flags must be CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS")
+    refuse_if(Flags != _LAZY_PEER_ACCESS, "Flags must be CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS")
     found = exported_file(_bytes(handle), MEMORY)
     first = found.offset // _PAGE * _PAGE
     if found not in process.imported:

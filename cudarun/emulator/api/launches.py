@@ -24,7 +24,7 @@ from cudarun.emulator.host.occupancy import (
 )
 from cudarun.emulator.host.parameters import KernelParameters
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 _MOST_DYNAMIC_SHARED = CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
@@ -78,8 +78,7 @@ def cuLaunchCooperativeKernel(
 @enqueue()
 def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
     """Call a host function, a C function pointer, in the order of a stream."""
-    if not handle_value(fn):
-        raise Refusal("INVALID_VALUE", "the function is null")
+    refuse_if(not handle_value(fn), "the function is null")
     function = host_function(handle_value(fn), None, ctypes.c_void_p)
     work = partial(function, handle_value(userData))
     process.submit(
@@ -90,8 +89,7 @@ def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
 @enqueue()
 def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, flags: int) -> None:
     """Call a host function ``(stream, result, userData)`` in the order of a stream."""
-    if flags != 0:
-        raise Refusal("INVALID_VALUE", "flags must be 0")
+    refuse_if(flags != 0, "flags must be 0")
     stream = process.stream(hStream)
     stream.check_not_capturing()
     types = ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p
@@ -117,8 +115,7 @@ def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 
 
 def _resident(func: LoadedFunction, threads: int, dynamic_shared: int) -> int:
-    if threads <= 0:
-        raise Refusal("INVALID_VALUE", f"invalid block size: {threads} threads")
+    refuse_if(threads <= 0, f"invalid block size: {threads} threads")
     return blocks_per_multiprocessor(func.code, threads, dynamic_shared)
 
 

@@ -95,7 +95,7 @@ def cuLibraryGetModule(library: LibraryHandle) -> cuda.CUmodule:
 def cuLibraryGetGlobal(library: LibraryHandle, name: bytes) -> tuple[cuda.CUdeviceptr, int]:
     """Return address and size of a variable in the current context."""
     module = library.module(process.current())
-    address, size = module.variable(c_string(name))
+    address, size = module.variables.find(c_string(name))
     return cuda.CUdeviceptr(address), size
 
 

@@ -18,7 +18,7 @@ from cudarun.emulator.host.images import image_file, ptx_text
 from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information
 from cudarun.emulator.host.linker import Linker, LinkInput
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 # Input types that can contain PTX. The image of cuLinkComplete counts as a cubin.
 _INPUTS = (
@@ -93,8 +93,7 @@ def cuLinkAddData(
     """Add an input from memory, ``size`` bytes."""
     DriverJitOptions(numOptions, options, optionValues).check_of_one_input()
     address = address_of(data)
-    if address == 0 or size == 0:
-        raise Refusal("INVALID_VALUE", "the input is empty")
+    refuse_if(address == 0 or size == 0, "the input is empty")
     state.add(typename, host_read(address, size), c_string(name) if name else "")
 
 

@@ -11,7 +11,7 @@ from cudarun.emulator.api.calls import query
 from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_path, host_write
 from cudarun.emulator.host.log import CAPACITY
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 
 @query(before_init=True)
@@ -59,8 +59,7 @@ def cuLogsDumpToFile(
 
 
 def _check(flags: int) -> None:
-    if flags != 0:
-        raise Refusal("INVALID_VALUE", "flags must be 0")
+    refuse_if(flags != 0, "flags must be 0")
 
 
 def _start(iterator: CUlogIterator | None) -> int:

@@ -14,7 +14,7 @@ from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.streams import Stream
 
 _PITCH = 512
@@ -29,8 +29,7 @@ def allocated(
 ) -> DriverAllocation:
     """Allocate memory in the current context; ``pool`` is the pool to take device memory from."""
     context = process.current()
-    if size == 0:
-        raise Refusal("INVALID_VALUE", "the size is 0")
+    refuse_if(size == 0, "the size is 0")
     device = context.device if pool is None else pool.device
     memory = device.memory if kind is AllocationKind.DEVICE else process.host_memory
     # Memory that the host can write directly counts as initialized.
@@ -182,8 +181,7 @@ def cuMemHostUnregister(p: HostPointer) -> None:
 def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
     """Return the device address of page-locked memory: the same as the host's."""
     address = address_of(p)
-    if Flags != 0:
-        raise Refusal("INVALID_VALUE", "Flags must be 0")
+    refuse_if(Flags != 0, "Flags must be 0")
     _page_locked(address)
     return CUdeviceptr(address)
 

@@ -95,7 +95,7 @@ def cuModuleEnumerateFunctions(numFunctions: int, mod: ModuleHandle) -> list[cud
 @call()
 def cuModuleGetGlobal(hmod: ModuleHandle, name: bytes) -> tuple[cuda.CUdeviceptr, int]:
     """Return address and size of a variable of a module."""
-    address, size = hmod.variable(c_string(name))
+    address, size = hmod.variables.find(c_string(name))
     return cuda.CUdeviceptr(address), size
 
 

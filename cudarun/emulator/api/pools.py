@@ -15,7 +15,7 @@ from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import DevicePools, Pool
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, enum_field
+from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 
 _MANAGED = 2  # CU_MEM_ALLOCATION_TYPE_MANAGED, since CUDA 13
 _READ_WRITE = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
@@ -36,8 +36,7 @@ def cuDeviceGetMemPool(dev: Handle) -> cuda.CUmemoryPool:
 @call()
 def cuDeviceSetMemPool(dev: DeviceHandle, pool: PoolHandle) -> None:
     """Set the pool of a device that ``cuMemAllocAsync`` allocates from."""
-    if pool.device is not dev:
-        raise Refusal("INVALID_VALUE", "the pool belongs to another device")
+    refuse_if(pool.device is not dev, "the pool belongs to another device")
     process.pools_of(dev.ordinal).current = pool
 
 
@@ -56,8 +55,7 @@ def cuMemGetMemPool(location: cuda.CUmemLocation, typename: int) -> cuda.CUmemor
 @call()
 def cuMemSetMemPool(location: cuda.CUmemLocation, typename: int, pool: PoolHandle) -> None:
     """Set the pool that a call without a pool allocates from."""
-    if pool.kind is not _kind(location, typename):
-        raise Refusal("INVALID_VALUE", "the pool has memory of another kind")
+    refuse_if(pool.kind is not _kind(location, typename), "the pool has memory of another kind")
     _pools_at(location, typename).current = pool
 
 
@@ -73,8 +71,7 @@ def _kind(location: cuda.CUmemLocation, typename: SupportsInt) -> AllocationKind
         return AllocationKind.MANAGED
     if number != cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
         raise Refusal("INVALID_VALUE", f"{number} is not a type of allocations of pools")
-    if place == types.CU_MEM_LOCATION_TYPE_INVALID:
-        raise Refusal("INVALID_VALUE", "location is not set")
+    refuse_if(place == types.CU_MEM_LOCATION_TYPE_INVALID, "location is not set")
     is_of_device = place == types.CU_MEM_LOCATION_TYPE_DEVICE
     return AllocationKind.DEVICE if is_of_device else AllocationKind.PAGE_LOCKED
 
@@ -112,8 +109,7 @@ def cuMemPoolCreate(poolProps: cuda.CUmemPoolProps) -> cuda.CUmemoryPool:
             "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
         )
     ordinal = poolProps.location.id if kind is AllocationKind.DEVICE else 0
-    if not 0 <= ordinal < len(process.devices):
-        raise Refusal("INVALID_VALUE", f"device {ordinal} does not exist")
+    refuse_if(not 0 <= ordinal < len(process.devices), f"device {ordinal} does not exist")
     pool = Pool(process.device(ordinal), kind, most=poolProps.maxSize)
     pool.handle = process.handles.add(pool)
     return cuda.CUmemoryPool(pool.handle)
@@ -122,8 +118,7 @@ def cuMemPoolCreate(poolProps: cuda.CUmemPoolProps) -> cuda.CUmemoryPool:
 @call()
 def cuMemPoolDestroy(pool: PoolHandle) -> None:
     """Destroy a pool; memory allocated from it lives on until it is freed."""
-    if pool.is_default:
-        raise Refusal("INVALID_VALUE", "a device's default pool cannot be destroyed")
+    refuse_if(pool.is_default, "a device's default pool cannot be destroyed")
     pools = process.pools_of_kind(pool.kind, pool.device.ordinal)
     if pools.current is pool:
         pools.current = pools.default

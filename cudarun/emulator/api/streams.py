@@ -7,19 +7,11 @@ from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import EventHandle, IdleStreamHandle, StreamHandle
+from cudarun.emulator.host import streams
 from cudarun.emulator.host.captures import CaptureBranch, CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.streams import (
-    Event,
-    Stream,
-    create_event,
-    create_stream,
-    record_operation,
-    shared_wait,
-    wait_operation,
-)
 
 _TICK = 0.001  # seconds between looks at the event of another process
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
@@ -31,19 +23,19 @@ _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
 @call()
 def cuStreamCreate(Flags: int) -> CUstream:
     """Create a stream in the current context."""
-    return CUstream(create_stream(process.current(), Flags, 0).handle)
+    return CUstream(streams.create_stream(process.current(), Flags, 0).handle)
 
 
 @call()
 def cuStreamCreateWithPriority(flags: int, priority: int) -> CUstream:
     """Create a stream with a priority, clamped to the valid range."""
-    return CUstream(create_stream(process.current(), flags, priority).handle)
+    return CUstream(streams.create_stream(process.current(), flags, priority).handle)
 
 
 @call()
 def cuStreamDestroy(hStream: Handle) -> None:
     """Destroy a stream; a default stream cannot be destroyed."""
-    stream = process.handles.get(handle_value(hStream), Stream)
+    stream = process.handles.get(handle_value(hStream), streams.Stream)
     branch = stream.branch
     if branch is not None and branch is branch.capture.branches[0]:
         process.captures.end(branch.capture)
@@ -70,17 +62,17 @@ def cuStreamWaitEvent(hStream: StreamHandle, hEvent: EventHandle, Flags: int) ->
     if Flags not in (0, _EXTERNAL):
         raise Refusal("INVALID_VALUE", f"{Flags:#x} is not a combination of CUevent_wait_flags")
     if Flags == _EXTERNAL:
-        _branch(hStream).add(wait_operation(hEvent))
+        _branch(hStream).add(streams.wait_operation(hEvent))
     else:
         hStream.wait_for(hEvent)
         task = hEvent.task
         if hEvent.counts is not None and hStream.branch is None:
-            process.submit(hStream, shared_wait(hEvent.counts))
+            process.submit(hStream, streams.shared_wait(hEvent.counts))
         elif process.queues is not None and task is not None and not task.done:
             process.queues.submit(hStream, (), task)
 
 
-def _branch(stream: Stream) -> CaptureBranch:
+def _branch(stream: streams.Stream) -> CaptureBranch:
     if stream.branch is None:
         raise Refusal("ILLEGAL_STATE", "an external event needs a capturing stream")
     return stream.branch
@@ -125,7 +117,7 @@ def cuStreamGetDevice(hStream: StreamHandle) -> CUdevice:
 @call()
 def cuEventCreate(Flags: int) -> CUevent:
     """Create an event in the current context."""
-    return CUevent(create_event(process.current(), Flags).handle)
+    return CUevent(streams.create_event(process.current(), Flags).handle)
 
 
 @call()
@@ -148,15 +140,15 @@ def cuEventRecordWithFlags(hEvent: EventHandle, hStream: StreamHandle, flags: in
     _record(hEvent, hStream, external=flags == _EXTERNAL)
 
 
-def _record(event: Event, stream: Stream, *, external: bool = False) -> None:
+def _record(event: streams.Event, stream: streams.Stream, *, external: bool = False) -> None:
     if event.context is not stream.context:
         raise Refusal("INVALID_HANDLE", "the event and the stream belong to different contexts")
     if external:
-        _branch(stream).add(record_operation(event))
+        _branch(stream).add(streams.record_operation(event))
     elif stream.branch is not None:
         event.capture_in(stream.branch)
     else:
-        event.task = process.submit(stream, record_operation(event).at_launch())
+        event.task = process.submit(stream, streams.record_operation(event).at_launch())
 
 
 @call(waits=Wait.ITSELF, during_capture=CaptureRule.UNSAFE)

@@ -10,7 +10,7 @@ from cudarun.emulator.api.handles import SurfaceHandle
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.resources import copied
-from cudarun.emulator.host.surfaces import SurfaceObject, create_surface
+from cudarun.emulator.host.textures import SurfaceObject, create_surface
 
 
 @call(needs_context=True)

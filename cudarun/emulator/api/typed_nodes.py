@@ -37,17 +37,12 @@ class _NodeType:
     type: Any  # the type of the parameter
     make: Callable[[Any], Operation]  # makes the operation of a node
 
-    @property
-    def _has_context(self) -> bool:
-        """True if a context follows the parameter."""
-        return self.kind.startswith("MEM")
-
     def declare(self) -> None:
         """Declare the calls."""
-        is_event = self.parameter == "event"
+        is_event, has_context = self.parameter == "event", self.kind.startswith("MEM")
         end, returned = ("Event", cuda.CUevent) if is_event else ("Params", self.type)
         node = {"hNode": NodeHandle}
-        given = {self.parameter: self.type} | ({"ctx": "Handle"} if self._has_context else {})
+        given = {self.parameter: self.type} | ({"ctx": "Handle"} if has_context else {})
         added = {"hGraph": GraphHandle, "dependencies": "Any", "numDependencies": "int"}
         replaced = node | {"event" if is_event else "nodeParams": self.type}
         own, executable = f"cuGraph{self.name}Node", f"cuGraphExec{self.name}Node"
@@ -63,7 +58,7 @@ class _NodeType:
     def _add(
         self, graph: Graph, before: Nodes, count: int, given: Any, context: Handle = None
     ) -> cuda.CUgraphNode:
-        if self._has_context:
+        if self.kind.startswith("MEM"):  # a context follows the parameter
             context_of(context)  # may refuse
         return add_node(graph, before, count, self.make(given))
 

@@ -11,7 +11,7 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal, enum_field
+from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.virtual_memory import GRANULARITY, PhysicalMemory
 
@@ -53,8 +53,7 @@ def cuMemCreate(
     """Allocate memory of a device without an address."""
     device = _device(prop)
     _check_granularity(size)
-    if flags:
-        raise Refusal("INVALID_VALUE", "flags must be 0")
+    refuse_if(flags, "flags must be 0")
     if int(enum_field(prop, "requestedHandleTypes")):
         raise Refusal(
             "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
@@ -99,8 +98,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Sequence[cuda.CUmemAccessDesc], co
         (_device_of_access(each.location), enum_field(each, "flags"))
         for each in list(desc or ())[:count]
     ]
-    if not accesses:
-        raise Refusal("INVALID_VALUE", "desc is empty")
+    refuse_if(not accesses, "desc is empty")
     for _, flags in accesses:
         if flags not in (_READ_WRITE, _NONE):
             raise Refusal("NOT_SUPPORTED", "the emulated device does not support read-only memory")
@@ -140,15 +138,13 @@ def _physical(handle: int) -> PhysicalMemory:
 
 
 def _check_granularity(size: int) -> None:
-    if size <= 0 or size % GRANULARITY:
-        raise Refusal("INVALID_VALUE", f"the size is not a multiple of {GRANULARITY} bytes")
+    refuse_if(size <= 0 or size % GRANULARITY, f"the size is not a multiple of {GRANULARITY} bytes")
 
 
 def _device(prop: Any) -> EmulatedDevice:
     """Return the device of an allocation; `Refusal` if it is memory of another kind."""
     pinned = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    if enum_field(prop, "type") != pinned:
-        raise Refusal("INVALID_VALUE", "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
+    refuse_if(enum_field(prop, "type") != pinned, "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
     return _device_at(prop.location)
 
 

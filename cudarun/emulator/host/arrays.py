@@ -15,7 +15,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import attribute_value
-from cudarun.emulator.host.refusal import Refusal, enum_field
+from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 from cudarun.emulator.machine.textures.packed_texels import PACKINGS, PackedTexels, Packing
 from cudarun.emulator.machine.textures.texels import Texels
 
@@ -111,8 +111,7 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
     format_ = enum_field(holder, field)
     packing = _PACKINGS.get(format_)
     required = packing.channels if packing else _NORMALIZED.get(format_, (None, 0))[1]
-    if required and channels != required:
-        raise Refusal("INVALID_VALUE", f"NumChannels is {channels}, with {format_.name}")
+    refuse_if(required and channels != required, f"NumChannels is {channels}, with {format_.name}")
     if not required and channels not in _CHANNELS:
         raise Refusal("INVALID_VALUE", f"NumChannels is {channels}; it must be 1, 2 or 4")
     if format_ not in _DTYPES and not required:

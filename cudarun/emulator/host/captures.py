@@ -16,7 +16,7 @@ from cuda.bindings.driver import CUstreamCaptureMode, CUstreamCaptureStatus
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import Graph, Node, Operation
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 _GLOBAL = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
 _RELAXED = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
@@ -122,11 +122,7 @@ class Captures:
         self._active.remove(capture)
 
     def admit(self, rule: CaptureRule, context: Context | None) -> None:
-        """Check a call that has no stream.
-
-        Raises:
-            Refusal: A capture forbids it; it is invalidated.
-        """
+        """Check a call that has no stream; `Refusal` if a capture forbids it; it is invalidated."""
         if not self._active:
             return
         if rule is CaptureRule.UNSAFE:
@@ -176,8 +172,7 @@ class Captures:
         for capture in concerned:
             if invalidate:
                 capture.invalidate()
-        if concerned:
-            raise Refusal(refusal, "a stream is capturing")
+        refuse_if(concerned, "a stream is capturing", refusal)
 
 
 def _has(capture: Capture, context: Context | None, *, blocking: bool = False) -> bool:

@@ -17,7 +17,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.heap import DeviceHeap
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
-from cudarun.emulator.host.refusal import Refusal, enum_member
+from cudarun.emulator.host.refusal import Refusal, enum_member, refuse_if
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.textures.texels import Surface
@@ -93,8 +93,7 @@ class Limits:
 
     def _known(self, limit: CUlimit) -> CUlimit:
         limit = enum_member(CUlimit, limit)
-        if limit == CUlimit.CU_LIMIT_MAX:
-            raise Refusal("INVALID_VALUE", f"{int(limit)} is not a CUlimit")
+        refuse_if(limit == CUlimit.CU_LIMIT_MAX, f"{int(limit)} is not a CUlimit")
         if limit not in self._values:
             raise Refusal("UNSUPPORTED_LIMIT", f"the emulated device does not support {limit.name}")
         return limit
@@ -216,8 +215,7 @@ class PrimaryContext:
 
     def release(self) -> None:
         """Decrement the reference count; at 0 destroy everything in the context."""
-        if self.holders == 0:
-            raise Refusal("INVALID_CONTEXT", "the primary context is not retained")
+        refuse_if(self.holders == 0, "the primary context is not retained", "INVALID_CONTEXT")
         self.holders -= 1
         if self.holders == 0:
             self.reset()
@@ -258,8 +256,7 @@ class ContextStack(threading.local):
 
     def pop(self) -> Context:
         """Pop the current context and return it."""
-        if not self._stack:
-            raise Refusal("INVALID_CONTEXT", "no context is current to this thread")
+        refuse_if(not self._stack, "no context is current to this thread", "INVALID_CONTEXT")
         return self._stack.pop()
 
     def set(self, context: Context | None) -> None:

@@ -25,7 +25,7 @@ from cudarun.base.profiles import (
     profile_named,
     profiles,
 )
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.machine.launch import DeviceTraits
 from cudarun.emulator.memory import Memory
 
@@ -191,18 +191,10 @@ class EmulatedDevice:
             Refusal: There is no such attribute in CUDA 13.0.
         """
         number = int(attribute)
-        if not 1 <= number <= _NEWEST_ATTRIBUTE:
-            raise Refusal("INVALID_VALUE", f"{number} is not a CUdevice_attribute")
-        return self._pci_attributes.get(number, _values(self.profile).get(number, 0))
-
-    @property
-    def _pci_attributes(self) -> dict[int, int]:
-        domain, bus, device = self.pci
-        return {
-            _number("PCI_DOMAIN_ID"): domain,
-            _number("PCI_BUS_ID"): bus,
-            _number("PCI_DEVICE_ID"): device,
-        }
+        refuse_if(not 1 <= number <= _NEWEST_ATTRIBUTE, f"{number} is not a CUdevice_attribute")
+        pci = zip(("PCI_DOMAIN_ID", "PCI_BUS_ID", "PCI_DEVICE_ID"), self.pci, strict=True)
+        own = {_number(name): value for name, value in pci}
+        return own.get(number, _values(self.profile).get(number, 0))
 
 
 def attribute_value(name: str) -> int:

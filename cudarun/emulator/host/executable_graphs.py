@@ -21,7 +21,7 @@ from cudarun.emulator.host.graphs import (
     Operation,
 )
 from cudarun.emulator.host.handles import HandleTable
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 _EMPTY = CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY
 _IN_CONDITIONS = ("KERNEL", "EMPTY", "GRAPH", "MEMSET", "MEMCPY", "CONDITIONAL")
@@ -123,8 +123,7 @@ def _matched(own: Graph, other: Graph) -> Iterable[tuple[Node, Node]]:
         and before.operation.device is after.operation.device
         for before, after in copies.items()
     )
-    if not is_same:
-        raise Refusal("GRAPH_EXEC_UPDATE_FAILURE", "the graphs have different nodes or edges")
+    refuse_if(not is_same, "the graphs have different nodes or edges", "GRAPH_EXEC_UPDATE_FAILURE")
     for before, after in copies.items():
         graphs = before.operation.graphs, after.operation.graphs
         if len(graphs[0]) != len(graphs[1]):
@@ -166,12 +165,8 @@ def _check(graph: Graph) -> None:
         raise Refusal("NOT_SUPPORTED", "a graph with memory nodes has one executable graph")
     for node in (node for each in graph.all_graphs() for node in each.nodes):
         if isinstance(node.operation, ConditionalOperation):
-            for body in node.operation.graphs:
-                _check_body(body)
-
-
-def _check_body(body: Graph) -> None:
-    for node in (node for each in body.all_graphs() for node in each.nodes):
-        kind = node.operation.kind.name.removeprefix("CU_GRAPH_NODE_TYPE_")
-        if kind not in _IN_CONDITIONS:
-            raise Refusal("NOT_SUPPORTED", f"a conditional node cannot execute a {kind} node")
+            bodies = (each for body in node.operation.graphs for each in body.all_graphs())
+            for inner in (inner for each in bodies for inner in each.nodes):
+                kind = inner.operation.kind.name.removeprefix("CU_GRAPH_NODE_TYPE_")
+                words = f"a conditional node cannot execute a {kind} node"
+                refuse_if(kind not in _IN_CONDITIONS, words, "NOT_SUPPORTED")

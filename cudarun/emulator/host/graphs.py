@@ -13,7 +13,7 @@ from cuda.bindings.driver import CUgraphNodeType
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 
 @dataclass(eq=False)
@@ -219,8 +219,7 @@ class Graph:
         """
         self.check_own(itertools.chain.from_iterable(edges))
         for before, after in edges:
-            if before is after:
-                raise Refusal("INVALID_VALUE", "a node cannot depend on itself")
+            refuse_if(before is after, "a node cannot depend on itself")
             if after in before.after or edges.count((before, after)) > 1:
                 raise Refusal("INVALID_VALUE", "the graph already has this dependency")
         self._link(edges)
@@ -234,8 +233,7 @@ class Graph:
 
     def check_dependencies(self, nodes: Sequence[Node]) -> None:
         """Raise `Refusal` if a node is repeated, or belongs to another graph."""
-        if len(set(nodes)) < len(nodes):
-            raise Refusal("INVALID_VALUE", "a dependency is repeated")
+        refuse_if(len(set(nodes)) < len(nodes), "a dependency is repeated")
         self.check_own(nodes)
 
     def check_own(self, nodes: Iterable[Node]) -> None:
@@ -296,8 +294,7 @@ class Graph:
 
     def release(self, item: UserObject, count: int) -> None:
         """Remove references of this graph; `Refusal` if it does not have as many."""
-        if count > self.objects[item]:
-            raise Refusal("INVALID_VALUE", "references of others cannot be removed")
+        refuse_if(count > self.objects[item], "references of others cannot be removed")
         self.objects[item] -= count
         item.release(count, self._handles)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 from collections import defaultdict
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,38 @@ import numpy.typing as npt
 
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.addresses import HostAccess
-from cudarun.emulator.host.advice import Advice
 from cudarun.emulator.memory import Allocation, Memory, reserved_bytes
 
 _ANY_BASE = 1 << 21  # until the actual one is known
 _ALIGNMENT = 16  # of an arena's base: the widest access
+
+
+class Advice:
+    """The advice on a managed allocation, and the requests to prefetch it, each on a range.
+
+    Driver API, section 6.17. It has no effect here, but a program can ask for it.
+    """
+
+    def __init__(self) -> None:
+        self._given: list[tuple[int, int, Hashable, Hashable]] = []
+
+    def give(self, address: int, size: int, topic: Hashable, value: Hashable) -> None:
+        """Note a value for a range; it replaces earlier ones."""
+        end = address + size
+        self._given = [
+            each for each in self._given if each[2] != topic or each[0] < address or each[1] > end
+        ]
+        self._given.append((address, end, topic, value))
+
+    def of(self, address: int, size: int, topic: Hashable) -> set[Hashable]:
+        """Return the values within a range; ``None`` where there is none."""
+        given = [each for each in self._given if each[2] == topic]
+        edges = {edge for start, end, *_ in given for edge in (start, end)}
+        starts = [address, *(edge for edge in edges if address < edge < address + size)]
+        return {
+            next((value for a, b, _, value in reversed(given) if a <= start < b), None)
+            for start in starts
+        }
 
 
 class HostMemory(Memory):

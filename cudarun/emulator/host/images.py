@@ -9,7 +9,7 @@ from __future__ import annotations
 from cudarun.base.errors import ImageRefused
 from cudarun.emulator.host.addresses import HostPointer, address_of, host_path, host_read, host_text
 from cudarun.emulator.host.devices import current_profile
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.images.kinds import ELF_MAGIC, FATBIN_MAGIC
 
 
@@ -26,8 +26,7 @@ def image_bytes(code: HostPointer) -> bytes:
     if isinstance(code, bytes | bytearray | memoryview):
         return bytes(code)
     address = address_of(code)
-    if address == 0:
-        raise Refusal("INVALID_VALUE", "the image is a null pointer")
+    refuse_if(address == 0, "the image is a null pointer")
     magic = host_read(address, 4)
     if magic == FATBIN_MAGIC:
         from cudarun.images.fatbin import CONTAINER_BYTES, container_size

@@ -12,7 +12,7 @@ import struct
 import weakref
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.virtual_memory import PhysicalMemory
 from cudarun.emulator.memory import SHARED_FILE
 
@@ -51,21 +51,15 @@ class ExportedFile:
         if found >= 0 and os.fstat(found).st_size < self.offset + self.size:
             os.close(found)
             found = -1
-        if found < 0:
-            raise Refusal("INVALID_VALUE", "the handle was not exported")
+        refuse_if(found < 0, "the handle was not exported")
         return found
 
 
 def exported_file(handle: bytes, kind: int) -> ExportedFile:
-    """Return what a handle names.
-
-    Raises:
-        Refusal: It is no handle of this kind, or of this process.
-    """
+    """Return what a handle names; `Refusal` if it is no handle of this kind, or of this process."""
     magic, *values = _HANDLE.unpack(handle)
     found = ExportedFile(*values)
-    if magic != _MAGIC or found.kind != kind:
-        raise Refusal("INVALID_VALUE", "it is not a handle that was exported")
+    refuse_if(magic != _MAGIC or found.kind != kind, "it is not a handle that was exported")
     if found.process == os.getpid():
         raise Refusal("INVALID_CONTEXT", "the handle belongs to the same process")
     return found

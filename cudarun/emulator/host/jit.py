@@ -19,19 +19,12 @@ from cudarun.base.bindings import newer_jit_options
 from cudarun.base.process import without_collection
 from cudarun.base.profiles import Profile
 from cudarun.base.records import dataclass
+from cudarun.emulator.host import headers
 from cudarun.emulator.host.addresses import address_of, host_write
 from cudarun.emulator.host.devices import attribute_value, current_profile
-from cudarun.emulator.host.headers import (
-    UnsupportedVersion,
-    Version,
-    WholeTextError,
-    newest_ptx,
-    parse_supported,
-    target_of,
-)
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
@@ -149,8 +142,7 @@ class DriverJitOptions:
     def check_of_one_input(self) -> None:
         """Raise `Refusal` if an option does not apply to one input of a link."""
         for option in self._values:
-            if option == _OF_NO_LINK:
-                raise Refusal("INVALID_VALUE", f"{option.name} does not apply to links")
+            refuse_if(option == _OF_NO_LINK, f"{option.name} does not apply to links")
             if option in _OF_THE_WHOLE:
                 raise Refusal(
                     "INVALID_VALUE",
@@ -185,7 +177,7 @@ class DriverJitOptions:
             raise
         except PtxError as error:
             self.append("error", error.log or "")
-            is_version = isinstance(error, UnsupportedVersion)
+            is_version = isinstance(error, headers.UnsupportedVersion)
             result = "UNSUPPORTED_PTX_VERSION" if is_version else "INVALID_PTX"
             raise Refusal(result, error.log or "") from None
 
@@ -243,7 +235,7 @@ def compile_image(
     with options.logging_errors():
         text = ptx_text(image)
         if on_demand and len(text) > SHORT and not options.verbose:
-            compiled = _compiled(text, newest_ptx(), current_profile(), on_demand=True)
+            compiled = _compiled(text, headers.newest_ptx(), current_profile(), on_demand=True)
         else:
             compiled = compile_text(text)
     if options.for_another_device:  # as on a GPU: it compiles but does not load
@@ -258,17 +250,17 @@ def compile_image(
 
 def compile_text(text: str) -> CompiledModule:
     """Parse and compile one PTX text. Raises `PtxError`."""
-    return _compiled(text, newest_ptx(), current_profile())
+    return _compiled(text, headers.newest_ptx(), current_profile())
 
 
 @functools.lru_cache(maxsize=16)
 def _compiled(
-    text: str, newest: Version, profile: Profile, *, on_demand: bool = False
+    text: str, newest: headers.Version, profile: Profile, *, on_demand: bool = False
 ) -> CompiledModule:
     from cudarun.emulator.decode.module import ModuleDecoder  # the instruction tables
 
     with without_collection(freeze=True):
-        lazy = parse_supported(text, newest)
+        lazy = headers.parse_supported(text, newest)
         module = lazy.module
         decoder = ModuleDecoder(module, lazy.read)
         if not on_demand:
@@ -290,7 +282,7 @@ def _compiled(
         return kernel
 
     names = dict.fromkeys(f.name for f in module.functions if f.is_entry and f.body is not None)
-    target = target_of(module).number
+    target = headers.target_of(module).number
     return CompiledModule(decoder.program, target, externs, tuple(names), text, compile_kernel)
 
 
@@ -333,7 +325,7 @@ def _externs(module: tree.Module, text: str) -> frozenset[str]:
         mentions = Counter(names.findall(text))
         for name in missing:
             if mentions[name] > declared[name]:
-                raise WholeTextError(f"Unresolved extern function '{name}'")
+                raise headers.WholeTextError(f"Unresolved extern function '{name}'")
     return externs
 
 

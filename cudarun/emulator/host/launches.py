@@ -20,18 +20,17 @@ from cudarun.emulator.host.device_runtime import ContextServices
 from cudarun.emulator.host.devices import EmulatedDevice, attribute_value
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedModule
+from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.occupancy import most_resident_blocks, resident_blocks
 from cudarun.emulator.host.parameters import KernelParameters, pack_parameters, packed_words
 from cudarun.emulator.host.process import Process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.transfers import releases_dependents
-from cudarun.emulator.program import KernelCode
 
 Extent = tuple[int, int, int]
 
@@ -204,11 +203,11 @@ def kernel_operation(
             memories = process.reachable(context)
         execute = partial(
             process.execute,
-            function.module.program,
+            function.module.compiled.program,
             function.code,
             config,
             memories=memories,
-            symbols=function.module.symbols,
+            symbols=function.module.variables.addresses,
             printf=process.printed,
             device=context.device.traits,
             begun=process.begun,
@@ -220,7 +219,7 @@ def kernel_operation(
             overlap.before = before
         elif before is not None:
             before.complete()
-        functions = function.module.program.code.values()
+        functions = function.module.compiled.program.code.values()
         pauses = process.schedule is not None and process.observer is NO_OBSERVER
         try:
             overlap.run(execute, pauses=pauses and any(map(releases_dependents, functions)))
@@ -248,7 +247,12 @@ def _configuration(
         heap=context.heap(),
         textures=context.textures,
         surfaces=context.surfaces,
-        services=ContextServices(context, partial(_check_child, function.module)),
+        services=ContextServices(
+            context,
+            lambda kernel, *extents: check(
+                function.module.function(kernel.name), LaunchGeometry(*extents)
+            ),
+        ),
         resident_blocks=most_resident_blocks,
         schedule=schedule,
     )
@@ -261,19 +265,11 @@ def function_in(process: Process, f: Handle, context: Context) -> LoadedFunction
         Refusal: The handle is neither.
     """
     value = handle_value(f)
-    if value == 0:
-        raise Refusal("INVALID_HANDLE", "the function is null")
+    refuse_if(value == 0, "the function is null", "INVALID_HANDLE")
     kernel = process.handles.find(value, LibraryKernel)
     if kernel is not None:
         return kernel.function(context)
     return process.handles.get(value, LoadedFunction)
-
-
-def _check_child(
-    module: LoadedModule, kernel: KernelCode, grid: Extent, block: Extent, dynamic_shared: int
-) -> None:
-    """Raise `Refusal` if a kernel cannot launch another one like this."""
-    check(module.function(kernel.name), LaunchGeometry(grid, block, dynamic_shared))
 
 
 def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
@@ -337,8 +333,7 @@ def largest_cluster(function: LoadedFunction) -> int:
         cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     )
     largest = function.module.context.device.profile.cluster
-    if not largest:
-        raise Refusal("NOT_SUPPORTED", "clusters require compute capability 9.0 or later")
+    refuse_if(not largest, "clusters require compute capability 9.0 or later", "NOT_SUPPORTED")
     return largest if free else min(largest, _PORTABLE_CLUSTER)
 
 

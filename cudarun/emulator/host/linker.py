@@ -65,11 +65,7 @@ class ModuleStatement:
 
 
 class LinkInput:
-    """One PTX text of a link.
-
-    Raises:
-        PtxError: It does not parse, or is too new.
-    """
+    """One PTX text of a link; `PtxError` if it does not parse, or is too new."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name

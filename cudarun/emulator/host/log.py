@@ -16,23 +16,15 @@ from collections import deque
 
 from cuda.bindings.driver import CUresult
 
-from cudarun.base.records import dataclass
-
 CAPACITY = 25600  # bytes; "The maximum size of the buffer is 25600 bytes"
 _TRUNCATED = "[CUDA][W] the oldest messages were dropped: the log was full\n"
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    number: int
-    text: str
 
 
 class ErrorLog:
     """The newest messages, up to `CAPACITY` bytes; an iterator is the number of an entry."""
 
     def __init__(self) -> None:
-        self._entries: deque[_Entry] = deque()
+        self._entries: deque[tuple[int, str]] = deque()  # number and text
         self._size = 0
         self.next = 0  # the number of the next entry
         self.last_words = ""  # why the last call failed that said why
@@ -49,11 +41,11 @@ class ErrorLog:
         now = time.time()
         clock = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now * 1000) % 1000:03d}"
         text = f"[{clock}][{threading.get_native_id()}][CUDA][E] {message.rstrip()}\n"
-        self._entries.append(_Entry(self.next, text))
+        self._entries.append((self.next, text))
         self._size += len(text)
         self.next += 1
         while self._size > CAPACITY and len(self._entries) > 1:
-            self._size -= len(self._entries.popleft().text)
+            self._size -= len(self._entries.popleft()[1])
         _show(text)
 
     def since(self, number: int, limit: int = CAPACITY) -> bytes | None:
@@ -61,8 +53,8 @@ class ErrorLog:
 
         ``None`` if not even the newest message fits.
         """
-        newer = [entry.text.encode() for entry in self._entries if entry.number >= number]
-        lost = bool(self._entries) and number < self._entries[0].number
+        newer = [text.encode() for own, text in self._entries if own >= number]
+        lost = bool(self._entries) and number < self._entries[0][0]
         if not lost and sum(map(len, newer)) <= limit:
             return b"".join(newer)
         room = limit - len(_TRUNCATED)

@@ -19,7 +19,7 @@ from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import HostMemory
 from cudarun.emulator.host.jit import CompiledModule, DriverJitOptions
 from cudarun.emulator.host.occupancy import registers_per_thread
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 
@@ -88,8 +88,7 @@ class FunctionAttributes:
     def set(self, attribute: Attribute, value: int) -> None:
         """Set a value; `Refusal` if it is read-only, or the value is out of range."""
         attribute = _known(attribute)
-        if attribute not in _SETTABLE:
-            raise Refusal("INVALID_VALUE", f"{attribute.name} cannot be set")
+        refuse_if(attribute not in _SETTABLE, f"{attribute.name} cannot be set")
         if attribute == Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
             most = current_profile().shared_optin - self._static_shared
             if not 0 <= value <= most:
@@ -101,8 +100,7 @@ class FunctionAttributes:
             not -1 <= value <= 100
         ):
             raise Refusal("INVALID_VALUE", f"the carveout is {value}; it must be -1 to 100")
-        if attribute in _CLUSTER and value < 0:
-            raise Refusal("INVALID_VALUE", f"a cluster dimension is {value}")
+        refuse_if(attribute in _CLUSTER and value < 0, f"a cluster dimension is {value}")
         self._set[attribute] = value
 
     def required_cluster(self) -> tuple[int, int, int] | None:
@@ -168,27 +166,9 @@ class LoadedModule(ContextObject):
         self.options = options
         self.library = library
         memory = context.device.memory
-        self._variables = ModuleVariables(compiled.program, memory, host_memory, library)
+        self.variables = ModuleVariables(compiled.program, memory, host_memory, library)
         self._functions: dict[str, LoadedFunction] = {}
         self.enter()
-
-    def _kernel(self, name: str) -> LibraryKernel | None:
-        return self.library.kernels[name] if self.library else None
-
-    def _attributes(self, name: str, code: KernelCode) -> FunctionAttributes:
-        kernel = self._kernel(name)
-        of_kernel = kernel.attributes(self.context.device.ordinal) if kernel else None
-        return FunctionAttributes(code, self.compiled.architecture, of_kernel)
-
-    @property
-    def program(self) -> ModuleCode:
-        """The code of the module."""
-        return self.compiled.program
-
-    @property
-    def symbols(self) -> Mapping[str, int]:
-        """The address of every variable."""
-        return self._variables.addresses
 
     def function(self, name: str) -> LoadedFunction:
         """Return a kernel by name; `Refusal` if there is none, or it cannot run here."""
@@ -206,21 +186,19 @@ class LoadedModule(ContextObject):
         function = self._functions.get(name)
         if function is None:
             code = kernel_code(self.compiled, name, self.options)
-            self._variables.allocate()
-            attributes, kernel = self._attributes(name, code), self._kernel(name)
+            self.variables.allocate()
+            kernel = self.library.kernels[name] if self.library else None
+            of_kernel = kernel.attributes(self.context.device.ordinal) if kernel else None
+            attributes = FunctionAttributes(code, self.compiled.architecture, of_kernel)
             function = self._functions[name] = LoadedFunction(self, code, attributes, kernel)
         return function
-
-    def variable(self, name: str) -> tuple[int, int]:
-        """Return address and size of a variable by name; `Refusal` if there is none."""
-        return self._variables.find(name)
 
     def end(self) -> None:
         """Free the variables and make the handles of the functions invalid."""
         for function in self._functions.values():
             self.context.handles.remove(function.handle)
         super().end()
-        self._variables.release()
+        self.variables.release()
 
 
 class ModuleVariables:

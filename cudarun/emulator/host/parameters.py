@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cudarun.emulator.host.addresses import HostPointer, address_of, host_read, read_pointers
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.program import KernelCode
 
 
@@ -49,8 +49,7 @@ def pack_parameters(code: KernelCode, kernel_params: KernelParameters, extra: Ho
     pointers = 0 if isinstance(kernel_params, tuple) else address_of(kernel_params)
     extra_address = address_of(extra)
     if extra_address:
-        if values or pointers:
-            raise Refusal("INVALID_VALUE", "kernelParams and extra are mutually exclusive")
+        refuse_if(values or pointers, "kernelParams and extra are mutually exclusive")
         return _packed_buffer(code, extra_address)
     if pointers:
         return _laid_out(code, _pointed_to(code, pointers))
@@ -80,8 +79,7 @@ def _pointed_to(code: KernelCode, address: int) -> Iterator[bytes]:
     """Yield the value that each pointer of a ``void **`` points to."""
     pointers = read_pointers(address, len(code.parameters))
     for pointer, (_, size) in zip(pointers, code.parameters, strict=True):
-        if pointer == 0:
-            raise Refusal("INVALID_VALUE", "a pointer in kernelParams is null")
+        refuse_if(pointer == 0, "a pointer in kernelParams is null")
         yield host_read(pointer, size)
 
 

@@ -23,6 +23,12 @@ class Refusal(Exception):
         self.words = words
 
 
+def refuse_if(condition: object, words: str, result: str = "INVALID_VALUE") -> None:
+    """Raise `Refusal` if a condition holds."""
+    if condition:
+        raise Refusal(result, words)
+
+
 def enum_member(kind: type[E], number: SupportsInt) -> E:
     """Return the member of an enumeration that has a number; `Refusal` if there is none."""
     try:

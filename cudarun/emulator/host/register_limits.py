@@ -27,7 +27,6 @@ def register_note(text: str, kernel: KernelCode, threads: int) -> str:
     Args:
         text: The PTX of the kernel.
         kernel: The kernel; only if it declares more registers than fit, nvJitLink compiles it.
-        threads: Of a block.
 
     Raises:
         Refusal: The registers do not fit.

@@ -13,7 +13,7 @@ from cuda.bindings.driver import CUtensorMap, cuuint64_t
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.devices import current_profile
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import refuse_if
 from cudarun.emulator.machine.tensor_maps.tensor_map import (
     FIRST_FLOAT,
     MOST_RANKS,
@@ -198,5 +198,4 @@ def _check_range(name: str, values: Sequence[int], most: int) -> None:
 
 
 def _demand(holds: bool, words: str) -> None:
-    if not holds:
-        raise Refusal("INVALID_VALUE", words)
+    refuse_if(not holds, words)

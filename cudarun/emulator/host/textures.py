@@ -1,6 +1,6 @@
-"""Texture objects: the driver's checks of descriptors, and the textures that kernels read.
+"""Texture and surface objects: the driver's checks of descriptors, and what kernels access.
 
-Driver API, section 6.28 (texture objects).
+Driver API, sections 6.28 (texture objects) and 6.29 (surface objects).
 """
 
 from __future__ import annotations
@@ -24,12 +24,19 @@ from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.machine.textures.addressing import AddressMode
 from cudarun.emulator.machine.textures.filters import STEPS
 from cudarun.emulator.machine.textures.levels import sampler_steps
-from cudarun.emulator.machine.textures.texels import COLORS, Texels, encoded, fractions, truncated
+from cudarun.emulator.machine.textures.texels import (
+    COLORS,
+    Surface,
+    Texels,
+    encoded,
+    fractions,
+    truncated,
+)
 from cudarun.emulator.machine.textures.texture import Sampler, Texture
 from cudarun.emulator.memory import Allocation
 
@@ -82,8 +89,7 @@ def create_texture(
         Refusal: The description is invalid, or not implemented.
     """
     context = process.current()
-    if resource.flags:
-        raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
+    refuse_if(resource.flags, "CUDA_RESOURCE_DESC.flags must be 0")
     resource, description = copied(resource), copied(description)
     view = None if view is None else copied(view)
     kinds = cuda.CUresourcetype
@@ -147,8 +153,7 @@ def _check_packed(
     texel: TexelFormat, shape: ArrayShape, description: cuda.CUDA_TEXTURE_DESC
 ) -> None:
     """Refuse packed texels in textures that the driver refuses, or that were not recorded."""
-    if texel.format.name.endswith("_SRGB"):
-        raise Refusal("INVALID_VALUE", f"a texture of {texel.format.name}")
+    refuse_if(texel.format.name.endswith("_SRGB"), f"a texture of {texel.format.name}")
     unsupported = {
         "a .1d or .3d texture": texel.side > 1 and shape.geometry in ("1d", "a1d", "3d"),
         "CU_TRSF_SRGB": int(description.flags) & cuda.CU_TRSF_SRGB,
@@ -166,8 +171,7 @@ def _of_linear(process: Process, linear: Any, description: cuda.CUDA_TEXTURE_DES
     """
     texel = _format_in_memory(linear)
     size = linear.sizeInBytes
-    if size > _MOST_LINEAR:
-        raise Refusal("INVALID_VALUE", f"{size} bytes exceed the maximum for linear memory")
+    refuse_if(size > _MOST_LINEAR, f"{size} bytes exceed the maximum for linear memory")
     memory = _TextureMemory(process, linear.devPtr, texel)
     flags, sampler = _checked_flags(description, cube=False), Sampler((AddressMode.CLAMP,) * 3)
     sizes = ((-(-size // texel.bytes), 1, 1),)
@@ -180,8 +184,7 @@ def _of_pitched(process: Process, pitched: Any, description: cuda.CUDA_TEXTURE_D
     width, height, pitch = pitched.width, pitched.height, pitched.pitchInBytes
     if width > _WIDEST or height > _HIGHEST:
         raise Refusal("INVALID_VALUE", f"unsupported texture size: width {width}, height {height}")
-    if pitch % _PITCH_ALIGNMENT or pitch > _WIDEST_PITCH:
-        raise Refusal("INVALID_VALUE", f"invalid pitchInBytes: {pitch}")
+    refuse_if(pitch % _PITCH_ALIGNMENT or pitch > _WIDEST_PITCH, f"invalid pitchInBytes: {pitch}")
     memory = _TextureMemory(process, pitched.devPtr, texel, pitch)
     sampler = _sampler(description, texel, cube=False)
     sizes = ((width or _WIDEST, height or _HIGHEST, 1),)
@@ -191,8 +194,7 @@ def _of_pitched(process: Process, pitched: Any, description: cuda.CUDA_TEXTURE_D
 def _format_in_memory(memory: Any) -> TexelFormat:
     """Return the format of linear or pitched memory; a normalized one is that of an array."""
     texel = texel_format(memory, "format", memory.numChannels)
-    if texel.normalized or texel.packing:
-        raise Refusal("INVALID_VALUE", f"{texel.format.name} requires a CUDA array")
+    refuse_if(texel.normalized or texel.packing, f"{texel.format.name} requires a CUDA array")
     return texel
 
 
@@ -345,8 +347,7 @@ def viewed(
         Refusal: The view does not match the array.
     """
     shown = _view_format(view.format)
-    if shown.bytes != texel.bytes:
-        raise Refusal("INVALID_VALUE", f"{view.format.name} has {shown.bytes} bytes per texel")
+    refuse_if(shown.bytes != texel.bytes, f"{view.format.name} has {shown.bytes} bytes per texel")
     if shown.packing and texel.format != cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32:
         raise Refusal("INVALID_VALUE", f"{view.format.name} of {texel.format.name}")
     side = shown.side
@@ -372,11 +373,60 @@ def _view_format(view_format: cuda.CUresourceViewFormat) -> TexelFormat:
         Refusal: It is not one.
     """
     kind, _, layout = view_format.name.removeprefix("CU_RES_VIEW_FORMAT_").partition("_")
-    if kind == "NONE":
-        raise Refusal("INVALID_VALUE", "the view has no format")
+    refuse_if(kind == "NONE", "the view has no format")
     if kind in _BLOCKS:
         name = f"{layout}_{_BLOCKS[kind][layout == 'BC6H']}"
         return TexelFormat(getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{name}"), 4)
     channels, _, bits = layout.partition("X")
     name = _KINDS[kind][int(bits)]
     return TexelFormat(getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{name}"), int(channels))
+
+
+# --- surfaces ------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class SurfaceObject(ContextObject):
+    """A surface object and the descriptor that it was made from."""
+
+    context: Context
+    resource: cuda.CUDA_RESOURCE_DESC
+    surface: Surface
+
+    def __post_init__(self) -> None:
+        self.enter()
+        self.context.surfaces[self.handle] = self.surface
+
+    def end(self) -> None:
+        """End the object, not its resource."""
+        del self.context.surfaces[self.handle]
+        ContextObject.end(self)
+
+
+def create_surface(process: Process, resource: cuda.CUDA_RESOURCE_DESC) -> SurfaceObject:
+    """Create the surface of the array in a ``CUDA_RESOURCE_DESC``.
+
+    Raises:
+        Refusal: The description is invalid.
+    """
+    context = process.current()
+    refuse_if(resource.flags, "CUDA_RESOURCE_DESC.flags must be 0")
+    resource = copied(resource)
+    if resource.resType != cuda.CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
+        raise Refusal("INVALID_VALUE", "a surface requires a CUDA array")
+    array = _array(process, resource.res.array.hArray)
+    geometry = {"cube": "a2d", "acube": "a2d"}.get(array.shape.geometry, array.shape.geometry)
+    texel = array.texel
+    if texel.packing:
+        what = f"a surface of {texel.format.name}"
+        raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {what}")
+    surface = Surface(
+        geometry,
+        array.address,
+        array.shape.extent,
+        array.pitch,
+        texel.dtype,
+        texel.channels,
+        texel.normalized,
+    )
+    return SurfaceObject(context, resource, surface)

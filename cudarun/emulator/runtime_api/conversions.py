@@ -110,8 +110,6 @@ def rectangle(
             ``Array``, ``XInBytes``, ``Y``.
         source: The same of the source.
         width: The length of a row, in bytes.
-        height: The number of rows.
-        kind: The ``cudaMemcpyKind``.
     """
     copy, number = cuda.CUDA_MEMCPY2D(), copy_kind(kind)
     if not _may_be_arrays(target.get("Array"), source.get("Array"), number):
@@ -144,11 +142,6 @@ def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: cuda.CUmemor
         fields |= {"Host": address} if memory == _HOST else {"Device": cuda.CUdeviceptr(address)}
     for field, value in (fields | {"MemoryType": memory}).items():
         setattr(copy, f"{side}{field}", value)
-
-
-def peer_box(parameters: Any) -> cuda.CUDA_MEMCPY3D:
-    """Return the copy that a ``cudaMemcpy3DPeerParms`` describes, as `box`."""
-    return box(parameters, DEFAULT)
 
 
 def box(parameters: Any, kind: int | None = None) -> cuda.CUDA_MEMCPY3D:
@@ -186,18 +179,11 @@ def box(parameters: Any, kind: int | None = None) -> cuda.CUDA_MEMCPY3D:
         raise RuntimeRefusal(INVALID_VALUE)
     copy.WidthInBytes = parameters.extent.width * (sizes.pop() if sizes else 1)
     copy.Height, copy.Depth = parameters.extent.height, parameters.extent.depth
-    _check_box(copy, parameters)
-    return copy
-
-
-def _check_box(copy: cuda.CUDA_MEMCPY3D, parameters: Any) -> None:
-    for array, pointer in (
-        (parameters.srcArray, parameters.srcPtr),
-        (parameters.dstArray, parameters.dstPtr),
-    ):
+    for _, array, pointer, *_ in sides:
         if not int(array):
             _check_pitches(copy.Height * copy.Depth, copy.WidthInBytes, [pointer.pitch])
             _check_pitches(copy.Depth, copy.Height, [pointer.ysize])
+    return copy
 
 
 def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> cuda.CUDA_MEMCPY3D:

@@ -27,24 +27,12 @@ from cuda.bindings.driver import CUDA_MEM_ALLOC_NODE_PARAMS
 
 from cudarun.emulator.api.calls import generated
 from cudarun.emulator.host.addresses import address_of
+from cudarun.emulator.runtime_api import conversions
 from cudarun.emulator.runtime_api.calls import (
     checked_device,
     driver_call,
     primary_context,
     runtime_call,
-)
-from cudarun.emulator.runtime_api.conversions import (
-    array_description,
-    box,
-    bytes_in_row,
-    channel_description,
-    fill,
-    host_function,
-    location,
-    node_parameters,
-    peer_box,
-    pool_properties,
-    rectangle,
 )
 from cudarun.emulator.runtime_api.descriptors import resource, texture, view
 
@@ -59,14 +47,14 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "address": address_of,
     "device": checked_device,
     "context": lambda device: primary_context(checked_device(device)),
-    "location": location,
-    "box": box,
-    "peer_box": peer_box,
-    "fill": fill,
+    "location": conversions.location,
+    "box": conversions.box,
+    "peer_box": partial(conversions.box, kind=conversions.DEFAULT),
+    "fill": conversions.fill,
     "allocation": lambda node: _AllocationNode(_ptr=node.getPtr()),  # of the same layout
-    "host_function": host_function,
-    "node": node_parameters,
-    "pool": pool_properties,
+    "host_function": conversions.host_function,
+    "node": conversions.node_parameters,
+    "pool": conversions.pool_properties,
     "resource": resource,
     "texture": texture,
     "view": view,
@@ -79,7 +67,7 @@ _RESULTS: dict[str, Callable[[Any], Any]] = {
     "int": int,
     "float": float,
     "value": lambda it: it,
-    "cudaChannelFormatDesc": channel_description,
+    "cudaChannelFormatDesc": conversions.channel_description,
 }
 _ROW = re.compile(
     r"cuda(\w+)\(([^)]*)\)(?:\s+-> ([\w, *]+?))?(?:\s+= (\w+)(?:\(([^)]*)\))?)?\n +(.+)"
@@ -133,7 +121,9 @@ def _rectangle(declared: dict[str, str], values: dict[str, Any]) -> Any:
         side, _, field = type_.partition(".")
         if field:
             sides[side][field] = values[name]
-    return rectangle(sides["to"], sides["from"], values["width"], values["height"], values["kind"])
+    return conversions.rectangle(
+        sides["to"], sides["from"], values["width"], values["height"], values["kind"]
+    )
 
 
 def _array(_: dict[str, str], values: dict[str, Any]) -> Any:
@@ -142,12 +132,12 @@ def _array(_: dict[str, str], values: dict[str, Any]) -> Any:
         extent = values["extent"].width, values["extent"].height, values["extent"].depth
     else:
         extent = values["width"], values["height"], 0
-    return array_description(values["desc"], extent, values["flags"])
+    return conversions.array_description(values["desc"], extent, values["flags"])
 
 
 def _bytes(_: dict[str, str], values: dict[str, Any]) -> Any:
     """Return a copy of consecutive bytes."""
-    return bytes_in_row(values["dst"], values["src"], values["count"], values["kind"])
+    return conversions.bytes_in_row(values["dst"], values["src"], values["count"], values["kind"])
 
 
 _COMPOSED: dict[str, Callable[[dict[str, str], dict[str, Any]], Any]] = {

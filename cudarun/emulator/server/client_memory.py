@@ -63,7 +63,6 @@ class ClientMemory(HostAccess):
     """The memory of a process.
 
     Args:
-        pid: The process.
         ask: Sends a message to the calling thread of the process, and returns the answer.
         callback: Calls a function of the process: its kind, address and arguments.
     """

@@ -18,7 +18,7 @@ from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.host.addresses import host_read, host_text, placed, read_pointers
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.server.connections import Outputs
 from cudarun.programs.prototypes import CallParameter, Prototype, read_table
 
@@ -74,8 +74,6 @@ def handler(
     """Return what performs a call; ``None`` if the emulated driver does not have it.
 
     Args:
-        library: The library of the call.
-        call: The call.
         calls: The functions of the emulated driver or runtime, by their names.
     """
     bindings = cuda if library == "cuda" else cudart
@@ -206,8 +204,7 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
 def _items(each: CallParameter, count: int, bindings: Any, slots: Slots) -> list[Any] | None:
     """Return the items of an array of structures, or of handles and numbers; ``None`` if empty."""
     address, number = slots[each.slot], slots[count]
-    if number and not address:
-        raise Refusal("INVALID_VALUE", f"{each.name} is missing")
+    refuse_if(number and not address, f"{each.name} is missing")
     if each.kind != "struct":
         return [*read_pointers(address, number)] or None
     data, size = host_read(address, each.size * number), each.size

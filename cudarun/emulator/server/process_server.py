@@ -32,17 +32,8 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import exchange_by
 from cudarun.emulator.program import KernelCode
 from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, thread
-from cudarun.emulator.server import runtime_calls
+from cudarun.emulator.server import connections, runtime_calls
 from cudarun.emulator.server.client_memory import BASE, ClientMemory
-from cudarun.emulator.server.connections import (
-    START_CALLBACKS,
-    Callbacks,
-    Outputs,
-    ProgramConnection,
-    connection,
-    local,
-    show_printed,
-)
 from cudarun.emulator.server.driver_calls import DRIVER_CALLS
 from cudarun.emulator.server.linking import link
 from cudarun.emulator.server.marshalling import Handler, Slots, handler
@@ -82,12 +73,7 @@ class Options:
 
 
 class ProcessServer:
-    """The emulated driver for a process.
-
-    Args:
-        pid: The process.
-        options: The options.
-    """
+    """The emulated driver for a process."""
 
     def __init__(self, pid: int, options: Options) -> None:
         self._options = options
@@ -95,7 +81,7 @@ class ProcessServer:
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._ends: list[socket.socket] = []
-        self._callbacks = Callbacks()
+        self._callbacks = connections.Callbacks()
         self._memory = ClientMemory(pid, self._ask, self._call_back)
         self._handlers: dict[int, Handler] = {
             GET_KERNEL: self._get_kernel,
@@ -109,7 +95,7 @@ class ProcessServer:
         exchange = ctypes.CDLL(os.fspath(options.folder / CLIENT)).cr_exchange
         exchange.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64]
         exchange_by(exchange)
-        process.show = show_printed
+        process.show = connections.show_printed
         driver.cuInit(0)
         driver.compile_on_demand()
         if options.engine is not None:
@@ -204,13 +190,13 @@ class ProcessServer:
         self._callbacks.connect(end)
 
     def _ask(self, kind: int, *words: int) -> int:
-        return connection().ask(kind, *words)
+        return connections.connection().ask(kind, *words)
 
     def _call_back(self, kind: int, function: int, arguments: tuple[int, ...]) -> int:
         if kind >= 0:
             return self._callbacks.call(kind, function, arguments)
-        if local.connection is not None and self._callbacks.must_start():
-            local.connection.ask(START_CALLBACKS)
+        if connections.local.connection is not None and self._callbacks.must_start():
+            connections.local.connection.ask(connections.START_CALLBACKS)
         return 0
 
     def _serve_thread(self, end: socket.socket) -> None:
@@ -218,13 +204,13 @@ class ProcessServer:
         ignored: Counter[FailedCall] = Counter()  # errors that the thread can still ask for
         with end:
             self._greet(end)
-            self._answer(ProgramConnection(end), ignored)
+            self._answer(connections.ProgramConnection(end), ignored)
         with self._lock:
             self._unchecked.update(ignored)
 
-    def _answer(self, own: ProgramConnection, ignored: Counter[FailedCall]) -> None:
+    def _answer(self, own: connections.ProgramConnection, ignored: Counter[FailedCall]) -> None:
         """Answer the requests of a thread, and note the errors that it ignores."""
-        local.connection = own
+        connections.local.connection = own
         view, failed = own.view, ("", 0)
         while size := own.receive():
             number, _ = _HEAD.unpack_from(view)
@@ -288,7 +274,7 @@ class ProcessServer:
         return made
 
     def _not_supported(self, name: str, library: str) -> Handler:
-        def refuse(_: Slots) -> tuple[int, Outputs]:
+        def refuse(_: Slots) -> tuple[int, connections.Outputs]:
             self._unsupported[name] += 1
             if library != "cuda":
                 thread.error = _NOT_SUPPORTED
@@ -296,7 +282,7 @@ class ProcessServer:
 
         return refuse
 
-    def _get_kernel(self, slots: Slots) -> tuple[int, Outputs]:
+    def _get_kernel(self, slots: Slots) -> tuple[int, connections.Outputs]:
         error, found = runtime_calls.kernel_of(slots[0])
         if error:
             return int(error), ()
@@ -365,7 +351,7 @@ def _shape(call: Prototype) -> list[tuple[bool, int, int]]:
     ]
 
 
-def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, Outputs]:
+def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, connections.Outputs]:
     """Perform a driver call as one of the runtime: in its context, with its last error."""
     written: list[tuple[int, bytes]] = []
     error, *_ = runtime_calls.performed(lambda: perform(slots), written)
@@ -379,7 +365,7 @@ def _error_name(error: int, *, is_driver: bool) -> str:
         return f"error {error}"
 
 
-def _launch(view: memoryview, size: int) -> tuple[int, Outputs]:
+def _launch(view: memoryview, size: int) -> tuple[int, connections.Outputs]:
     """Launch a kernel with the parameters of a request."""
     kernel, error, *extents, shared, stream = struct.unpack_from("=10Q", view, 16)
     x, y, z, bx, by, bz = extents
@@ -388,7 +374,7 @@ def _launch(view: memoryview, size: int) -> tuple[int, Outputs]:
     return int(runtime_calls.launch_packed(kernel, error, geometry, stream, data)[0]), ()
 
 
-def _init_module(slots: Slots) -> tuple[int, Outputs]:
+def _init_module(slots: Slots) -> tuple[int, connections.Outputs]:
     """Load the code with managed variables; write their addresses."""
     error, found = runtime_calls.managed_of(slots[0])
     return int(error), [(host, struct.pack("=Q", address)) for host, address in found or ()]

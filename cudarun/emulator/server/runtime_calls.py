@@ -11,17 +11,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cuda.bindings.driver import (
-    CUDA_KERNEL_NODE_PARAMS,
-    CUDA_KERNEL_NODE_PARAMS_v3,
-    CUfunction,
-    CUfunction_attribute,
-    CUgraphNode,
-    CUgraphNodeParams,
-    CUgraphNodeType,
-    CUkernel,
-    CUlaunchConfig,
-)
+from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import CALLS, Answer, enqueue
 from cudarun.emulator.host.handles import Handle
@@ -148,7 +138,7 @@ def cudaLaunchCooperativeKernel(
     _launch(code.kernel(int(func)), geometry, args, stream)
 
 
-def _config(config: Any) -> CUlaunchConfig:
+def _config(config: Any) -> cuda.CUlaunchConfig:
     """Return the driver's form of a ``cudaLaunchConfig_t``."""
     data = _bytes(config, 56)
     grid_block, shared, stream, attributes, count = struct.unpack_from("=24sQQQI", data)
@@ -166,7 +156,7 @@ def cudaLaunchKernelExC(config: Any, func: Any, args: Any) -> None:
 
 
 def _attribute(name: str, kernel: int) -> int:
-    attribute = getattr(CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+    attribute = getattr(cuda.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
     return int(driver_call("cuKernelGetAttribute", attribute, kernel, current_device()))
 
 
@@ -192,7 +182,7 @@ def cudaFuncGetAttributes(func: Any) -> bytes:
 @program_call()
 def cudaFuncSetAttribute(func: Any, attr: Any, value: Any) -> None:
     """Set an attribute of a kernel."""
-    kernel, attribute = code.kernel(int(func)), CUfunction_attribute(int(attr))
+    kernel, attribute = code.kernel(int(func)), cuda.CUfunction_attribute(int(attr))
     driver_call("cuKernelSetAttribute", attribute, int(value), kernel, current_device())
 
 
@@ -356,18 +346,18 @@ def cudaGetDeviceProperties(device: int) -> dict[str, Any]:
 # --- graphs --------------------------------------------------------------------------------------
 
 
-_KernelParameters: Callable[..., Any] = CUDA_KERNEL_NODE_PARAMS_v3  # of the same layout
+_KernelParameters: Callable[..., Any] = cuda.CUDA_KERNEL_NODE_PARAMS_v3  # of the same layout
 
 
-def _node(parameters: Any) -> CUDA_KERNEL_NODE_PARAMS:
+def _node(parameters: Any) -> cuda.CUDA_KERNEL_NODE_PARAMS:
     """Return the driver's form of a ``cudaKernelNodeParams``."""
     func, *geometry, params, extra = struct.unpack("=Q6II4xQQ", _bytes(parameters, 56))
-    made = CUDA_KERNEL_NODE_PARAMS()
+    made = cuda.CUDA_KERNEL_NODE_PARAMS()
     handle = code.kernel(func)
     if process.handles.find(handle, LoadedFunction) is None:
-        made.kern = CUkernel(handle)
+        made.kern = cuda.CUkernel(handle)
     else:
-        made.func = CUfunction(handle)
+        made.func = cuda.CUfunction(handle)
     made.gridDimX, made.gridDimY, made.gridDimZ = geometry[:3]
     made.blockDimX, made.blockDimY, made.blockDimZ, made.sharedMemBytes = geometry[3:]
     made.kernelParams, made.extra = params, extra
@@ -379,7 +369,7 @@ def cudaGraphAddKernelNode(
     graph: Any, pDependencies: Any, numDependencies: Any, pNodeParams: Any
 ) -> int:
     """Add the launch of a kernel."""
-    nodes = [CUgraphNode(each) for each in pDependencies or ()]
+    nodes = [cuda.CUgraphNode(each) for each in pDependencies or ()]
     made = _node(pNodeParams)
     return int(driver_call("cuGraphAddKernelNode", graph, nodes, int(numDependencies), made))
 
@@ -388,8 +378,8 @@ def _node_of_any_type(given: Any) -> Any:
     """Return the driver's form of a ``cudaGraphNodeParams``, whose kernel is a host function."""
     params = node_parameters(given)
     if not int(given.type):  # a kernel
-        params = CUgraphNodeParams()
-        params.type, node = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL, _node(given.kernel)
+        params = cuda.CUgraphNodeParams()
+        params.type, node = cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL, _node(given.kernel)
         params.kernel = _KernelParameters(_ptr=node.getPtr())
     return params
 

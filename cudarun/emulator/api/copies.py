@@ -95,11 +95,8 @@ def array_bytes(handle: Handle, offset: int, size: int, *, to_write: bool = Fals
     """Return bytes of an array's first row, which need not be whole texels."""
     array = array_of(handle)
     width = array.size[2]
-    if offset + size > width:
-        raise Refusal(
-            "INVALID_VALUE",
-            f"{size} bytes at offset {offset} exceed the array's row of {width} bytes",
-        )
+    words = f"{size} bytes at offset {offset} exceed the array's row of {width} bytes"
+    refuse_if(offset + size > width, words)
     first = slice(1)
     part: Bytes = array.box((first, first, slice(offset, offset + size)), to_write=to_write)[0, 0]
     return part

@@ -17,7 +17,7 @@ from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,8 @@ class Fill:
         length = self.items * self.width
         if handle_value(self.pointer) % self.width:
             raise Refusal("INVALID_VALUE", f"the address is not a multiple of {self.width}")
-        if self.rows > 1 and (self.pitch < length or self.pitch % self.width):
-            raise Refusal(
-                "INVALID_VALUE", f"invalid pitch: {self.pitch} bytes for rows of {length} bytes"
-            )
+        words = f"invalid pitch: {self.pitch} bytes for rows of {length} bytes"
+        refuse_if(self.rows > 1 and (self.pitch < length or self.pitch % self.width), words)
         return device_bytes(self.pointer, self.extent, to_write=to_write)
 
     def perform(self) -> None:

@@ -47,11 +47,8 @@ class _LinkState(ContextObject):
     def add(self, kind: CUjitInputType, image: bytes, name: str) -> None:
         """Add an input; if it is refused, the error log has the reason."""
         self.check_open()
-        if kind not in _INPUTS:
-            raise Refusal(
-                "NOT_SUPPORTED",
-                f"the emulated device does not support linker inputs of type {kind.name}",
-            )
+        words = f"the emulated device does not support linker inputs of type {kind.name}"
+        refuse_if(kind not in _INPUTS, words, "NOT_SUPPORTED")
         number = next(self.numbers)
         with self.options.logging_errors():
             self.linker.add(LinkInput(name or f"input file {number}", ptx_text(image)))

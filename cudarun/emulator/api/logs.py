@@ -29,7 +29,7 @@ def cuLogsDumpToMemory(
     Returns:
         The iterator, moved to the end, and the bytes written without the NUL.
     """
-    _check(flags)
+    refuse_if(flags != 0, "flags must be 0")
     if buffer is None or size == 0:
         raise Refusal("INVALID_VALUE", "buffer cannot be NULL")
     text = process.log.since(_start(iterator), min(size - 1, CAPACITY))
@@ -48,7 +48,7 @@ def cuLogsDumpToFile(
     Returns:
         The iterator, moved to the end.
     """
-    _check(flags)
+    refuse_if(flags != 0, "flags must be 0")
     text = process.log.since(_start(iterator))
     try:
         with open(host_path(c_string(pathToFile)), "wb") as file:
@@ -56,10 +56,6 @@ def cuLogsDumpToFile(
     except OSError as error:
         raise Refusal("INVALID_VALUE", f"{error.filename}: {error.strerror}") from None
     return _advanced(iterator)
-
-
-def _check(flags: int) -> None:
-    refuse_if(flags != 0, "flags must be 0")
 
 
 def _start(iterator: CUlogIterator | None) -> int:

@@ -67,10 +67,8 @@ def cuMemAllocPitch(
     WidthInBytes: int, Height: int, ElementSizeBytes: int
 ) -> tuple[CUdeviceptr, int]:
     """Allocate device memory for rows; return the address and the pitch."""
-    if ElementSizeBytes not in (4, 8, 16):
-        raise Refusal(
-            "INVALID_VALUE", f"ElementSizeBytes is {ElementSizeBytes}; it must be 4, 8 or 16"
-        )
+    words = f"ElementSizeBytes is {ElementSizeBytes}; it must be 4, 8 or 16"
+    refuse_if(ElementSizeBytes not in (4, 8, 16), words)
     pitch = -(-WidthInBytes // _PITCH) * _PITCH
     return CUdeviceptr(allocated(pitch * Height, AllocationKind.DEVICE).address), pitch
 
@@ -150,11 +148,8 @@ def cuMemFreeHost(p: HostPointer) -> None:
 def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
     """Register the program's own host memory for access by kernels."""
     context, address = process.current(), address_of(p)
-    if bytesize == 0 or address == 0 or Flags & ~_HOST_REGISTER_FLAGS:
-        raise Refusal(
-            "INVALID_VALUE",
-            "the pointer is null, the size is 0 or CU_MEMHOSTREGISTER flags are unknown",
-        )
+    words = "the pointer is null, the size is 0 or CU_MEMHOSTREGISTER flags are unknown"
+    refuse_if(bytesize == 0 or address == 0 or Flags & ~_HOST_REGISTER_FLAGS, words)
     buffer = process.allocations.find(address, bytesize)
     if buffer is not None and buffer.kind is AllocationKind.REGISTERED:
         words = f"part of the range at {address:#x} is registered"

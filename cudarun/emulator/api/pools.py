@@ -104,10 +104,8 @@ def _is_accessible(pool: Pool, location: cuda.CUmemLocation) -> bool:
 def cuMemPoolCreate(poolProps: cuda.CUmemPoolProps) -> cuda.CUmemoryPool:
     """Create a pool of device memory, managed memory or page-locked memory."""
     kind = _kind(poolProps.location, enum_field(poolProps, "allocType"))
-    if int(enum_field(poolProps, "handleTypes")):
-        raise Refusal(
-            "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
-        )
+    words = "the emulated device does not share memory with other processes"
+    refuse_if(int(enum_field(poolProps, "handleTypes")), words, "NOT_SUPPORTED")
     ordinal = poolProps.location.id if kind is AllocationKind.DEVICE else 0
     refuse_if(not 0 <= ordinal < len(process.devices), f"device {ordinal} does not exist")
     pool = Pool(process.device(ordinal), kind, most=poolProps.maxSize)

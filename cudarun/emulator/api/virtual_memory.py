@@ -54,10 +54,8 @@ def cuMemCreate(
     device = _device(prop)
     _check_granularity(size)
     refuse_if(flags, "flags must be 0")
-    if int(enum_field(prop, "requestedHandleTypes")):
-        raise Refusal(
-            "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
-        )
+    words = "the emulated device does not share memory with other processes"
+    refuse_if(int(enum_field(prop, "requestedHandleTypes")), words, "NOT_SUPPORTED")
     physical = PhysicalMemory(device, size, copied(prop))
     physical.handle = process.handles.add(physical)
     return cuda.CUmemGenericAllocationHandle(physical.handle)
@@ -74,13 +72,11 @@ def cuMemRelease(handle: int) -> None:
 @call(waits=Wait.DEVICE)
 def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
     """Map all of an allocation at reserved addresses; no device can access it yet."""
-    if not size or ptr % GRANULARITY or flags:
-        words = f"the address is not a multiple of {GRANULARITY}, or size is 0, or flags is not 0"
-        raise Refusal("INVALID_VALUE", words)
+    words = f"the address is not a multiple of {GRANULARITY}, or size is 0, or flags is not 0"
+    refuse_if(not size or ptr % GRANULARITY or flags, words)
     physical = _physical(handle)
-    if offset or size != physical.size:
-        words = f"the allocation has {physical.size} bytes; a part of it cannot be mapped"
-        raise Refusal("NOT_SUPPORTED", words)
+    words = f"the allocation has {physical.size} bytes; a part of it cannot be mapped"
+    refuse_if(offset or size != physical.size, words, "NOT_SUPPORTED")
     process.virtual.map(ptr, physical)
 
 
@@ -158,9 +154,8 @@ def _device_of_access(location: Any) -> EmulatedDevice:
 
 def _device_at(location: Any) -> EmulatedDevice:
     kind = enum_field(location, "type")
-    if kind in _OF_HOST:
-        words = "the emulated device supports virtual memory management of device memory only"
-        raise Refusal("NOT_SUPPORTED", words)
+    words = "the emulated device supports virtual memory management of device memory only"
+    refuse_if(kind in _OF_HOST, words, "NOT_SUPPORTED")
     if kind != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
         raise Refusal("INVALID_VALUE", f"{kind.name} is not the type of a location here")
     return process.device(location.id)

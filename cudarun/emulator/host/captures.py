@@ -16,7 +16,7 @@ from cuda.bindings.driver import CUstreamCaptureMode, CUstreamCaptureStatus
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import Graph, Node, Operation
-from cudarun.emulator.host.refusal import Refusal, refuse_if
+from cudarun.emulator.host.refusal import refuse_if
 
 _GLOBAL = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
 _RELAXED = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
@@ -88,10 +88,8 @@ class CaptureBranch:
 
     def check(self) -> None:
         """Raise `Refusal` if the capture was invalidated."""
-        if not self.capture.is_valid:
-            raise Refusal(
-                "STREAM_CAPTURE_INVALIDATED", "an earlier call invalidated the stream's capture"
-            )
+        words = "an earlier call invalidated the stream's capture"
+        refuse_if(not self.capture.is_valid, words, "STREAM_CAPTURE_INVALIDATED")
 
 
 class _ThreadMode(threading.local):

@@ -84,10 +84,8 @@ class Limits:
             )
         largest = _LARGEST.get(limit)
         unit = _UNITS.get(limit, 1)
-        if largest is not None and limit in _UNITS and value > largest:
-            raise Refusal(
-                "INVALID_VALUE", f"{limit.name} of {value} exceeds the maximum of {largest}"
-            )
+        words = f"{limit.name} of {value} exceeds the maximum of {largest}"
+        refuse_if(largest is not None and limit in _UNITS and value > largest, words)
         value = -(-value // unit) * unit
         self._values[limit] = value if largest is None else min(value, largest)
 

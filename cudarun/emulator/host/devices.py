@@ -209,10 +209,8 @@ def make_devices() -> tuple[EmulatedDevice, ...]:
         Refusal: It is not a number, or out of range.
     """
     text = os.environ.get(COUNT_VARIABLE) or "1"
-    if not is_count(text):
-        raise Refusal(
-            "NO_DEVICE", f"{COUNT_VARIABLE}={text}: expected a number from 1 to {MOST_DEVICES}"
-        )
+    words = f"{COUNT_VARIABLE}={text}: expected a number from 1 to {MOST_DEVICES}"
+    refuse_if(not is_count(text), words, "NO_DEVICE")
     capacity = memory_size() // int(text) // _GRAIN * _GRAIN
     return tuple(EmulatedDevice(ordinal, capacity) for ordinal in range(int(text)))
 

@@ -74,9 +74,8 @@ class ExecutableGraph:
         Raises:
             Refusal: There is none.
         """
-        if original.handle not in self.nodes:
-            words = "the executable graph was not created from the node's graph"
-            raise Refusal("INVALID_VALUE", words)
+        words = "the executable graph was not created from the node's graph"
+        refuse_if(original.handle not in self.nodes, words)
         return self.nodes[original.handle]
 
     def update(self, graph: Graph) -> None:

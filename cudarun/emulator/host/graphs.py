@@ -319,9 +319,8 @@ class Graph:
 
     def check_can_shrink(self) -> None:
         """Raise `Refusal` if nodes and edges cannot be removed."""
-        if self.has_memory_nodes():
-            words = "nodes and edges of a graph with memory nodes cannot be removed"
-            raise Refusal("NOT_SUPPORTED", words)
+        words = "nodes and edges of a graph with memory nodes cannot be removed"
+        refuse_if(self.has_memory_nodes(), words, "NOT_SUPPORTED")
 
     def destroy_node(self, node: Node) -> None:
         """Remove a node with its edges; `Refusal` if the graph has memory nodes."""

@@ -143,11 +143,8 @@ class DriverJitOptions:
         """Raise `Refusal` if an option does not apply to one input of a link."""
         for option in self._values:
             refuse_if(option == _OF_NO_LINK, f"{option.name} does not apply to links")
-            if option in _OF_THE_WHOLE:
-                raise Refusal(
-                    "INVALID_VALUE",
-                    f"{option.name} applies to the whole link; pass it to cuLinkCreate",
-                )
+            words = f"{option.name} applies to the whole link; pass it to cuLinkCreate"
+            refuse_if(option in _OF_THE_WHOLE, words)
 
     def append(self, log: str, text: str) -> None:
         """Add lines to the ``info`` or the ``error`` log, in the caller's buffer."""

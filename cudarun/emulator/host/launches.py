@@ -283,22 +283,18 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     most = function.attributes.get(
         cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     )
-    if geometry.dynamic_shared > most:
-        raise Refusal(
-            "INVALID_VALUE",
-            f"{geometry.dynamic_shared} bytes of dynamic shared memory exceed the maximum of "
-            f"{most} for {function.code.name} (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)",
-        )
+    words = (
+        f"{geometry.dynamic_shared} bytes of dynamic shared memory exceed the maximum of "
+        f"{most} for {function.code.name} (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)"
+    )
+    refuse_if(geometry.dynamic_shared > most, words)
     cluster = geometry.cluster or function.attributes.required_cluster()
     if cluster is not None:
         _check_cluster(function, geometry.grid, cluster)
     if geometry.cooperative:
         resident = resident_blocks(function.code, geometry.threads, geometry.dynamic_shared)
-        if prod(geometry.grid) > resident:
-            raise Refusal(
-                "COOPERATIVE_LAUNCH_TOO_LARGE",
-                f"the grid has {prod(geometry.grid)} blocks; at most {resident} can be resident",
-            )
+        words = f"the grid has {prod(geometry.grid)} blocks; at most {resident} can be resident"
+        refuse_if(prod(geometry.grid) > resident, words, "COOPERATIVE_LAUNCH_TOO_LARGE")
 
 
 def check_extents(geometry: LaunchGeometry) -> None:
@@ -309,22 +305,16 @@ def check_extents(geometry: LaunchGeometry) -> None:
                 "INVALID_VALUE",
                 f"invalid {name} {extent}: the minimum is (1, 1, 1), the maximum {most}",
             )
-    if geometry.threads > _MOST_THREADS:
-        raise Refusal(
-            "INVALID_VALUE",
-            f"{geometry.threads} threads per block exceed the maximum of {_MOST_THREADS}",
-        )
+    words = f"{geometry.threads} threads per block exceed the maximum of {_MOST_THREADS}"
+    refuse_if(geometry.threads > _MOST_THREADS, words)
 
 
 def _check_block(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     code, threads = function.code, geometry.threads
     if code.required_block is not None and geometry.block != code.required_block:
         raise Refusal("INVALID_VALUE", f"{code.name} requires a block of {code.required_block}")
-    if threads > code.max_threads:
-        raise Refusal(
-            "INVALID_VALUE",
-            f"{threads} threads per block exceed the maximum of {code.max_threads} for {code.name}",
-        )
+    words = f"{threads} threads per block exceed the maximum of {code.max_threads} for {code.name}"
+    refuse_if(threads > code.max_threads, words)
 
 
 def largest_cluster(function: LoadedFunction) -> int:
@@ -339,11 +329,8 @@ def largest_cluster(function: LoadedFunction) -> int:
 
 def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> None:
     most = largest_cluster(function)
-    if not 1 <= prod(cluster) <= most:
-        raise Refusal(
-            "INVALID_CLUSTER_SIZE",
-            f"invalid cluster {cluster}: a cluster has at most {most} blocks",
-        )
+    words = f"invalid cluster {cluster}: a cluster has at most {most} blocks"
+    refuse_if(not 1 <= prod(cluster) <= most, words, "INVALID_CLUSTER_SIZE")
     if any(blocks % width for blocks, width in zip(grid, cluster, strict=True)):
         raise Refusal(
             "INVALID_CLUSTER_SIZE", f"the grid {grid} is not a multiple of the cluster {cluster}"

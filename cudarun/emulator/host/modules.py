@@ -91,11 +91,8 @@ class FunctionAttributes:
         refuse_if(attribute not in _SETTABLE, f"{attribute.name} cannot be set")
         if attribute == Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
             most = current_profile().shared_optin - self._static_shared
-            if not 0 <= value <= most:
-                raise Refusal(
-                    "INVALID_VALUE",
-                    f"{value} bytes of dynamic shared memory exceed the maximum of {most}",
-                )
+            words = f"{value} bytes of dynamic shared memory exceed the maximum of {most}"
+            refuse_if(not 0 <= value <= most, words)
         if attribute == Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT and (
             not -1 <= value <= 100
         ):

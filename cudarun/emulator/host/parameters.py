@@ -53,11 +53,8 @@ def pack_parameters(code: KernelCode, kernel_params: KernelParameters, extra: Ho
         return _packed_buffer(code, extra_address)
     if pointers:
         return _laid_out(code, _pointed_to(code, pointers))
-    if len(values) < len(code.parameters):
-        raise Refusal(
-            "INVALID_VALUE",
-            f"{code.name} has {len(code.parameters)} parameters, got {len(values)} values",
-        )
+    words = f"{code.name} has {len(code.parameters)} parameters, got {len(values)} values"
+    refuse_if(len(values) < len(code.parameters), words)
     return _laid_out(
         code,
         (
@@ -145,11 +142,8 @@ def _packed_buffer(code: KernelCode, extra: int) -> bytes:
             [size] = read_pointers(value, 1)
         else:
             raise Refusal("INVALID_VALUE", f"extra contains the unknown key {word}")
-    if code.parameter_bytes and (buffer == 0 or size == 0):
-        raise Refusal(
-            "INVALID_VALUE",
-            f"{code.name} has parameters, but extra contains no buffer pointer or size",
-        )
+    words = f"{code.name} has parameters, but extra contains no buffer pointer or size"
+    refuse_if(code.parameter_bytes and (buffer == 0 or size == 0), words)
     # The driver accepts a buffer that is too small; here missing bytes are 0.
     present = min(size, code.parameter_bytes)
     return host_read(buffer, present).ljust(code.parameter_bytes, b"\0")

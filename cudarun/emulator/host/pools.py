@@ -15,7 +15,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 _SWITCHES = (
     Attribute.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
@@ -45,10 +45,8 @@ class Pool:
 
     def take(self, size: int) -> None:
         """Count an allocation; `Refusal` if it exceeds the pool's maximum size."""
-        if self.most and self.used + size > self.most:
-            raise Refusal(
-                "OUT_OF_MEMORY", f"{size} bytes requested; the pool's maximum size is {self.most}"
-            )
+        words = f"{size} bytes requested; the pool's maximum size is {self.most}"
+        refuse_if(self.most and self.used + size > self.most, words, "OUT_OF_MEMORY")
         self.used += size
         self.highest = max(self.highest, self.used)
 

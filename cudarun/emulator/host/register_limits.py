@@ -14,7 +14,7 @@ import re
 from cudarun.base.bindings import is_missing_library
 from cudarun.base.cache import ResultCache, cache_folder, digest_of
 from cudarun.emulator.host.devices import current_profile
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import refuse_if
 from cudarun.emulator.program import KernelCode
 from cudarun.ptx.parser import SHORT
 
@@ -48,12 +48,11 @@ def register_note(text: str, kernel: KernelCode, threads: int) -> str:
     if counts is None:
         reason = log.partition("\n")[0]
         return f"{available}; the number that it needs is unknown ({reason})"
-    if int(counts["spilled"]):
-        raise Refusal(
-            "LAUNCH_OUT_OF_RESOURCES",
-            f"{available}; {kernel.name} needs more than {most}, unless it is compiled with "
-            f"__launch_bounds__({threads})",
-        )
+    words = (
+        f"{available}; {kernel.name} needs more than {most}, unless it is compiled with "
+        f"__launch_bounds__({threads})"
+    )
+    refuse_if(int(counts["spilled"]), words, "LAUNCH_OUT_OF_RESOURCES")
     if int(counts["used"]) <= limit:
         return ""
     return f"{available}; nvJitLink allocates {counts['used']}: a GPU may refuse the launch (701)"

@@ -265,11 +265,8 @@ def _sampler(description: cuda.CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: b
     )
     linear = description.filterMode == cuda.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
     between_levels = description.mipmapFilterMode == cuda.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
-    if linear and not promoted and texel.dtype.kind != "f":
-        raise Refusal(
-            "NOT_SUPPORTED",
-            "CU_TR_FILTER_MODE_LINEAR requires floating-point or normalized integer texels",
-        )
+    words = "CU_TR_FILTER_MODE_LINEAR requires floating-point or normalized integer texels"
+    refuse_if(linear and not promoted and texel.dtype.kind != "f", words, "NOT_SUPPORTED")
     modes = tuple(_mode(mode, normalized=normalized) for mode in description.addressMode)
     bias = sampler_steps(description.mipmapLevelBias)
     return Sampler(
@@ -417,9 +414,8 @@ def create_surface(process: Process, resource: cuda.CUDA_RESOURCE_DESC) -> Surfa
     array = _array(process, resource.res.array.hArray)
     geometry = {"cube": "a2d", "acube": "a2d"}.get(array.shape.geometry, array.shape.geometry)
     texel = array.texel
-    if texel.packing:
-        what = f"a surface of {texel.format.name}"
-        raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {what}")
+    what = f"a surface of {texel.format.name}"
+    refuse_if(texel.packing, f"the emulated device does not support {what}", "NOT_SUPPORTED")
     surface = Surface(
         geometry,
         array.address,

@@ -86,9 +86,6 @@ class ArraySpec(BufferSpec):
         """The name that its random numbers depend on: a computed level has those of level 0."""
         return self.array if isinstance(self.initial, values.BoxFilter) else self.name
 
-    def __str__(self) -> str:
-        return BufferSpec.__str__(self)
-
 
 @dataclass(frozen=True, slots=True)
 class ObjectSpec:

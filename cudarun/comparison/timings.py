@@ -117,7 +117,7 @@ def _of_launch(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
 def _of_spec(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
     for case in document["cases"]:
         result = case["result"]
-        if _has_failed(case) or result is None:
+        if case.get("verdict") == "failed" or result is None:
             continue
         if result["timing"] is not None:
             yield CaseTimings(case["name"], case["device"], _samples(result), _work(result))
@@ -129,15 +129,11 @@ def _of_fleet(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
     for host in document["hosts"]:
         for gpu in host["gpus"]:
             for case in gpu["cases"]:
-                if case["milliseconds"] is not None and not _has_failed(case):
+                if case["milliseconds"] is not None and case.get("verdict") != "failed":
                     place = case["name"], gpu["identity"]["name"]
                     found.setdefault(place, []).append(_time(case["milliseconds"]))
     for (name, kind), samples in found.items():
         yield CaseTimings(name, kind, tuple(samples))
-
-
-def _has_failed(case: Mapping[str, Any]) -> bool:
-    return case.get("verdict") == "failed"
 
 
 def _work(result: Mapping[str, Any]) -> dict[str, str]:

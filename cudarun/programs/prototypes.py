@@ -120,17 +120,12 @@ def read_table(library: str) -> Table:
     errors = (row.split(" ", 2) for row in rows["error"])
     return Table(
         tuple(_prototype(first + at, row, facts) for at, row in enumerate(rows["call"])),
-        dict(_pair(row) for row in rows["thread"]),
+        dict(row.split() for row in rows["thread"]),
         tuple(rows["only"]),
         tuple((int(a), int(b), int(c), name) for a, b, c, name in map(str.split, rows["field"])),
         tuple((int(version), base, name) for version, base, name in since),
         tuple((int(number), name, text) for number, name, text in errors),
     )
-
-
-def _pair(row: str) -> tuple[str, str]:
-    first, second = row.split()
-    return first, second
 
 
 def _prototype(number: int, row: str, facts: dict[str, tuple[int, str]]) -> Prototype:

@@ -313,13 +313,11 @@ class Evaluator:
             case "arange":
                 return functions.arange([first, *map(self.array, rest)], *self._given)
             case "linspace":
-                return functions.linspace(
-                    first, self.array(rest[0]), self._integer(rest[1]), *self._given
-                )
+                stop, count = self.array(rest[0]), self._integer(rest[1])
+                return functions.linspace(first, stop, count, *self._given)
             case "zeros" | "ones":
-                return functions.filled(
-                    self._integers(arguments), float(name == "ones"), *self._given
-                )
+                value, shape = float(name == "ones"), self._integers(arguments)
+                return functions.filled(shape, value, *self._given)
             case "full":
                 value = self._operand(name, rest[0])
                 return functions.filled(self._integers(arguments[:1]), value, *self._given)
@@ -336,9 +334,8 @@ class Evaluator:
             case "roll":
                 return np.roll(functions.native(first), self._integers(rest), **options)
             case "repeat" | "tile":
-                return functions.repeated(
-                    name, functions.native(first), self._integers(rest), **options
-                )
+                counts = self._integers(rest)
+                return functions.repeated(name, functions.native(first), counts, **options)
             case "tril" | "triu" | "diag":
                 guard_size(first.size**2 if first.ndim == 1 else 0, first)
                 return getattr(np, name)(functions.native(first), *self._integers(rest))

@@ -109,19 +109,14 @@ def arange(bounds: Sequence[Any], *given: Array) -> Array:
     start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1)}.get(len(bounds), tuple(bounds))
     if any(isinstance(b, np.ndarray) for b in bounds):
         raise RequestError("arange requires scalars")
-    if any(is_floating(b) for b in bounds):
-        start, stop, step = float(start), float(stop), float(step)
-        if not step:
-            raise RequestError("arange: the step is 0")
-        count = math.ceil((stop - start) / step)
-    else:
-        start, stop, step = int(start), int(stop), int(step)
-        if not step:
-            raise RequestError("arange: the step is 0")
-        count = -((start - stop) // step)
-    count = max(count, 0)
+    exact = not any(is_floating(b) for b in bounds)
+    start, stop, step = map(int if exact else float, (start, stop, step))
+    if not step:
+        raise RequestError("arange: the step is 0")
+    steps = -((start - stop) // step) if exact else (stop - start) / step
+    count = max(math.ceil(steps), 0)
     guard_size(count, *given)
-    if isinstance(start, float):
+    if not exact:
         return cast(Array, start + np.arange(count) * step)
     with numpy_errors("arange"):
         return np.arange(start, stop, step, dtype=np.int64)

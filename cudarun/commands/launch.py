@@ -227,7 +227,7 @@ def request_of(values: Values, where: Target) -> Program:
     baseline = request.options.baseline
     for each in (*request.steps, *(baseline.program.steps if baseline else ())):
         check_kernel(each.image, each.kernel)
-    check_detection(request.options, where.devices)
+    check_detection(request, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
 

@@ -352,7 +352,7 @@ class _CaseReader:
                         option="expect",
                     )
         if "cpu" not in requires:
-            check_detection(request.options, where.devices)
+            check_detection(request, where.devices)
         return request
 
     def image(self, values: Values, skip: str | None) -> tuple[Image | None, CudarunError | None]:

@@ -123,7 +123,8 @@ class Site:
 class Lanewise:
     """``function(*sources, *destinations, *temporaries)`` over arrays of lanes.
 
-    ``name`` is the PTX instruction that it alone implements, ``mul.f32``, if there is one.
+    ``name`` is the PTX instruction that it alone implements, ``mul.f32``, if there is one. It
+    ``is_opaque`` if floats are numbers modulo a prime and it is no arithmetic on them.
     """
 
     function: Callable[..., object]
@@ -131,6 +132,7 @@ class Lanewise:
     destinations: tuple[Use, ...]
     site: Site
     name: str = ""
+    is_opaque: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ Functions beyond the driver API let a program observe its kernels: `on_progress`
 `start_debugger` to stop at their instructions, `touched` for the memory that they access,
 `never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
 no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, `newest_ptx`,
-`select_engine` and `engine_notes` for the engine that executes kernels, and `select_schedule` for
-the order of its threads.
+`select_engine` and `engine_notes` for the engine that executes kernels, `select_schedule` for the
+order of its threads, and `select_algebra` for arithmetic modulo a prime.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.report import describe_thread_states
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.spaces import PARAMETER_WINDOW, WINDOWS_END
+from cudarun.emulator.numerics import algebra
 
 if TYPE_CHECKING:
     import numpy as np
@@ -317,6 +318,11 @@ def select_schedule(schedule: Literal["late"] | int | None) -> None:
     """
     seed = None if schedule == "late" else schedule
     process.schedule = None if schedule is None else Schedule(seed)
+
+
+def select_algebra(enabled: bool) -> None:
+    """Select whether floats are numbers modulo a prime in modules that are loaded from now on."""
+    algebra.enabled = enabled
 
 
 def engine_notes() -> list[EngineNote]:

@@ -13,9 +13,11 @@ from importlib.util import find_spec
 
 from cudarun.base.machine import available_cores
 from cudarun.base.records import dataclass
+from cudarun.emulator.code import Lanewise
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, EngineRun, Interpreter
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NO_OBSERVER
+from cudarun.emulator.numerics import algebra
 from cudarun.emulator.tiers import (
     COMMUNICATES,
     MUCH_MEMORY,
@@ -58,6 +60,8 @@ class EngineNote:
     # compiled kernel can have other results than an interpreted one.
     reason: str = ""
     is_default: bool = False  # whether no option and no environment variable selected the engine
+    # The instructions that are no arithmetic, where floats are numbers modulo a prime.
+    opaque: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +196,22 @@ class Engines:
 
     def _note(self, launch: Launch, engine: str, reason: str) -> None:
         name = launch.kernel.name
-        self.notes[name] = EngineNote(name, engine, reason, self.is_default)
+        self.notes[name] = EngineNote(name, engine, reason, self.is_default, _opaque(launch))
+
+
+def _opaque(launch: Launch) -> tuple[str, ...]:
+    """Return the opaque instructions of the functions of a program."""
+    if not algebra.enabled:
+        return ()
+    every = (each for function in launch.functions.values() for each in function.operations)
+    found = {each.name for each in every if isinstance(each, Lanewise) and each.is_opaque}
+    return tuple(sorted(found))
 
 
 def _unsuitable(launch: Launch) -> str:
     """Return why a launch is interpreted, whatever the code of its kernel; empty if it is not."""
+    if algebra.enabled:
+        return "only the interpreter computes modulo a prime"
     if launch.config.schedule is not None:
         return "only the interpreter follows a schedule"
     if launch.observer is not NO_OBSERVER:

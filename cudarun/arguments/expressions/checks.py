@@ -86,8 +86,14 @@ def run_check(
         if mask.any() and not (only_floats and np.asarray(values[name]).dtype.kind in "biu")
     }
 
+    kind: type[ClaimEvaluator] = ClaimEvaluator
+    if tolerance.algebra:
+        from cudarun.arguments.expressions.algebra import ResidueEvaluator  # few checks need it
+
+        kind, tolerance = ResidueEvaluator, replace(tolerance, rtol=0.0, atol=0.0)
+
     def evaluate(values: Values, *, is_true_of_unwritten: bool = False) -> CheckResult:
-        evaluator = _ClaimEvaluator(
+        evaluator = kind(
             expression, values, old, directory, tolerance=tolerance, unwritten_of=sure.get
         )
         evaluator.is_true_of_unwritten = is_true_of_unwritten
@@ -101,7 +107,7 @@ def run_check(
     return result
 
 
-def _evaluated(evaluator: _ClaimEvaluator, unwritten: Unwritten) -> CheckResult:
+def _evaluated(evaluator: ClaimEvaluator, unwritten: Unwritten) -> CheckResult:
     node = evaluator.expression.node
     found = _of_node(evaluator, node, unwritten)
     if isinstance(node, tree.Comparison) or found.passed or found.is_empty:
@@ -110,7 +116,7 @@ def _evaluated(evaluator: _ClaimEvaluator, unwritten: Unwritten) -> CheckResult:
 
 
 def _failing_part(
-    evaluator: _ClaimEvaluator, node: tree.Node, unwritten: Unwritten
+    evaluator: ClaimEvaluator, node: tree.Node, unwritten: Unwritten
 ) -> CheckResult | None:
     """Return the first comparison that must pass and does not: it has values to show."""
     match node:
@@ -125,7 +131,7 @@ def _failing_part(
     return None
 
 
-def _of_node(evaluator: _ClaimEvaluator, node: tree.Node, unwritten: Unwritten) -> CheckResult:
+def _of_node(evaluator: ClaimEvaluator, node: tree.Node, unwritten: Unwritten) -> CheckResult:
     expression, tolerance = evaluator.expression, evaluator.tolerance
     nodes: tuple[tree.Node, ...] = (node,)
     operators: tuple[str, ...] = ()
@@ -151,7 +157,7 @@ def _of_node(evaluator: _ClaimEvaluator, node: tree.Node, unwritten: Unwritten) 
     return tally.result(expression.text, is_empty=is_empty)
 
 
-class _ClaimEvaluator(Evaluator):
+class ClaimEvaluator(Evaluator):
     """An evaluator of a check, in whose claims ``==`` of floats has a tolerance.
 
     A comparison of an element that was never written is false.
@@ -169,6 +175,7 @@ class _ClaimEvaluator(Evaluator):
         self._unwritten_of = unwritten_of
 
     def value(self, node: tree.Node) -> Data:
+        """Return the value of a node, with elementwise operations deferred."""
         if isinstance(node, tree.Comparison) and node.is_claim:
             return self._claim(node)
         return super().value(node)

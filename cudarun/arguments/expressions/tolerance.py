@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,13 @@ class Tolerance:
         "--equal-nan", default=False, help="Treat NaN as equal to NaN in --check and --reference."
     )
 
+    algebra: bool = _check(
+        "--algebra",
+        default=False,
+        help="On cpu, compute with floats as numbers modulo a prime, and compare exactly: kernels "
+        "that compute the same formula in any order agree.",
+    )
+
     def __post_init__(self) -> None:
         for option, value in (("--rtol", self.rtol), ("--atol", self.atol)):
             if value is not None and not 0 <= value < math.inf:
@@ -57,8 +65,10 @@ class Tolerance:
 
     def overridden(self, rtol: float | None, atol: float | None) -> Tolerance:
         """Return the tolerance of a check that has its own."""
-        return Tolerance(
-            self.rtol if rtol is None else rtol, self.atol if atol is None else atol, self.equal_nan
+        return replace(
+            self,
+            rtol=self.rtol if rtol is None else rtol,
+            atol=self.atol if atol is None else atol,
         )
 
     def within(

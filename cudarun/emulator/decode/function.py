@@ -45,6 +45,7 @@ from cudarun.emulator.machine.spaces import PARAMETER_BASE
 from cudarun.emulator.machine.special_registers import components_of
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.program import VariableCode
 from cudarun.ptx import tree
@@ -142,7 +143,11 @@ class FunctionDecoder:
         self.code.local_bytes = self.declarations.local.size
         self.code.unused_registers = self.declarations.unused
         self.code.is_optimized = "debug" not in self.names.module.targets
-        if self.code.is_optimized:
+        if algebra.enabled:
+            from cudarun.emulator.isa.algebra import hash_exponents  # few launches need it
+
+            hash_exponents(self.code)
+        elif self.code.is_optimized:
             contract(self.code)
         bound_shared_accesses(self.code, self.names.shared)
         analyze(self.code)

@@ -23,6 +23,7 @@ from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import illegal, missing
 from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import Candidate, candidates
+from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
@@ -363,7 +364,12 @@ class _Resolution:
         if self.form.action is not None:
             return Action(self.form.action(self.words), sources, destinations, site)
         function = self.candidate.function(self.words)
-        return Lanewise(function, sources, destinations, site, self.candidate.name)
+        operation = Lanewise(function, sources, destinations, site, self.candidate.name)
+        if not algebra.enabled:
+            return operation
+        from cudarun.emulator.isa.algebra import in_residues  # few launches need it
+
+        return in_residues(operation, self.form.opcode, self.words)
 
     def _parameter_copy(self, first: KernelParameterUse | ParameterUse) -> Lanewise:
         """Return ``ld.param`` or ``st.param`` at a constant offset as a register copy."""

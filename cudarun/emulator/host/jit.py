@@ -26,6 +26,7 @@ from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
+from cudarun.emulator.numerics import algebra
 from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
@@ -232,7 +233,9 @@ def compile_image(
     with options.logging_errors():
         text = ptx_text(image)
         if on_demand and len(text) > SHORT and not options.verbose:
-            compiled = _compiled(text, headers.newest_ptx(), current_profile(), on_demand=True)
+            compiled = _compiled(
+                text, headers.newest_ptx(), current_profile(), algebra.enabled, on_demand=True
+            )
         else:
             compiled = compile_text(text)
     if options.for_another_device:  # as on a GPU: it compiles but does not load
@@ -247,12 +250,17 @@ def compile_image(
 
 def compile_text(text: str) -> CompiledModule:
     """Parse and compile one PTX text. Raises `PtxError`."""
-    return _compiled(text, headers.newest_ptx(), current_profile())
+    return _compiled(text, headers.newest_ptx(), current_profile(), algebra.enabled)
 
 
 @functools.lru_cache(maxsize=16)
 def _compiled(
-    text: str, newest: headers.Version, profile: Profile, *, on_demand: bool = False
+    text: str,
+    newest: headers.Version,
+    profile: Profile,
+    in_residues: bool,
+    *,
+    on_demand: bool = False,
 ) -> CompiledModule:
     from cudarun.emulator.decode.module import ModuleDecoder  # the instruction tables
 

@@ -9,6 +9,7 @@ atomic individually, as in the manual, and are processed one after the other.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from cudarun.emulator import memory
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.spaces import section_window
+from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
@@ -230,7 +232,7 @@ class Atomic(MemoryAction):
 
     def _plain_sum(self, stored: Any, given: Array) -> bool:
         """Return whether a chain of ordinary additions equals the hardware's result."""
-        if self.operation != "add" or self.type.name not in ("f32", "f64"):
+        if self.operation != "add" or self.type.name not in ("f32", "f64") or algebra.enabled:
             return False
         if self.type.name == "f64":
             return not (np.isnan(stored) or np.isnan(given).any())
@@ -359,6 +361,8 @@ def combination(operation: str, ptx_type: Type, adder: str) -> Combine:
     ``adder`` is the type of additions that the memory unit performs, or empty.
     """
     if ptx_type.kind is TypeKind.FLOAT and operation in ("add", "min", "max"):
+        if algebra.enabled:
+            return partial(algebra.combined, operation, ptx_type)
         return _float_combination(operation, ptx_type, adder)
     if operation in INTEGER_OPERATIONS:
         return INTEGER_OPERATIONS[operation]

@@ -21,6 +21,7 @@ from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import element, to_f32
 from cudarun.emulator.numerics.products import multiplied
@@ -64,10 +65,10 @@ def numbers(bits: Array, ptx_type: Type) -> Array:
     """Return elements of a type as f64, or as integers."""
     if ptx_type.kind is not TypeKind.FLOAT:
         return bits.astype(np.int64)
-    if ptx_type.name == "tf32":
+    if ptx_type.name == "tf32" and not algebra.enabled:
         kept = bits.view(np.uint32) & np.uint32(0xFFFFE000)  # the other bits are ignored
         return kept.view(np.float32).astype(np.float64)
-    if ptx_type.name in ("f32", "f64"):
+    if ptx_type.name in ("f32", "f64", "tf32"):
         return bits.astype(np.float64)
     return to_f32(bits, element(ptx_type)).astype(np.float64)
 

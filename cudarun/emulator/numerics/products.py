@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics import algebra, rounding
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair
 from cudarun.emulator.numerics.fused import fused_f64
@@ -65,6 +65,8 @@ def multiplied(
     """
     if types["d"].kind is not TypeKind.FLOAT:
         return of_integers(a, b, c, satfinite=satfinite, op=op)
+    if algebra.enabled:
+        return algebra.product(a, b, c, element(types["d"]))
     if types["a"].name == "f64":
         return _chain(a, b, c, mode)
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
@@ -81,7 +83,7 @@ def multiplied_by_warpgroup(
     """Return the same as ``wgmma`` computes it: all products along k are one run."""
     run = a.shape[2]
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
-    if names["a"] not in EIGHT_BITS:
+    if names["a"] not in EIGHT_BITS or algebra.enabled:
         return multiplied(a, b, c, types, run, satfinite=satfinite)
     if b.ndim == 3:
         b = b[:, None]
@@ -91,6 +93,8 @@ def multiplied_by_warpgroup(
 
 def multiplied_at_once(a: Array, b: Array, c: Array, types: dict[str, Type]) -> Array:
     """Return ``a @ b + c`` of scaled or narrow elements: all products along k are one run."""
+    if algebra.enabled:
+        return algebra.product(a, b, c, types["d"].name)
     names = {"d": types["d"].name, "a": "scaled", "b": "scaled", "c": types["c"].name}
     if b.ndim == 3:
         b = b[:, None]
@@ -116,6 +120,8 @@ def multiplied_by_lanes(a: Array, b: Array, c: Array, number_format: str) -> Arr
         c: By product, m, n.
         number_format: The type of the result, ``"f16"`` or ``"f32"``.
     """
+    if algebra.enabled:
+        return algebra.product(a, b, c, number_format)
     products = [a[:, :, k, None] * b[:, k, None, :] for k in range(a.shape[2])]
     total = c.astype(np.float32)
     if number_format == "f16":

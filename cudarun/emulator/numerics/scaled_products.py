@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.products import (
     KEPT,
@@ -77,6 +78,12 @@ def multiplied_in_tensor_memory(
         factors_b = b if len(b) == 1 else b[None]
         whole: Array = of_integers(a[None], factors_b, c[None], satfinite=saturates, op="")[0]
         return whole
+    if algebra.enabled:
+        if factors is not None:
+            width = a.shape[1] // factors.a.shape[1]
+            a = a * np.repeat(factors.a, width, axis=1)
+            b = b * np.repeat(factors.b.T, width, axis=0)
+        return algebra.product(a, b, c, types["d"])
     if factors is not None and factors.a.shape[1] > 1:
         return _of_groups(a, b, c, factors)
     addend = c[None], exponents_of(c, _LEAST[types["d"]])[None]

@@ -131,6 +131,8 @@ class DriverTraits:
     # Selects the schedule of kernels: late, or a seed; ``None`` for the usual one. A GPU has its
     # own.
     select_schedule: Callable[[Literal["late"] | int | None], None] = _nothing
+    # Selects whether floats are numbers modulo a prime in images that are loaded later.
+    select_algebra: Callable[[bool], None] = _nothing
     # Returns by kernel why a GPU may refuse its last launch.
     launch_notes: Callable[[], dict[str, str]] = dict
     # Returns whether a launch was refused, since the last call, because the selected engine cannot

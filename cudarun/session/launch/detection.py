@@ -27,7 +27,7 @@ from cudarun.model.detectors import (
 from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector
-from cudarun.session.launch.request import Detection, ProgramOptions
+from cudarun.session.launch.request import Detection, Program
 from cudarun.session.workers.deadline import OVERDUE
 from cudarun.session.workers.progress import Progress
 
@@ -38,15 +38,18 @@ _TIMES = 10.0  # by default, as a multiple of the time of the unmodified launch
 _MARGIN = 5.0  # seconds after which the parent's limit ends a worker that did not stop by itself
 
 
-def check_detection(options: ProgramOptions, devices: Iterable[Selector]) -> None:
-    """Refuse detectors and schedules on devices, or with an engine of them, without support."""
-    detection = options.detection
+def check_detection(program: Program, devices: Iterable[Selector]) -> None:
+    """Refuse detectors, schedules and algebra on devices, or with an engine, without support."""
+    options, detection = program.options, program.options.detection
     schedules = {"--schedule": options.schedule is not None, "--schedules": bool(options.schedules)}
     check_engine(detection, options.engine, scheduled=any(schedules.values()))
+    if program.algebra:
+        check_algebra(program)
     wanted = {
         "--prove": detection.prove,
         "--detect": detection.detect,
         "--stats": detection.stats,
+        "--algebra": program.algebra,
         **schedules,
     }
     option = next((option for option, given in wanted.items() if given), None)
@@ -72,6 +75,26 @@ def check_engine(detection: Detection, engine: str | None, *, scheduled: bool = 
             hint="--cpu-engine auto interprets these launches",
             option="--cpu-engine",
         )
+
+
+def check_algebra(program: Program) -> None:
+    """Refuse what has no meaning where floats are numbers modulo a prime.
+
+    Raises:
+        RequestError: Floats are compared with those of another program, or compiled code is wanted.
+    """
+    for option, given in {
+        "--expect": any(step.expectations for step in program.steps),
+        "a recording": any(step.image.recording is not None for step in program.steps),
+        "--repeat": program.options.timing is not None,
+        "--cpu-engine compile": program.options.engine == "compile",
+    }.items():
+        if given:
+            raise RequestError(
+                f"{option} has no meaning with numbers modulo a prime",
+                hint="compare by --check, or with another kernel by --baseline",
+                option="--algebra",
+            )
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import CudarunError, errors_of, worst
@@ -122,6 +123,9 @@ class KernelJob(Job[T]):
         from cudarun.session.launch.steps import load_libraries
 
         session.driver.traits.compile_on_demand()
+        if self.program.algebra:
+            session.driver.traits.select_algebra(True)
+            session.add_release(partial(session.driver.traits.select_algebra, False))
         if self.addresses:
             from cudarun.session.launch.recorded.fixed_addresses import (
                 reserve,  # few launches are recorded

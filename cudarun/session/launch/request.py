@@ -282,6 +282,11 @@ class Program:
         return replace(self.without_outputs(), steps=steps).with_options(detection=Detection())
 
     @property
+    def algebra(self) -> bool:
+        """Return whether floats are numbers modulo a prime."""
+        return any(step.tolerance.algebra for step in self.steps)
+
+    @property
     def calls_functions(self) -> bool:
         """Return whether an expected array is the result of a Python function."""
         return any(each.function is not None for step in self.steps for each in step.expectations)

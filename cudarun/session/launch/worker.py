@@ -81,6 +81,11 @@ def run_on(
     messages += (
         f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items()
     )
+    messages += [
+        f"{demangle(note.kernel)}: no arithmetic modulo a prime: {', '.join(note.opaque)}"
+        for note in session.driver.traits.engine_notes()
+        if note.opaque
+    ]
     warnings = [each for library in libraries for each in library.image.warnings]
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]
     return derived(

@@ -1,0 +1,118 @@
+"""Checks with ``--algebra``: floats are numbers modulo a prime, ``base/residues.py``."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from cudarun.arguments.expressions import syntax as tree
+from cudarun.arguments.expressions.checks import ClaimEvaluator
+from cudarun.arguments.expressions.deferral import Data, elementwise, materialize, plain
+from cudarun.arguments.expressions.evaluation import nothing_unwritten
+from cudarun.arguments.expressions.operators import Operand, binary, is_floating, wide
+from cudarun.arguments.expressions.syntax import CASTS
+from cudarun.arguments.expressions.tolerance import Tolerance
+from cudarun.base.errors import RequestError
+from cudarun.base.residues import inverse, representative
+
+_NAMES = (
+    "abs all allclose any arange argmax argmin argsort array_equal bincount clip "
+    "concatenate count_nonzero cumsum diag diff dot einsum eye fmax fmin flip full "
+    "isclose isfinite isinf isnan max maximum min minimum ones outer ravel repeat reshape "
+    "roll sort square squeeze stack sum tile trace transpose tril triu unique where zeros "
+)
+_EXACT = frozenset(_NAMES.split())
+"""Functions of which numpy's arithmetic on representatives is exact, or that only order them."""
+
+
+class ResidueEvaluator(ClaimEvaluator):
+    """An evaluator of a check whose floats are representatives of numbers modulo the prime.
+
+    A number of the expression is that of f32, unless there are buffers of f64: as in a kernel.
+    """
+
+    def __init__(self, *evaluated: Any, **claims: Any) -> None:
+        super().__init__(*evaluated, **claims)
+        if self.before is not self:
+            expression, _, old, *rest = evaluated
+            self.before = ResidueEvaluator(
+                expression, old, old, *rest, tolerance=Tolerance(), unwritten_of=nothing_unwritten
+            )
+            self.before.after = self.values
+        dtypes = (np.asarray(each).dtype for each in self.values.values())
+        self._constant = np.float64 if np.dtype("f8") in dtypes else np.float32
+
+    def value(self, node: tree.Node) -> Data:
+        """Return the value of a node; floats are representatives."""
+        match node:
+            case tree.Number(float(number)):
+                found: Data = np.float64(self._constant(number))
+            case tree.Binary("/", left, right):
+                found = elementwise(_quotient, self.value(left), self.value(right))
+            case tree.Binary("**", left, tree.Number(int(exponent))) if exponent >= 0:
+                found = elementwise(lambda each: _power(each, exponent), self.value(left))
+            case tree.Binary("//" | "%" | "**" as operator, left, right):
+                whole = partial(_of_integers, operator)
+                found = elementwise(whole, self.value(left), self.value(right))
+            case tree.Call("mean" | "var" as name, (operand, *_)):
+                found = self._moment(name, self.array(operand), node)
+            case tree.Call(name, (operand, *_)) if name in CASTS:
+                value = self.value(operand)
+                is_exact = CASTS[name].is_float or not is_floating(materialize(value))
+                found = value if CASTS[name].is_float else super().value(node)
+                if not is_exact:
+                    raise _without_image(name)
+            case tree.Call(name) if name not in _EXACT:
+                raise _without_image(name)
+            case _:
+                found = super().value(node)
+        is_struct = isinstance(found, np.ndarray | np.generic) and found.dtype.names
+        return found if is_struct else elementwise(_reduced, found)
+
+    def _moment(self, name: str, array: Any, node: tree.Call) -> Data:
+        """Return a mean or a variance."""
+        options: dict[str, Any] = {key: self._option(key, each) for key, each in node.keywords}
+        ddof = options.pop("ddof", 0)
+        values = representative(wide(array))
+        total = np.sum(values, **{**options, "keepdims": True})
+        count = math.prod(values.shape) // max(math.prod(total.shape), 1)
+        if name == "var":
+            apart = representative(values - _quotient(total, np.float64(count)))
+            values, count = representative(apart * apart), count - ddof
+        total = np.sum(values, **options)
+        return cast(Data, plain(_quotient(np.asarray(total), np.float64(count))))
+
+
+def _reduced(value: Operand) -> Operand:
+    return cast(Operand, representative(wide(value))) if is_floating(value) else value
+
+
+def _quotient(left: Operand, right: Operand) -> Any:
+    dividend, divisor = (representative(np.asarray(wide(each))) for each in (left, right))
+    return representative(dividend * inverse(divisor))
+
+
+def _power(base: Operand, exponent: int) -> Operand:
+    if not is_floating(base):
+        return binary("**", base, exponent)
+    found, factor = np.ones_like(np.asarray(base)), np.asarray(base)
+    while exponent:
+        found = representative(found * factor) if exponent & 1 else found
+        factor, exponent = representative(factor * factor), exponent >> 1
+    return cast(Operand, plain(found))
+
+
+def _of_integers(operator: str, left: Operand, right: Operand) -> Operand:
+    if is_floating(left) or is_floating(right):
+        raise _without_image(f"'{operator}' of floats")
+    return binary(operator, left, right)
+
+
+def _without_image(name: str) -> RequestError:
+    return RequestError(
+        f"--algebra: {name} is no arithmetic modulo a prime",
+        hint="compare with another kernel: --baseline",
+    )

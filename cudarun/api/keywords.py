@@ -67,6 +67,7 @@ class LaunchKeywords(TypedDict, total=False):
     times: int
     swap: tuple[str, str] | Sequence[tuple[str, str]]
     graph: bool
+    algebra: bool
     compiler: Literal["auto", "nvrtc", "nvcc"]
     include: Path | Sequence[Path]
     define: str | Sequence[str]

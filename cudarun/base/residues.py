@@ -28,7 +28,7 @@ _DIGITS = 53  # of f64
 @cache
 def _powers() -> Array:
     """Return the powers of 2."""
-    return np.array([*accumulate(range(1, _ORDER), lambda power, _: power * 2 % PRIME)])
+    return np.array([*accumulate(range(1, _ORDER + 1), lambda power, _: power * 2 % PRIME)])
 
 
 @cache

@@ -8,13 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from cudarun.arguments.dtypes import convert
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.checks import ClaimEvaluator
-from cudarun.arguments.expressions.deferral import Data, elementwise, materialize, plain
+from cudarun.arguments.expressions.deferral import Data, elementwise, plain
 from cudarun.arguments.expressions.evaluation import nothing_unwritten
 from cudarun.arguments.expressions.operators import Operand, binary, is_floating, wide
 from cudarun.arguments.expressions.syntax import CASTS
 from cudarun.arguments.expressions.tolerance import Tolerance
+from cudarun.arguments.types import ScalarType
 from cudarun.base.errors import RequestError
 from cudarun.base.residues import inverse, representative
 
@@ -60,11 +62,7 @@ class ResidueEvaluator(ClaimEvaluator):
             case tree.Call("mean" | "var" as name, (operand, *_)):
                 found = self._moment(name, self.array(operand), node)
             case tree.Call(name, (operand, *_)) if name in CASTS:
-                value = self.value(operand)
-                is_exact = CASTS[name].is_float or not is_floating(materialize(value))
-                found = value if CASTS[name].is_float else super().value(node)
-                if not is_exact:
-                    raise _without_image(name)
+                found = elementwise(partial(_cast, CASTS[name]), self.value(operand))
             case tree.Call(name) if name not in _EXACT:
                 raise _without_image(name)
             case _:
@@ -109,6 +107,14 @@ def _of_integers(operator: str, left: Operand, right: Operand) -> Operand:
     if is_floating(left) or is_floating(right):
         raise _without_image(f"'{operator}' of floats")
     return binary(operator, left, right)
+
+
+def _cast(scalar: ScalarType, value: Operand) -> Operand:
+    if scalar.is_float:
+        return cast(Operand, wide(value))
+    if is_floating(value):
+        raise _without_image(f"{scalar.name} of floats")
+    return cast(Operand, convert(value, scalar))
 
 
 def _without_image(name: str) -> RequestError:

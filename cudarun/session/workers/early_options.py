@@ -12,8 +12,8 @@ _GROUPS = {
         --dry-run --help --help-all --trace -h
     """,
     (False, "none"): """
-        --allow-python --allow-type-mismatch --color --cooperative --equal-nan --fail-fast --force
-        --graph --hot --json --list --no-color --pdl --profile --prove --quiet --raw-output
+        --algebra --allow-python --allow-type-mismatch --color --cooperative --equal-nan --fail-fast
+        --force --graph --hot --json --list --no-color --pdl --profile --prove --quiet --raw-output
         --stateless --stats --then --verbose -q -v
     """,
     (False, "together"): """

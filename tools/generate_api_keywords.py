@@ -38,6 +38,8 @@ Extent: TypeAlias = int | str | Sequence[int | str]
 _PARAMETERS = {"launch": {"device", "timeout", "kernel"}, "load": {"device", "timeout"}}
 """Options that are parameters of a function by themselves."""
 _SYNONYMS = {"smem": "shared"}
+_OTHER_NAMES = {"assert": "asserts"}
+"""Names of options that Python reserves."""
 _BY_NAME = {
     "seed": 'int | Literal["random"]',
     "schedule": 'int | Literal["late"]',
@@ -90,7 +92,8 @@ def module() -> str:
         for option in context.command.params:
             name = keyword_of(option)
             if isinstance(option, Option) and option.is_keyword and name not in parameters:
-                names = (name, _SYNONYMS[name]) if name in _SYNONYMS else (name,)
+                own = _OTHER_NAMES.get(name, name)
+                names = (own, _SYNONYMS[name]) if name in _SYNONYMS else (own,)
                 text += "".join(f"    {each}: {annotation(option)}\n" for each in names)
     return text
 

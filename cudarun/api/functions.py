@@ -22,7 +22,7 @@ ImageSource: TypeAlias = str | os.PathLike[str] | bytes
 TIMEOUT = 60.0
 """The time limit of a launch or a load in seconds, as of a case of a spec."""
 _PARAMETERS = {"device", "timeout", "directory"}
-_NAMES = {"shared": "smem"}
+_NAMES = {"shared": "smem", "asserts": "assert"}
 """The other names of keywords."""
 _NAMED = ("buffer", "set", "expect")
 """The keywords whose values are arguments or arrays, by name."""

@@ -35,6 +35,7 @@ class LaunchKeywords(TypedDict, total=False):
     set: Mapping[str, ArgumentValue]
     params: Literal["array", "buffer"]
     check: str | Sequence[str]
+    asserts: str | Sequence[str]
     expect: Mapping[str, ArgumentValue]
     check_strength: Literal["off", "warn", "fail"]
     seeds: int
@@ -53,6 +54,7 @@ class LaunchKeywords(TypedDict, total=False):
     rtol: float
     atol: float
     equal_nan: bool
+    algebra: bool
     seed: int | Literal["random"]
     detect: str | Sequence[str]
     prove: bool
@@ -67,7 +69,6 @@ class LaunchKeywords(TypedDict, total=False):
     times: int
     swap: tuple[str, str] | Sequence[tuple[str, str]]
     graph: bool
-    algebra: bool
     compiler: Literal["auto", "nvrtc", "nvcc"]
     include: Path | Sequence[Path]
     define: str | Sequence[str]

@@ -100,9 +100,9 @@ _OF_PROGRAM: dict[str, dict[str, Any]] = {
 }
 _ORDER = """
 kernel threads grid block smem cooperative cluster pdl carveout func_cache priority
-allow_type_mismatch buffers settings passing checks expects check_strength seeds stateless schedule
-schedules python expect_timeout lets gpus reference baseline baseline_threads baseline_grid
-baseline_block baseline_smem rtol atol equal_nan
+allow_type_mismatch buffers settings passing checks asserts expects check_strength seeds stateless
+schedule schedules python expect_timeout lets gpus reference baseline baseline_threads baseline_grid
+baseline_block baseline_smem rtol atol equal_nan algebra
 prints shows saves force seed detect prove stats repeat warmup input_sets hot nbytes flops profile
 times swaps graph
 """

@@ -184,6 +184,7 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         parse_let,
     )
     from cudarun.arguments.grammar import parse_arguments, parse_buffer, parse_setting
+    from cudarun.session.launch.assertions import parse_assertion
 
     _refuse_several_launches(values)
     arguments = parse_arguments(values["arguments"])
@@ -233,6 +234,7 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
             expanded(parse_expression(text), (*renamed, *lets)) for text in values["prints"]
         ),
         lets=lets,
+        asserts=tuple(map(parse_assertion, values["asserts"])),
         expectations=tuple(
             renamed_buffer(_expectation(text, directory)) for text in values["expects"]
         ),

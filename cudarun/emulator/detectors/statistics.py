@@ -68,12 +68,22 @@ class BankConflictCount:
 class Statistics:
     """The statistics of observed launches."""
 
-    instructions: dict[str, ExecutionCount] = field(default_factory=dict)  # by kind
+    executed: dict[str, ExecutionCount] = field(default_factory=dict)  # by instruction
     branches: int = 0  # conditional branches executed by warps
     divergent: int = 0  # those at which a warp diverged
     traffic: dict[str, MemoryTraffic] = field(default_factory=dict)  # by space
     # Per instruction that accesses shared memory.
     banks: dict[Site, BankConflictCount] = field(default_factory=dict)
+
+    @property
+    def instructions(self) -> dict[str, ExecutionCount]:
+        """The executions by kind of instruction."""
+        found: dict[str, ExecutionCount] = {}
+        for name, count in self.executed.items():
+            total = found.setdefault(kind_of(name), ExecutionCount())
+            total.warps += count.warps
+            total.threads += count.threads
+        return found
 
 
 class StatisticsCounter(Detector):
@@ -86,19 +96,19 @@ class StatisticsCounter(Detector):
 
     def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
         """Return code that counts its executions, and divergence at its end."""
-        kinds = Counter(map(kind_of, block.instructions))
+        names = Counter(block.instructions)
         terminator = code.terminator
         if isinstance(terminator, Branch) and "bra" in block.instructions[-1:]:
             terminator = _CountedBranch(terminator, self._statistics)
-        entries = [(self._executed, (frame.batch, kinds)), *code.entries] if kinds else code.entries
+        entries = [(self._executed, (frame.batch, names)), *code.entries] if names else code.entries
         return replace(code, entries=entries, terminator=terminator)
 
-    def _executed(self, batch: Batch, kinds: Counter[str]) -> None:
+    def _executed(self, batch: Batch, names: Counter[str]) -> None:
         active = batch.active
         assert active is not None
         warps, threads = len(_first_of_warps(active)), active.count
-        for kind, count in kinds.items():
-            executed = self._statistics.instructions.setdefault(kind, ExecutionCount())
+        for name, count in names.items():
+            executed = self._statistics.executed.setdefault(name, ExecutionCount())
             executed.warps += count * warps
             executed.threads += count * threads
 

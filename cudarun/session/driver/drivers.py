@@ -133,6 +133,8 @@ class DriverTraits:
     select_schedule: Callable[[Literal["late"] | int | None], None] = _nothing
     # Selects whether floats are numbers modulo a prime in images that are loaded later.
     select_algebra: Callable[[bool], None] = _nothing
+    # Returns whether a name is an opcode of PTX with modifiers; false for a GPU's machine code.
+    is_instruction: Callable[[str], bool] = bool
     # Returns by kernel why a GPU may refuse its last launch.
     launch_notes: Callable[[], dict[str, str]] = dict
     # Returns whether a launch was refused, since the last call, because the selected engine cannot

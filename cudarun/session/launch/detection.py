@@ -42,7 +42,9 @@ def check_detection(program: Program, devices: Iterable[Selector]) -> None:
     """Refuse detectors, schedules and algebra on devices, or with an engine, without support."""
     options, detection = program.options, program.options.detection
     schedules = {"--schedule": options.schedule is not None, "--schedules": bool(options.schedules)}
-    check_engine(detection, options.engine, scheduled=any(schedules.values()))
+    check_engine(
+        detection, options.engine, scheduled=any(schedules.values()), counts=program.counts
+    )
     if program.algebra:
         check_algebra(program)
     wanted = {
@@ -60,15 +62,25 @@ def check_detection(program: Program, devices: Iterable[Selector]) -> None:
                 hint="run the launch with -d cpu, or use --sanitize on a GPU",
                 option=option,
             )
+    interrupted = {"--graph": options.graph, "--repeat": options.timing is not None}
+    other = next((option for option, given in interrupted.items() if given), None)
+    if other and program.counts and any(drivers.has_detectors(each.driver) for each in devices):
+        raise RequestError(
+            f"instructions are not counted with {other}",
+            hint="assert them in a launch of its own",
+            option="--assert",
+        )
 
 
-def check_engine(detection: Detection, engine: str | None, *, scheduled: bool = False) -> None:
+def check_engine(
+    detection: Detection, engine: str | None, *, scheduled: bool = False, counts: bool = False
+) -> None:
     """Refuse what compiled code alone cannot do.
 
     Raises:
         RequestError: The engine does not interpret.
     """
-    if (detection.stats or detection.prove or scheduled) and engine == "compile":
+    if (counts or detection.stats or detection.prove or scheduled) and engine == "compile":
         what = "do not follow schedules" if scheduled else "have no statistics and proofs"
         raise RequestError(
             f"compiled kernels {what}",
@@ -114,18 +126,22 @@ class DetectorResults:
 
 @contextmanager
 def detecting(
-    driver: Driver, detection: Detection, progress: Progress
+    driver: Driver, detection: Detection, progress: Progress, *, counts: bool
 ) -> Iterator[DetectorResults]:
-    """Instrument allocations and launches within the block; do nothing without detectors."""
+    """Instrument allocations and launches within the block; do nothing without detectors.
+
+    Args:
+        counts: Count instructions, where the driver can.
+    """
     results = DetectorResults()
-    if not detection:
+    kernels = driver.traits.detectors
+    if not detection and (kernels is None or not counts):
         yield results
         return
-    kernels = driver.traits.detectors
     assert kernels is not None, "check_detection has refused other devices"
     if detection.prove:
         results.limit = VariantLimit(progress, detection.limit)
-    kernels.start_detectors(detection.detect, count=detection.stats, prove=results.limit)
+    kernels.start_detectors(detection.detect, count=counts, prove=results.limit)
     try:
         yield results
     finally:
@@ -156,7 +172,7 @@ def detector_report(
     return DetectorReport(
         detect=detection.detect,
         findings=tuple(map(finding, results.findings)),
-        statistics=None if statistics is None else _statistics(statistics),
+        statistics=_statistics(statistics) if statistics and detection.stats else None,
         proof=proof,
     )
 

@@ -282,6 +282,12 @@ class Program:
         return replace(self.without_outputs(), steps=steps).with_options(detection=Detection())
 
     @property
+    def counts(self) -> bool:
+        """Return whether executed instructions are counted where that is possible."""
+        asserts = (each for step in self.steps for each in step.asserts)
+        return self.options.detection.stats or any(not each.is_resource for each in asserts)
+
+    @property
     def algebra(self) -> bool:
         """Return whether floats are numbers modulo a prime."""
         return any(step.tolerance.algebra for step in self.steps)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
     from cudarun.arguments.values import Argument
     from cudarun.base.profiles import Profile
     from cudarun.session.image.image import Image
+    from cudarun.session.launch.assertions import Assertion
 
 ShowKind: TypeAlias = Literal["hist", "image", "plot"]
 SHOW_KINDS: tuple[ShowKind, ...] = ("hist", "image", "plot")  # the forms of ``--show``
@@ -212,6 +213,13 @@ class LaunchStep:
         form=CaseForm.EXPRESSIONS,
         help="Check an expression after the launch, such as 'y == 2*x, rtol=1e-3'; repeatable.",
     )
+    asserts: tuple[Assertion, ...] = _check(
+        "--assert CONDITION",
+        "asserts",
+        form=CaseForm.TEXTS,
+        help="Check what ran, such as 'mma > 0', 'ld.global.v4 > 0', 'local_bytes == 0' or "
+        "'bank_conflicts == 0'; repeatable.",
+    )
     expectations: tuple[BufferExpectation, ...] = _first(
         "--expect NAME=EXPECTED",
         "expects",
@@ -277,7 +285,7 @@ class LaunchStep:
 
     def without_results(self) -> LaunchStep:
         """Return a step after which no option reads a buffer."""
-        return replace(self.without_outputs(), checks=(), expectations=(), lets=())
+        return replace(self.without_outputs(), checks=(), expectations=(), lets=(), asserts=())
 
     @property
     def reads_results(self) -> bool:

@@ -17,6 +17,7 @@ from cudarun.model.launch import KernelEngine, LaunchResult, StepResult
 from cudarun.model.runs import SeededRun, TimingResult
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe, uuid_of
+from cudarun.session.launch.assertions import asserted
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault
@@ -45,6 +46,7 @@ from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
+    from cudarun.session.driver.drivers import Statistics
     from cudarun.session.launch.timing import InputSet
 
 
@@ -87,6 +89,9 @@ def run_on(
         if note.opaque
     ]
     warnings = [each for library in libraries for each in library.image.warnings]
+    assertions = [
+        each for step in ran.steps for each in asserted(session, device, step, ran.statistics)
+    ]
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]
     return derived(
         LaunchResult,
@@ -94,7 +99,7 @@ def run_on(
         device=about,
         buffers=shown.buffers,
         saved=tuple(saved for each in results for saved in each.saved),
-        checks=tuple(check for each in (*results[:-1], shown) for check in each.checks),
+        checks=(*(check for each in (*results[:-1], shown) for check in each.checks), *assertions),
         weaknesses=tuple(dict.fromkeys(weak for each in results for weak in each.weaknesses)),
         weak_is_failure=options.check_strength == "fail",
         reference=None
@@ -216,6 +221,11 @@ class _Launch:
         reader = StepReader(self._session, self._options, self.buffers, self._device)
         return reader.results(steps, self._before, comparing=comparing)
 
+    @property
+    def statistics(self) -> Statistics | None:
+        """What was counted; ``None`` where nothing was."""
+        return self._detected.statistics
+
     def watched(self) -> DetectorReport | None:
         """Return the report of the detectors, also of a launch that has failed."""
         specs, addresses = all_buffers(self.steps), self.buffers.addresses
@@ -263,7 +273,9 @@ def _run(
     session.driver.traits.select_engine(options.engine, options.cpu_threads)
     session.driver.traits.select_schedule(options.schedule)
     try:
-        with detecting(session.driver, options.detection, session.progress) as detected:
+        with detecting(
+            session.driver, options.detection, session.progress, counts=program.counts
+        ) as detected:
             located = tuple(step.located() for step in steps)
             ran = _Launch(session, device, program, located, detected)
             session.on_launch(located, ran.buffers)

@@ -26,14 +26,14 @@ _GROUPS = {
         --context --ctx-flags --sanitize --spec
     """,
     (True, "none"): """
-        --atol --baseline --baseline-block --baseline-grid --baseline-smem --baseline-threads --best
-        --block --budget --buffer --bytes --cache-config --candidate --carveout --check
-        --check-strength --cluster --compile-option --compiler --confine --cpu-engine --cpu-threads
-        --define --detect --expect --expect-timeout --filter --flops --for --format --func-cache
-        --grid --image --include --input-sets --junit --kernel --let --limit --max-image --params
-        --print --priority --python --reference --repeat --rtol --save --schedule --schedules --seed
-        --seeds --set --show --smem --std --swap --threads --timeout --times --warmup --write-spec
-        -D -I -k
+        --assert --atol --baseline --baseline-block --baseline-grid --baseline-smem
+        --baseline-threads --best --block --budget --buffer --bytes --cache-config --candidate
+        --carveout --check --check-strength --cluster --compile-option --compiler --confine
+        --cpu-engine --cpu-threads --define --detect --expect --expect-timeout --filter --flops
+        --for --format --func-cache --grid --image --include --input-sets --junit --kernel --let
+        --limit --max-image --params --print --priority --python --reference --repeat --rtol --save
+        --schedule --schedules --seed --seeds --set --show --smem --std --swap --threads --timeout
+        --times --warmup --write-spec -D -I -k
     """,
 }
 OPTIONS = {name: group for group, names in _GROUPS.items() for name in names.split()}

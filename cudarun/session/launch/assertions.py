@@ -1,0 +1,213 @@
+"""``--assert``: conditions over the instructions that ran and the resources of a kernel."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
+
+if TYPE_CHECKING:  # the parent only parses conditions
+    from cudarun.model.checks import CheckResult
+    from cudarun.session.driver import drivers
+    from cudarun.session.driver.devices import Device
+    from cudarun.session.launch.steps import BoundStep
+    from cudarun.session.workers.session import Session
+
+_CONDITION = re.compile(r"\s*([A-Za-z][\w.:]*)\s*(==|!=|<=|>=|<|>)\s*(\d+)\s*")
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt,
+    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_RESOURCES = {
+    "registers": "NUM_REGS",
+    "local_bytes": "LOCAL_SIZE_BYTES",
+    "shared_bytes": "SHARED_SIZE_BYTES",
+}
+_COUNTED = ("bank_conflicts", "divergent_branches")  # on cpu
+_SPILLS = "spills"
+_OF_SASS = {
+    _SPILLS: ("LDL", "STL"),
+    "mma": ("BMMA", "DMMA", "HMMA", "IMMA", "OMMA", "QMMA"),
+    "wgmma": ("BGMMA", "HGMMA", "IGMMA", "QGMMA"),
+    "tcgen05": ("UTCBMMA", "UTCHMMA", "UTCIMMA", "UTCOMMA", "UTCQMMA"),
+}
+"""Names that stand for opcodes of machine code."""
+_INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A condition: a number of the launch, compared with a constant."""
+
+    text: str  # as given
+    name: str  # a resource, a count, or an opcode with modifiers: ld.global.v4
+    comparison: str
+    limit: int
+
+    @property
+    def is_resource(self) -> bool:
+        """Return whether it is about a resource, for which nothing is counted."""
+        return self.name in _RESOURCES
+
+
+def parse_assertion(text: str) -> Assertion:
+    """Parse the text of an ``--assert``.
+
+    Raises:
+        RequestError: It is no condition.
+    """
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise RequestError(
+            f"'{text}' is not NAME COMPARISON NUMBER",
+            hint=f"example: 'mma > 0'; names: {_known_names()}",
+            option="--assert",
+        )
+    name, comparison, limit = found.groups()
+    return Assertion(text.strip(), name, comparison, int(limit))
+
+
+def asserted(
+    session: Session, device: Device, step: BoundStep, statistics: drivers.Statistics | None
+) -> Iterator[CheckResult]:
+    """Yield the results of the assertions about a launch.
+
+    Args:
+        step: The step, whose kernel has the resources and the machine code.
+        statistics: What was counted; ``None`` on a GPU.
+
+    Raises:
+        RequestError: A name is unknown on this device, or its number is.
+    """
+    from cudarun.model.checks import CheckResult, Mismatch
+
+    assertions = step.request.asserts
+    if not assertions:
+        return
+    number = partial(_resource, session, device, step)
+    counts: Mapping[str, int] = {}
+    if any(not each.is_resource for each in assertions):
+        counts = _sass(step) if statistics is None else _ptx(statistics)
+    for each in assertions:
+        if each.is_resource:
+            got = number(each.name)
+        elif statistics is None:
+            got = _of_machine_code(each.name, counts)
+        else:
+            got = _of_statistics(session, each.name, statistics, counts)
+        passed = _COMPARISONS[each.comparison](got, each.limit)
+        wrong = () if passed else (Mismatch((), str(got), str(each.limit), each.comparison),)
+        yield CheckResult(each.text, passed, 1, len(wrong), None, None, 0.0, 0.0, first=wrong)
+
+
+def _resource(session: Session, device: Device, step: BoundStep, name: str) -> int:
+    driver = session.driver
+    attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{_RESOURCES[name]}")
+    found = int(driver.cuKernelGetAttribute(attribute, step.kernel.handle, device.handle))
+    return found + (step.geometry.shared_bytes if name == "shared_bytes" else 0)
+
+
+# --- PTX -----------------------------------------------------------------------------------------
+
+
+def _ptx(statistics: drivers.Statistics) -> Mapping[str, int]:
+    return {name: count.warps for name, count in statistics.executed.items()}
+
+
+def _of_statistics(
+    session: Session, name: str, statistics: drivers.Statistics, counts: Mapping[str, int]
+) -> int:
+    if name == "bank_conflicts":
+        return sum(each.turns - each.accesses for each in statistics.banks.values())
+    if name == "divergent_branches":
+        return statistics.divergent
+    if not session.driver.traits.is_instruction(name):
+        executed = ", ".join(sorted({each.partition(".")[0] for each in counts}))
+        why = (
+            "of machine code, which cpu does not run"
+            if name == _SPILLS
+            else "no instruction of PTX"
+        )
+        raise RequestError(
+            f"{name} is {why}",
+            hint=f"names: {', '.join((*_RESOURCES, *_COUNTED))}, and opcodes; executed: {executed}",
+            option="--assert",
+        )
+    return _matching(name, counts)
+
+
+def _matching(name: str, counts: Mapping[str, int]) -> int:
+    """Return how often instructions ran that have an opcode and all modifiers of a name."""
+    opcode, *wanted = name.split(".")
+    total = 0
+    for each, count in counts.items():
+        found, *modifiers = each.split(".")
+        if found == opcode and not Counter(wanted) - Counter(modifiers):
+            total += count
+    return total
+
+
+# --- machine code --------------------------------------------------------------------------------
+
+
+def _of_machine_code(name: str, counts: Mapping[str, int]) -> int:
+    if name in _COUNTED:
+        raise RequestError(
+            f"{name} is counted on cpu only", hint="launch with -d cpu", option="--assert"
+        )
+    if name in _OF_SASS:
+        return sum(_matching(each, counts) for each in _OF_SASS[name])
+    if not name.partition(".")[0].isupper():
+        found = ", ".join(sorted({each.partition(".")[0] for each in counts}))
+        raise RequestError(
+            f"{name} is no opcode of SASS",
+            hint=f"names: {', '.join((*_RESOURCES, *_OF_SASS))}; in the kernel: {found}",
+            option="--assert",
+        )
+    return _matching(name, counts)
+
+
+def _sass(step: BoundStep) -> Mapping[str, int]:
+    """Return how often each instruction is in the machine code of a kernel.
+
+    Raises:
+        RequestError: The image has no machine code, or there is no disassembler.
+    """
+    from cudarun.images.kinds import ImageKind, identify
+    from cudarun.session.compile.toolkit import find_program
+    from cudarun.session.workers.program import run_compiler
+    from cudarun.session.workers.shared_file import SharedFile
+
+    image, program = step.library.image, find_program("nvdisasm")
+    what, hint = "", ""
+    if identify(image.data) is not ImageKind.CUBIN:
+        what = "the driver compiles it: it has no machine code"
+        hint = f"compile it: cudarun link {image.origin} -o {step.kernel.name}.cubin"
+    elif program is None:
+        what, hint = "requires nvdisasm", "pip install nvidia-cuda-nvdisasm"
+    if what or program is None:
+        raise RequestError(f"instructions of {image.origin}: {what}", hint=hint, option="--assert")
+    with SharedFile() as file:
+        with open(file.path, "wb") as target:
+            target.write(image.data)
+        status, text = run_compiler([program, "-c", file.path])
+    if status:
+        raise RequestError(f"nvdisasm: {text.strip()}", option="--assert")
+    return sass_counts(text, step.kernel.name)
+
+
+def sass_counts(text: str, kernel: str) -> Mapping[str, int]:
+    """Return how often each instruction is in a kernel, from the output of nvdisasm."""
+    _, _, after = text.partition(f"\n.text.{kernel}:\n")
+    code, _, _ = after.partition("\n//---")
+    return Counter(_INSTRUCTION.findall(code))
+
+
+def _known_names() -> str:
+    return ", ".join((*_RESOURCES, *_COUNTED, *_OF_SASS))

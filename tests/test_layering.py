@@ -90,7 +90,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             *("numerics", "program"),
         },
         "tiers": {"code", "compiled", "engine_run", "heap", "machine", "memory"},
-        "engines": {"compiled", "engine_run", "machine", "tiers"},
+        "engines": {"code", "compiled", "engine_run", "machine", "numerics", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},
         "detectors": {
             "code",
@@ -117,10 +117,14 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             ),
         },
         "host": {
-            *("decode", "engines", "execution", "faults", "heap", "machine", "memory", "program"),
+            *("decode", "engines", "execution", "faults", "heap", "machine", "memory", "numerics"),
+            "program",
         },
         "api": {"host", "memory"},
-        "driver": {"api", "debugging", "detectors", "engines", "execution", "host", "machine"},
+        "driver": {
+            *("api", "debugging", "detectors", "engines", "execution", "host", "isa", "machine"),
+            "numerics",
+        },
         "runtime_api": {"api", "driver", "host"},
         "runtime": {"driver", "runtime_api"},
         "server": {"api", "driver", "host", "memory", "program", "runtime", "runtime_api"},

@@ -175,6 +175,7 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         RequestError: An option or argument is invalid.
         ImageRefused: The parameters of a Triton kernel cannot be read from its image.
     """
+    from cudarun.arguments.assertions import parse_assertion
     from cudarun.arguments.expressions.parser import parse_expression
     from cudarun.arguments.expressions.statements import (
         Let,
@@ -184,7 +185,6 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         parse_let,
     )
     from cudarun.arguments.grammar import parse_arguments, parse_buffer, parse_setting
-    from cudarun.session.launch.assertions import parse_assertion
 
     _refuse_several_launches(values)
     arguments = parse_arguments(values["arguments"])

@@ -200,11 +200,19 @@ class Engines:
 
 
 def _opaque(launch: Launch) -> tuple[str, ...]:
-    """Return the opaque instructions of the functions of a program."""
+    """Return the opaque instructions of a kernel and of the functions that it refers to."""
     if not algebra.enabled:
         return ()
-    every = (each for function in launch.functions.values() for each in function.operations)
-    found = {each.name for each in every if isinstance(each, Lanewise) and each.is_opaque}
+    found: set[str] = set()
+    reached, pending = {launch.kernel.name}, [launch.kernel.name]
+    while pending:
+        function = launch.functions[pending.pop()]
+        lanewise = (each for each in function.operations if isinstance(each, Lanewise))
+        found |= {each.name for each in lanewise if each.is_opaque}
+        known = launch.functions.keys()
+        named = known if function.indirect else (function.calls | function.symbols) & known
+        pending += named - reached
+        reached |= named
     return tuple(sorted(found))
 
 

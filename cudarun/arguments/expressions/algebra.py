@@ -10,7 +10,7 @@ import numpy as np
 
 from cudarun.arguments.dtypes import convert
 from cudarun.arguments.expressions import syntax as tree
-from cudarun.arguments.expressions.checks import ClaimEvaluator
+from cudarun.arguments.expressions.claims import ClaimEvaluator
 from cudarun.arguments.expressions.deferral import Data, elementwise, plain
 from cudarun.arguments.expressions.evaluation import nothing_unwritten
 from cudarun.arguments.expressions.operators import Operand, binary, is_floating, wide

@@ -11,37 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial, reduce
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from cudarun.arguments.dtypes import Array, Values, is_float, with_other_contents
 from cudarun.arguments.expressions import syntax as tree
-from cudarun.arguments.expressions.deferral import (
-    Data,
-    chunks,
-    elementwise,
-    joint_shape,
-    materialize,
-    plain,
-)
-from cudarun.arguments.expressions.evaluation import (
-    Evaluator,
-    Unwritten,
-    errors_naming,
-    nothing_unwritten,
-)
+from cudarun.arguments.expressions.claims import ClaimEvaluator
+from cudarun.arguments.expressions.deferral import chunks, joint_shape, materialize
+from cudarun.arguments.expressions.evaluation import Unwritten, errors_naming, nothing_unwritten
 from cudarun.arguments.expressions.mismatches import MismatchLocation, long_sum
-from cudarun.arguments.expressions.operators import (
-    Operand,
-    binary,
-    compare,
-    is_floating,
-    truth,
-    wide,
-)
+from cudarun.arguments.expressions.operators import Operand, compare, truth, wide
 from cudarun.arguments.expressions.presentation import presented
 from cudarun.arguments.expressions.syntax import Expression, walk
 from cudarun.arguments.expressions.tolerance import Tolerance
@@ -155,56 +136,6 @@ def _of_node(evaluator: ClaimEvaluator, node: tree.Node, unwritten: Unwritten) -
         tally.used_tolerance = True
     is_empty = evaluator.is_vacuous or (0 in shape and evaluator.has_no_empty_array(node))
     return tally.result(expression.text, is_empty=is_empty)
-
-
-class ClaimEvaluator(Evaluator):
-    """An evaluator of a check, in whose claims ``==`` of floats has a tolerance.
-
-    A comparison of an element that was never written is false.
-
-    Args:
-        evaluated: The arguments of `Evaluator`.
-        unwritten_of: Returns which elements of a buffer were never written.
-    """
-
-    def __init__(self, *evaluated: Any, tolerance: Tolerance, unwritten_of: Unwritten) -> None:
-        super().__init__(*evaluated)
-        self.used_tolerance = (0.0, 0.0)  # the ``(rtol, atol)`` of a claim
-        self.is_true_of_unwritten = False  # comparisons of such elements are true instead
-        self.tolerance = tolerance
-        self._unwritten_of = unwritten_of
-
-    def value(self, node: tree.Node) -> Data:
-        """Return the value of a node, with elementwise operations deferred."""
-        if isinstance(node, tree.Comparison) and node.is_claim:
-            return self._claim(node)
-        return super().value(node)
-
-    def unwritten_in(self, node: tree.Node) -> Data:
-        """Return which elements of a value were never written."""
-        mask = self.unwritten(node, self._unwritten_of)
-        return np.False_ if mask is None else mask
-
-    def _claim(self, node: tree.Comparison) -> Data:
-        precision = least_exact(*map(self.precision, node.operands))
-
-        def link(operator: str, left: Operand, right: Operand, *masks: Any) -> Operand:
-            if operator != "==" or not (is_floating(left) or is_floating(right)):
-                passed = truth(compare(operator, left, right))
-            else:
-                self.used_tolerance = self.tolerance.of(precision)
-                passed, _ = self.tolerance.within(wide(left), wide(right), precision)
-            missing = np.logical_or(*masks)
-            found = passed | missing if self.is_true_of_unwritten else passed & ~missing
-            return cast(Operand, plain(found))
-
-        values = [*map(self.value, node.operands)]
-        masks = [*map(self.unwritten_in, node.operands)]
-        links = [
-            elementwise(partial(link, operator), *values[i : i + 2], *masks[i : i + 2])
-            for i, operator in enumerate(node.operators)
-        ]
-        return reduce(lambda a, b: elementwise(partial(binary, "and"), a, b), links)
 
 
 class _MismatchTally:

@@ -53,10 +53,9 @@ def as_format(numbers: Array, number_format: str) -> Array:
 @cache
 def _bf16_table() -> Array:
     """Return the bits of bf16 of each number: of integers, else of the value closest to 1."""
-    bits = np.arange(1, 1 << 16, dtype=np.uint16)
+    positive = np.arange(1, 0x7F80, dtype=np.uint16)
+    bits = np.concatenate([positive, positive | np.uint16(0x8000)])
     values = to_f32(bits, "bf16").astype(np.float64)
-    is_number = np.isfinite(values) & (values != 0)
-    bits, values = bits[is_number], values[is_number]
     is_whole = (np.abs(values) <= MOST) & (values == np.rint(values))
     best_last = np.argsort(np.where(is_whole, -1.0, np.abs(np.log2(np.abs(values)))))[::-1]
     table = np.zeros(PRIME, np.uint16)

@@ -2,75 +2,35 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cudarun.arguments.assertions import COMPARISONS, COUNTED, RESOURCES, SPILLS
 from cudarun.base.errors import RequestError
-from cudarun.base.records import dataclass
+from cudarun.model.checks import CheckResult, Mismatch
 
-if TYPE_CHECKING:  # the parent only parses conditions
-    from cudarun.model.checks import CheckResult
+if TYPE_CHECKING:
     from cudarun.session.driver import drivers
     from cudarun.session.driver.devices import Device
     from cudarun.session.launch.steps import BoundStep
     from cudarun.session.workers.session import Session
 
-_CONDITION = re.compile(r"\s*([A-Za-z][\w.:]*)\s*(==|!=|<=|>=|<|>)\s*(\d+)\s*")
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt,
-    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
-_RESOURCES = {
+_ATTRIBUTES = {
     "registers": "NUM_REGS",
     "local_bytes": "LOCAL_SIZE_BYTES",
     "shared_bytes": "SHARED_SIZE_BYTES",
 }
-_COUNTED = ("bank_conflicts", "divergent_branches")  # on cpu
-_SPILLS = "spills"
 _OF_SASS = {
-    _SPILLS: ("LDL", "STL"),
+    SPILLS: ("LDL", "STL"),
     "mma": ("BMMA", "DMMA", "HMMA", "IMMA", "OMMA", "QMMA"),
     "wgmma": ("BGMMA", "HGMMA", "IGMMA", "QGMMA"),
     "tcgen05": ("UTCBMMA", "UTCHMMA", "UTCIMMA", "UTCOMMA", "UTCQMMA"),
 }
 """Names that stand for opcodes of machine code."""
 _INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
-
-
-@dataclass(frozen=True, slots=True)
-class Assertion:
-    """A condition: a number of the launch, compared with a constant."""
-
-    text: str  # as given
-    name: str  # a resource, a count, or an opcode with modifiers: ld.global.v4
-    comparison: str
-    limit: int
-
-    @property
-    def is_resource(self) -> bool:
-        """Return whether it is about a resource, for which nothing is counted."""
-        return self.name in _RESOURCES
-
-
-def parse_assertion(text: str) -> Assertion:
-    """Parse the text of an ``--assert``.
-
-    Raises:
-        RequestError: It is no condition.
-    """
-    found = _CONDITION.fullmatch(text)
-    if found is None:
-        raise RequestError(
-            f"'{text}' is not NAME COMPARISON NUMBER",
-            hint=f"example: 'mma > 0'; names: {_known_names()}",
-            option="--assert",
-        )
-    name, comparison, limit = found.groups()
-    return Assertion(text.strip(), name, comparison, int(limit))
 
 
 def asserted(
@@ -85,8 +45,6 @@ def asserted(
     Raises:
         RequestError: A name is unknown on this device, or its number is.
     """
-    from cudarun.model.checks import CheckResult, Mismatch
-
     assertions = step.request.asserts
     if not assertions:
         return
@@ -101,14 +59,14 @@ def asserted(
             got = _of_machine_code(each.name, counts)
         else:
             got = _of_statistics(session, each.name, statistics, counts)
-        passed = _COMPARISONS[each.comparison](got, each.limit)
+        passed = COMPARISONS[each.comparison](got, each.limit)
         wrong = () if passed else (Mismatch((), str(got), str(each.limit), each.comparison),)
         yield CheckResult(each.text, passed, 1, len(wrong), None, None, 0.0, 0.0, first=wrong)
 
 
 def _resource(session: Session, device: Device, step: BoundStep, name: str) -> int:
     driver = session.driver
-    attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{_RESOURCES[name]}")
+    attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{_ATTRIBUTES[name]}")
     found = int(driver.cuKernelGetAttribute(attribute, step.kernel.handle, device.handle))
     return found + (step.geometry.shared_bytes if name == "shared_bytes" else 0)
 
@@ -130,13 +88,11 @@ def _of_statistics(
     if not session.driver.traits.is_instruction(name):
         executed = ", ".join(sorted({each.partition(".")[0] for each in counts}))
         why = (
-            "of machine code, which cpu does not run"
-            if name == _SPILLS
-            else "no instruction of PTX"
+            "of machine code, which cpu does not run" if name == SPILLS else "no instruction of PTX"
         )
         raise RequestError(
             f"{name} is {why}",
-            hint=f"names: {', '.join((*_RESOURCES, *_COUNTED))}, and opcodes; executed: {executed}",
+            hint=f"names: {', '.join((*RESOURCES, *COUNTED))}, and opcodes; executed: {executed}",
             option="--assert",
         )
     return _matching(name, counts)
@@ -157,7 +113,7 @@ def _matching(name: str, counts: Mapping[str, int]) -> int:
 
 
 def _of_machine_code(name: str, counts: Mapping[str, int]) -> int:
-    if name in _COUNTED:
+    if name in COUNTED:
         raise RequestError(
             f"{name} is counted on cpu only", hint="launch with -d cpu", option="--assert"
         )
@@ -167,7 +123,7 @@ def _of_machine_code(name: str, counts: Mapping[str, int]) -> int:
         found = ", ".join(sorted({each.partition(".")[0] for each in counts}))
         raise RequestError(
             f"{name} is no opcode of SASS",
-            hint=f"names: {', '.join((*_RESOURCES, *_OF_SASS))}; in the kernel: {found}",
+            hint=f"names: {', '.join((*RESOURCES, *_OF_SASS))}; in the kernel: {found}",
             option="--assert",
         )
     return _matching(name, counts)
@@ -207,7 +163,3 @@ def sass_counts(text: str, kernel: str) -> Mapping[str, int]:
     _, _, after = text.partition(f"\n.text.{kernel}:\n")
     code, _, _ = after.partition("\n//---")
     return Counter(_INSTRUCTION.findall(code))
-
-
-def _known_names() -> str:
-    return ", ".join((*_RESOURCES, *_COUNTED, *_OF_SASS))

@@ -22,13 +22,13 @@ from cudarun.session.driver.contexts import CACHE_CONFIGS
 from cudarun.session.load.request import Extent
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
+    from cudarun.arguments.assertions import Assertion
     from cudarun.arguments.expressions.statements import Check, Let
     from cudarun.arguments.expressions.syntax import Expression
     from cudarun.arguments.scalars import CompiledConstant
     from cudarun.arguments.values import Argument
     from cudarun.base.profiles import Profile
     from cudarun.session.image.image import Image
-    from cudarun.session.launch.assertions import Assertion
 
 ShowKind: TypeAlias = Literal["hist", "image", "plot"]
 SHOW_KINDS: tuple[ShowKind, ...] = ("hist", "image", "plot")  # the forms of ``--show``

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
@@ -14,7 +15,7 @@ COUNTED = ("bank_conflicts", "divergent_branches")  # on cpu
 SPILLS = "spills"  # in machine code
 
 _CONDITION = re.compile(r"\s*([A-Za-z][\w.:]*)\s*(==|!=|<=|>=|<|>)\s*(\d+)\s*")
-COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt,
     "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -33,6 +34,25 @@ class Assertion:
     def is_resource(self) -> bool:
         """Return whether it is about a resource, for which nothing is counted."""
         return self.name in RESOURCES
+
+    def is_true_of(self, number: int) -> bool:
+        """Return whether a number satisfies it."""
+        return _COMPARISONS[self.comparison](number, self.limit)
+
+
+def matching(name: str, counts: Mapping[str, int]) -> int:
+    """Return the number of instructions that have the opcode and all modifiers of a name.
+
+    Args:
+        counts: Numbers by instruction with its modifiers.
+    """
+    opcode, *wanted = name.split(".")
+    total = 0
+    for each, count in counts.items():
+        found, *modifiers = each.split(".")
+        if found == opcode and not Counter(wanted) - Counter(modifiers):
+            total += count
+    return total
 
 
 def parse_assertion(text: str) -> Assertion:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from cudarun.arguments.assertions import parse_assertion
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
 from cudarun.commands.declaration import filled, options_of
@@ -49,9 +50,13 @@ def command(submissions: tuple[str, ...], **values: Any) -> int:
     if len(values["devices"]) > 1 or device.by == ALL:
         raise RequestError("judge uses one device", option="--device")
     limit = _TIMEOUT if values["timeout"] is None else values["timeout"] or None
+    asserts = tuple(map(parse_assertion, values["asserts"]))
+    if any(each.is_resource for each in asserts) or (asserts and device.driver != "cpu"):
+        raise RequestError("judge counts instructions, on cpu only", option="--assert")
     request = filled(
-        JudgeRequest, {**values, "timeout": limit}, submissions=submissions, device=device
-    )
+        JudgeRequest, {**values, "timeout": limit}, submissions=submissions, device=device,
+        asserts=asserts,
+    )  # fmt: skip
     renderer = chosen_renderer()
     # Imported here: --help starts no process.
     from cudarun.session.judge.parent import judge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Literal
 
-from cudarun.base.records import beside, dataclass
+from cudarun.base.records import LEFT_OUT, beside, dataclass
 from cudarun.diagnostics.entries import SanitizerFinding
 
 Coordinates = tuple[int, int, int]
@@ -103,6 +103,8 @@ class LaunchStatistics:
     shared_accesses: int  # accesses to shared memory that banks could have served at once
     bank_conflicts: int  # the further turns that they took
     worst_conflicts: tuple[BankConflicts, ...]  # the instructions with most of them
+    # The executions by PTX instruction, once per warp.
+    executed: tuple[tuple[str, int], ...] = field(default=(), metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

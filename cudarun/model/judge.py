@@ -10,7 +10,7 @@ from cudarun.base.records import dataclass
 # fmt: off
 JudgeRule: TypeAlias = Literal[
     "error", "output", "mismatch", "inputs", "patched", "ended", "timeout", "memory",
-    "launches", "host", "library", "floor", "not_shared",
+    "launches", "host", "library", "assert", "floor", "not_shared",
 ]
 # fmt: on
 """The rules that ``docs/how-to/judge-submissions.md`` explains, and a case that is no fault: CUDA

@@ -34,6 +34,18 @@ def test_cheats_break_the_rules_that_are_meant_for_them() -> None:
         assert found.is_right, found
 
 
+def test_a_submission_executes_what_is_asserted(run: Run) -> None:
+    honest = FOLDER / "gpumode" / "honest" / "center.py"
+    problem = ("judge", "--problem", str(FOLDER / "gpumode" / "center.py"), str(honest), *SHORT)
+    ran = run(*problem, "--assert", "div.full.f32 >= 0", "--assert", "bank_conflicts == 0")
+    assert ran.code == 0, ran.out
+    ran = run(*problem, "--assert", "mma > 0")
+    assert ran.code == 1
+    assert "assert: mma > 0: got 0; executed: add, and, bra, cvt," in ran.out
+    ran = run(*problem, "--assert", "registers > 0")
+    assert (ran.code, ran.err) == (2, "error: --assert: judge counts instructions, on cpu only\n")
+
+
 def test_a_submission_ends_at_its_limits() -> None:
     [found] = judged("gpumode/center.py", [CHEATS / "hangs.py"], *SHORT, "--timeout", "1")
     assert found.is_right, found

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import field
 from pathlib import Path
 
 from cudarun.base.records import dataclass
@@ -36,6 +38,8 @@ class LaunchObservation:
     # The bytes that kernels stored in global memory; ``None`` if not counted.
     stored_bytes: int | None = None
     fault: str | None = None  # the report of a fault
+    # The executions of each PTX instruction, and the other counts of assertions, by name.
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def launches(self) -> int:
@@ -85,11 +89,13 @@ def observed_device(
             report = execution_report(
                 request, folder, 0, 0.0, is_late=is_late, is_broken=servers.have_failed
             )
-            traffic = (
-                each
-                for found in report.detectors
-                for each in (found.statistics.traffic if found.statistics else ())
-            )
+            statistics = [each.statistics for each in report.detectors if each.statistics]
+            traffic = (each for found in statistics for each in found.traffic)
+            counts: Counter[str] = Counter()
+            for found in statistics:
+                counts.update(dict(found.executed))
+                counts["bank_conflicts"] += found.bank_conflicts
+                counts["divergent_branches"] += found.divergent_branches
             return LaunchObservation(
                 tuple(ObservedKernel(each.demangled, each.launches) for each in report.kernels),
                 tuple(
@@ -99,6 +105,7 @@ def observed_device(
                 ),
                 sum(t.written_bytes + t.atomic_bytes for t in traffic if t.space == "global"),
                 report.fault or next(iter((*report.problems, *report.defects)), None),
+                counts,
             )
 
         yield ObservedDevice(program_environment(folder), finish, readable=(os.fspath(folder),))

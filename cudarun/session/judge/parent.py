@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, get_args
 
+from cudarun.arguments.assertions import COUNTED, matching
 from cudarun.base.errors import ExpectationFailed, NoDevice, RequestError
 from cudarun.model.judge import JudgedCase, JudgedSubmission, JudgeReport, JudgeRule
 from cudarun.session.judge.confinement import SubmissionConfinement, confinement_notes
@@ -328,6 +329,12 @@ class _Judgement:
         if observation.launches < self._runs:
             count = observation.launches
             yield RuleBroken("launches", f"{count} kernel launches in {self._runs} runs")
+        for each in self._request.asserts:
+            got = matching(each.name, observation.counts)
+            if not each.is_true_of(got):
+                opcodes = {name.partition(".")[0] for name in observation.counts} - {*COUNTED}
+                ran = ", ".join(sorted(opcodes)) or "nothing"
+                yield RuleBroken("assert", f"{each.text}: got {got}; executed: {ran}")
         stored = observation.stored_bytes
         if stored is not None and stored < self._stored:
             yield RuleBroken(

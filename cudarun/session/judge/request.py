@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 
+from cudarun.arguments.assertions import Assertion
 from cudarun.base.files import FileUse
-from cudarun.base.options import option_field
+from cudarun.base.options import CaseForm, option_field
 from cudarun.base.records import dataclass
 from cudarun.session.driver.selection import Selector
 
@@ -57,6 +58,12 @@ class JudgeRequest:
         default=16 << 30,
         show_default=False,
         help="Limit of the host memory of a submission's processes.  [default: 16Gi]",
+    )
+    asserts: tuple[Assertion, ...] = option_field(
+        "--assert CONDITION",
+        "asserts",
+        form=CaseForm.TEXTS,
+        help="Require a count of instructions on cpu, such as 'mma > 0'; repeatable.",
     )
     allow_library: bool = option_field(
         "--allow-library",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.assertions import COMPARISONS, COUNTED, RESOURCES, SPILLS
+from cudarun.arguments.assertions import COUNTED, RESOURCES, SPILLS, matching
 from cudarun.base.errors import RequestError
 from cudarun.model.checks import CheckResult, Mismatch
 
@@ -59,7 +59,7 @@ def asserted(
             got = _of_machine_code(each.name, counts)
         else:
             got = _of_statistics(session, each.name, statistics, counts)
-        passed = COMPARISONS[each.comparison](got, each.limit)
+        passed = each.is_true_of(got)
         wrong = () if passed else (Mismatch((), str(got), str(each.limit), each.comparison),)
         yield CheckResult(each.text, passed, 1, len(wrong), None, None, 0.0, 0.0, first=wrong)
 
@@ -95,18 +95,7 @@ def _of_statistics(
             hint=f"names: {', '.join((*RESOURCES, *COUNTED))}, and opcodes; executed: {executed}",
             option="--assert",
         )
-    return _matching(name, counts)
-
-
-def _matching(name: str, counts: Mapping[str, int]) -> int:
-    """Return how often instructions ran that have an opcode and all modifiers of a name."""
-    opcode, *wanted = name.split(".")
-    total = 0
-    for each, count in counts.items():
-        found, *modifiers = each.split(".")
-        if found == opcode and not Counter(wanted) - Counter(modifiers):
-            total += count
-    return total
+    return matching(name, counts)
 
 
 # --- machine code --------------------------------------------------------------------------------
@@ -118,7 +107,7 @@ def _of_machine_code(name: str, counts: Mapping[str, int]) -> int:
             f"{name} is counted on cpu only", hint="launch with -d cpu", option="--assert"
         )
     if name in _OF_SASS:
-        return sum(_matching(each, counts) for each in _OF_SASS[name])
+        return sum(matching(each, counts) for each in _OF_SASS[name])
     if not name.partition(".")[0].isupper():
         found = ", ".join(sorted({each.partition(".")[0] for each in counts}))
         raise RequestError(
@@ -126,7 +115,7 @@ def _of_machine_code(name: str, counts: Mapping[str, int]) -> int:
             hint=f"names: {', '.join((*RESOURCES, *_OF_SASS))}; in the kernel: {found}",
             option="--assert",
         )
-    return _matching(name, counts)
+    return matching(name, counts)
 
 
 def _sass(step: BoundStep) -> Mapping[str, int]:

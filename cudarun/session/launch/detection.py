@@ -249,6 +249,7 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
         branches=counted.branches,
         divergent_branches=counted.divergent,
         traffic=tuple(_traffic(space, counted.traffic[space]) for space in sorted(counted.traffic)),
+        executed=tuple((name, count.warps) for name, count in counted.executed.items()),
         shared_accesses=sum(count.accesses for _, count in conflicts),
         bank_conflicts=sum(count.turns - count.accesses for _, count in conflicts),
         worst_conflicts=tuple(

@@ -119,6 +119,6 @@ def _cast(scalar: ScalarType, value: Operand) -> Operand:
 
 def _without_image(name: str) -> RequestError:
     return RequestError(
-        f"--algebra: {name} is no arithmetic modulo a prime",
+        f"--algebra: {name} is not arithmetic modulo a prime",
         hint="compare with another kernel: --baseline",
     )

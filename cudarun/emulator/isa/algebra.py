@@ -64,7 +64,8 @@ def in_residues(operation: Lanewise, opcode: str, words: Words) -> Lanewise:
         compute = _converted(operation.sources, sources)
         target = target or ("f32" if words.get("tf32") else "")
     elif opcode in _FUNCTIONS:
-        compute = _opaque(opcode, operation.function, sources[0])
+        of_turns = f"{opcode}.2pi" if words.get("2pi") else opcode
+        compute = _opaque(of_turns, operation.function, sources[0])
     elif opcode in ("min", "max"):
         compute = _extreme(opcode, words)
     if compute is None or not target:
@@ -180,8 +181,10 @@ def _is_integer(use: Use) -> bool:
 
 def _extreme(operation: str, words: Words) -> Compute:
     propagates, xorsign = bool(words.get("NaN")), bool(words.get("xorsign"))
+    of_magnitudes = words.get("abs") and not xorsign  # of three operands
 
-    def pick(first: Array, *others: Array) -> Array:
+    def pick(*numbers: Array) -> Array:
+        first, *others = map(np.abs, numbers) if of_magnitudes else numbers
         for other in others:
             first = extreme(operation, first, other, propagates=propagates, xorsign=xorsign)
         return first

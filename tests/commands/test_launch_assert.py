@@ -82,8 +82,8 @@ def test_resources_need_no_counts(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("--assert", "mmma > 0"), "mmma is no instruction of PTX"),
-        (("--assert", "ld.v5 > 0"), "ld.v5 is no instruction of PTX"),
+        (("--assert", "mmma > 0"), "mmma is not an instruction of PTX"),
+        (("--assert", "ld.v5 > 0"), "ld.v5 is not an instruction of PTX"),
         (("--assert", "spills == 0"), "spills is of machine code, which cpu does not run"),
         (("--assert", "mma"), "'mma' is not NAME COMPARISON NUMBER"),
         (("--assert", "fma > 0", "--repeat", "2"), "instructions are not counted with --repeat"),
@@ -97,7 +97,7 @@ def test_what_cannot_be_asserted_is_refused(
     ran = run(*TILED, *options)
     assert ran.code == 2
     assert reason in ran.err
-    if "no instruction" in reason:
+    if "not an instruction" in reason:
         assert "names: registers, local_bytes, shared_bytes" in ran.err
         assert "executed: add, bar, bra" in ran.err
 

@@ -88,7 +88,9 @@ def _of_statistics(
     if not session.driver.traits.is_instruction(name):
         executed = ", ".join(sorted({each.partition(".")[0] for each in counts}))
         why = (
-            "of machine code, which cpu does not run" if name == SPILLS else "no instruction of PTX"
+            "of machine code, which cpu does not run"
+            if name == SPILLS
+            else "not an instruction of PTX"
         )
         raise RequestError(
             f"{name} is {why}",
@@ -111,7 +113,7 @@ def _of_machine_code(name: str, counts: Mapping[str, int]) -> int:
     if not name.partition(".")[0].isupper():
         found = ", ".join(sorted({each.partition(".")[0] for each in counts}))
         raise RequestError(
-            f"{name} is no opcode of SASS",
+            f"{name} is not an opcode of SASS",
             hint=f"names: {', '.join((*RESOURCES, *_OF_SASS))}; in the kernel: {found}",
             option="--assert",
         )

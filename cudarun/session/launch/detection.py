@@ -67,7 +67,7 @@ def check_detection(program: Program, devices: Iterable[Selector]) -> None:
     if other and program.counts and any(drivers.has_detectors(each.driver) for each in devices):
         raise RequestError(
             f"instructions are not counted with {other}",
-            hint="assert them in a launch of its own",
+            hint="assert them in a separate launch",
             option="--assert",
         )
 

@@ -84,7 +84,7 @@ def run_on(
         f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items()
     )
     messages += [
-        f"{demangle(note.kernel)}: no arithmetic modulo a prime: {', '.join(note.opaque)}"
+        f"{demangle(note.kernel)}: not arithmetic modulo a prime: {', '.join(note.opaque)}"
         for note in session.driver.traits.engine_notes()
         if note.opaque
     ]
@@ -223,7 +223,7 @@ class _Launch:
 
     @property
     def statistics(self) -> Statistics | None:
-        """What was counted; ``None`` where nothing was."""
+        """The counts of the detectors; ``None`` where nothing was counted."""
         return self._detected.statistics
 
     def watched(self) -> DetectorReport | None:

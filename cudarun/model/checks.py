@@ -22,7 +22,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a ``--check``, or of a comparison with the reference device."""
+    """The result of a ``--check``, an ``--assert``, or a comparison with another launch."""
 
     expression: str  # the expression as given; of a comparison, the buffer
     passed: bool  # whether the check passed

@@ -106,12 +106,7 @@ def run(script: str | None, file: str | None, times: bool, quiet: bool, **values
 
 
 def _script(text: str | None, file: str | None) -> Script:
-    """Read and parse the script.
-
-    Raises:
-        RequestError: There is no script, there are two, or the file cannot be read.
-        ArgumentSyntaxError: The script does not parse.
-    """
+    """Read and parse the script."""
     from cudarun.session.contexts.parser import parse_script
 
     if (text is None) == (file is None):

@@ -18,15 +18,11 @@ if TYPE_CHECKING:
     from cudarun.images.contents import Data
     from cudarun.images.facts import ImageFacts
 
-DASH = "-"
-"""The name of stdin on the command line."""
-MAX_BYTES = 4 << 20
-"""The largest text: of a spec or a script."""
-ZIP_MAGIC = b"PK\x03\x04"
-"""The start of a zip, which no image is: of a recording."""
+DASH = "-"  # the name of stdin on the command line
+MAX_BYTES = 4 << 20  # the largest text: of a spec or a script
+ZIP_MAGIC = b"PK\x03\x04"  # the start of a zip, which no image is: of a recording
 
-_MAPPED_FROM = 1 << 20
-"""The size in bytes from which a file is mapped: a map keeps its file open."""
+_MAPPED_FROM = 1 << 20  # the size in bytes from which a file is mapped: a map keeps its file open
 
 _LONG = 1 << 18
 """The size in bytes from which PTX is searched for a kernel before its declarations are parsed."""
@@ -45,9 +41,6 @@ def read_input(
         compilation: The compile options, if the file is CUDA source.
         limit: The most bytes of a file that is read as a whole, and of code when decompressed.
         kernel: The kernel that will be used.
-
-    Raises:
-        ImageRefused: The file is empty, or in no format that a driver loads.
     """
     image, portable = open_input(name, compilation, limit), None
     if (recording := image.recording) is not None:

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.pool import WorkerPool
 
-CASE_TIMEOUT = 60.0
-"""The time limit of a case of a spec in seconds, without ``--timeout``."""
+CASE_TIMEOUT = 60.0  # the time limit of a case of a spec in seconds, without ``--timeout``
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
@@ -262,16 +261,11 @@ def _image(values: Values) -> Image:
     return found if candidate is None else found.replaying(read_input(image))
 
 
-_ABSENT = (None, False, ())
-"""Values of options that are not given."""
+_ABSENT = (None, False, ())  # values of options that are not given
 
 
 def _with_candidate(values: Values) -> Values:
-    """Return the values of a launch with the candidate for the code of its recording.
-
-    Raises:
-        RequestError: It is no recording, or there are several candidates.
-    """
+    """Return the values of a launch with the candidate for the code of its recording."""
     from cudarun.commands.inputs import is_recording
     from cudarun.commands.recorded_request import with_candidate
 

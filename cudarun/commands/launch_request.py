@@ -113,10 +113,6 @@ def _baseline(
 
     Args:
         launched: The image that it is compared with; if it is of a recording, so is the baseline.
-
-    Raises:
-        RequestError: The launch is a program, or an option or argument is invalid.
-        ImageRefused: The image is empty or not an image.
     """
     values = baseline_values(steps[-1])
     if values is None:
@@ -169,12 +165,7 @@ def _refuse_early_results(step: LaunchStep, options: ProgramOptions) -> None:
 
 
 def _step(values: Values, where: Target, image: Image, directory: Path) -> LaunchStep:
-    """Parse and validate everything of one launch that does not need a driver.
-
-    Raises:
-        RequestError: An option or argument is invalid.
-        ImageRefused: The parameters of a Triton kernel cannot be read from its image.
-    """
+    """Parse and validate everything of one launch that does not need a driver."""
     from cudarun.arguments.assertions import parse_assertion
     from cudarun.arguments.expressions.parser import parse_expression
     from cudarun.arguments.expressions.statements import (
@@ -251,11 +242,7 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
 
 
 def _options(values: Values, where: Target) -> ProgramOptions:
-    """Parse and validate the options of a whole program.
-
-    Raises:
-        RequestError: An option is invalid, or two cannot be combined.
-    """
+    """Parse and validate the options of a whole program."""
     seed = values["seed"]
     return filled(
         ProgramOptions,
@@ -362,11 +349,7 @@ def _timing(values: Values) -> Timing | None:
 
 
 def _input_sets(values: Values) -> int:
-    """Return the number of input sets.
-
-    Raises:
-        RequestError: There are more sets than runs, or names of buffers are exchanged.
-    """
+    """Return the number of input sets."""
     count: int = values["input_sets"]
     if count > values["repeat"]:
         raise RequestError(

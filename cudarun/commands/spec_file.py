@@ -86,9 +86,6 @@ def read_spec(
         where: The devices, the context and the time limit of cases without their own.
         options: The options that apply to every case.
         filter_text: The expression of ``--filter``.
-
-    Raises:
-        RequestError: The file cannot be read, a case in it is invalid, or no case is selected.
     """
     with reading(where):
         text = SpecText(path, read_text(path, "--spec"))
@@ -392,11 +389,7 @@ class _CaseReader:
 
 
 def _replaced(normal: str, value: object, instance: Instance) -> object:
-    """Return the value of a key with those of the matrix.
-
-    Raises:
-        RequestError: A text refers to an unknown value, or contains NUL.
-    """
+    """Return the value of a key with those of the matrix."""
     if normal in _TEXTS and isinstance(value, str):
         value = substituted(value, instance)
     else:

@@ -27,13 +27,10 @@ _OTHER_REFERENCE = re.compile(r"(?<!\$)(?:\$(\w+)|\{(\w+)\})")
 
 
 class Matrix:
-    """The matrix of a case.
+    """The matrix of a case; `RequestError` if a name or a value is invalid.
 
     Args:
         table: Its TOML: lists of values by name.
-
-    Raises:
-        RequestError: A name or a value is invalid.
     """
 
     def __init__(self, table: object) -> None:

@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 
 class Confinement:
-    """A folder outside of which a spec has no files.
+    """A folder outside of which a spec has no files; `RequestError` if it is no folder.
 
     Links are followed before a path is compared with the folder, in the path and in the folder.
-
-    Raises:
-        RequestError: It is no folder.
     """
 
     def __init__(self, folder: str) -> None:
@@ -142,11 +139,7 @@ def spec_options(context: click.Context) -> SpecOptions:
 
 
 def _candidates(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the images of ``--candidate``.
-
-    Raises:
-        RequestError: A file does not exist, or is named twice.
-    """
+    """Return the images of ``--candidate``."""
     for place, path in enumerate(paths):
         if path in paths[:place]:
             raise RequestError(f"{path} is given twice", option="--candidate")

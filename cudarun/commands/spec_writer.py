@@ -122,11 +122,7 @@ def _lines(entries: Iterable[tuple[str, object]]) -> str:
 
 
 def _spec(path: str, text: str) -> SpecText:
-    """Parse the spec to extend.
-
-    Raises:
-        RequestError: It is no spec, or TOML has no way to add a case.
-    """
+    """Parse the spec to extend."""
     try:
         spec = SpecText(path, text)
     except RequestError as error:

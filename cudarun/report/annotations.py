@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from cudarun.model.launch import LaunchReport, LaunchResult
     from cudarun.model.spec import SpecReport
 
-CHECK = "Check"
-"""The rule of failed checks."""
+CHECK = "Check"  # the rule of failed checks
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 

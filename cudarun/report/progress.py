@@ -11,8 +11,7 @@ from cudarun.base.terminal import visible
 
 _PATIENCE = 1.0  # seconds before anything is shown
 _BAR = 20
-TO_START_AND_CLEAR = "\r\x1b[K"
-"""What a terminal replaces the current line by."""
+TO_START_AND_CLEAR = "\r\x1b[K"  # what a terminal replaces the current line by
 
 
 class WorkerProgress(Protocol):

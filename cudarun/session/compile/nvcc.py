@@ -49,11 +49,7 @@ _OF_ARCHITECTURE = "gpu architecture"
 
 
 class NvccCompiler:
-    """nvcc, for one source.
-
-    Raises:
-        RequestError: nvcc is not installed.
-    """
+    """nvcc, for one source; `RequestError` if nvcc is not installed."""
 
     def __init__(self, task: CompileTask) -> None:
         program = find_program("nvcc")
@@ -74,11 +70,7 @@ class NvccCompiler:
         return ".".join(map(str, self.version or ()))
 
     def compile(self, instantiate: Sequence[str] = ()) -> Image:
-        """Compile, with the instantiation of name expressions.
-
-        Raises:
-            Diagnosed: The source does not compile.
-        """
+        """Compile, with the instantiation of name expressions."""
         with temporary_folder() as folder:
             (Path(folder) / "kernel.cu").write_bytes(self._text(instantiate))
             text = self._preprocessed(folder)

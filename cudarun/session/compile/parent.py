@@ -23,11 +23,6 @@ def compile_for_facts(
     Args:
         timeout: Seconds for the compiler.
         target: The architecture, ``sm_90`` for machine code; by default a common one, as PTX.
-
-    Raises:
-        ImageRefused: The source does not compile.
-        RequestError: NVRTC is not installed, or does not know the kernel to be instantiated.
-        OutOfTime: Compilation took longer than ``timeout``.
     """
     image = call_in_worker(partial(_compile, source, target), timeout, capture=False).unwrap()
     return replace(image, facts=image.read_facts())

@@ -187,10 +187,6 @@ def _spelled(compiler: str, compiled: Image, wanted: str, refused: Diagnosed) ->
     """Return the mangled name of a kernel that the source itself instantiates with this spelling.
 
     A signature is not a name expression, nor is ``scale<float>`` for a kernel in a namespace.
-
-    Raises:
-        RequestError: There is no such kernel; the message has the compiler's error for the name.
-        Diagnosed: There is no such kernel, and the named one does not compile.
     """
     kernels = compiled.facts.kernels if compiled.facts else ()
     try:

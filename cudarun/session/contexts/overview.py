@@ -35,11 +35,7 @@ T = TypeVar("T")
 
 
 def show_contexts(target: Target, display: ProgressDisplay | None = None) -> ContextsReport:
-    """Inspect the contexts of each device, in a separate process each.
-
-    Raises:
-        NoDevice: ``all`` was requested and there is no device.
-    """
+    """Inspect the contexts of each device, in a separate process each."""
     outcomes = []
     with WorkerPool() as pool:
         for devices in one_by_one(pool, target):

@@ -36,13 +36,7 @@ def run_script(
     images: Mapping[str, Image],
     shown: StepCallback = lambda step: None,
 ) -> ScriptReport:
-    """Run a script, step by step, in one process or as many as it requests.
-
-    Raises:
-        NoDevice: No driver, no device, or not the requested one.
-        RequestError: The script names more devices than were chosen.
-        ImageRefused: A source does not compile, or a file contains no image.
-    """
+    """Run a script, step by step, in one process or as many as it requests."""
     with WorkerPool() as pool:
         return ScriptWorker(pool, target, images).run(script, shown)
 

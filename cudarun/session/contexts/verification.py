@@ -81,9 +81,6 @@ def verify(
         target: The devices; with ``together`` a fact about two devices gets the next one too.
             ``timeout`` is for each fact on each device.
         progress: Called before each check with its description, and with an empty text at the end.
-
-    Raises:
-        NoDevice: No driver, no device, or not the requested one.
     """
     with WorkerPool() as pool:
         devices = [selector for (selector,) in one_by_one(pool, target)]
@@ -162,11 +159,7 @@ def _next(device: Selector, devices: Sequence[Selector]) -> Selector | None:
 
 
 def _verdict(report: ScriptReport) -> tuple[FactVerdict, str | None]:
-    """Return the verdict on a script that has run, from its first unexpected step.
-
-    Raises:
-        NoDevice: The script requires a device that does not exist.
-    """
+    """Return the verdict on a script that has run, from its first unexpected step."""
     for step in report.steps:
         if step.verdict == "not supported" or (step.exit_code and step.code == _NOT_SUPPORTED):
             return "not supported", step.reason or f"step {step.number}, {step.text}: {step.result}"

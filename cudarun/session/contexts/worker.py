@@ -86,10 +86,6 @@ class ScriptRunner:
         images: The files that the script loads; source and host objects are converted to images.
         trace: Log every driver call of the script on stderr.
         progress: The progress report.
-
-    Raises:
-        NoDevice: No driver, no device, or not the requested one.
-        ImageRefused: A source does not compile, or a file contains no image.
     """
 
     def __init__(
@@ -115,11 +111,7 @@ class ScriptRunner:
         self._faulted = False
 
     def run(self, step: Step) -> StepReport:
-        """Run a step and inspect every thread's stack.
-
-        Raises:
-            RequestError: A launch's arguments do not match its kernel.
-        """
+        """Run a step and inspect every thread's stack."""
         thread = self._threads.get(step.thread)
         if thread is None:
             thread = self._threads[step.thread] = ScriptThread(step.thread)

@@ -40,11 +40,7 @@ def driver_of(selectors: Sequence[Selector]) -> DriverName:
 def resolve(
     driver: Driver, selectors: Sequence[Selector], shown: VisibleDevices | None = None
 ) -> list[Device]:
-    """Return the selected devices, in order, each once.
-
-    Raises:
-        RequestError: The prefix of a UUID matches several devices.
-    """
+    """Return the selected devices, in order, each once."""
     count = driver.cuDeviceGetCount()
     if shown is not None:
         known = enumerate(shown.indices)

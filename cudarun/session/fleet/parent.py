@@ -138,9 +138,6 @@ def run_fleet(
         transport: The hosts, and the way to them.
         keep: The file for the archive, if outputs differ.
         on_host: Called with each host that has ended, and the number of those.
-
-    Raises:
-        RequestError: The archive cannot be written.
     """
     started = time.monotonic()
     reports: dict[str, FleetHost] = {}

@@ -75,9 +75,6 @@ def check_structure(
     Args:
         target: The device or tool.
         is_used: Returns whether the device reads an entry of a fatbin.
-
-    Raises:
-        ImageRefused: The file is damaged, or larger than its limit.
     """
     try:
         check(image.data, image.origin, image.limit, is_used)

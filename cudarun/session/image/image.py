@@ -23,10 +23,8 @@ _NAME_EXPRESSION = re.compile(r"[\w:][^#;\"\\\x00-\x1f\x7f]*")
 MAX_IMAGE = 512 << 20
 """The default limit of a file that is read as a whole, and of code when decompressed, in bytes."""
 
-STDIN = "<stdin>"
-"""The name of the image from stdin in messages."""
-IN_MEMORY = "image"
-"""The name of an image that a program passes as its contents."""
+STDIN = "<stdin>"  # the name of the image from stdin in messages
+IN_MEMORY = "image"  # the name of an image that a program passes as its contents
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,9 +57,6 @@ class Buffers:
         writable: The names of the arrays that kernels can write.
         bare: Run only the launch's kernel on the device: without guard zones, kernels of cudarun,
             poison pattern and verification.
-
-    Raises:
-        DeviceFailed: Out of device memory.
     """
 
     def __init__(
@@ -210,11 +207,7 @@ class Buffers:
         return array
 
     def copy_inputs(self) -> dict[str, DeviceBuffer]:
-        """Return copies of all that is initialized, within the device, by name.
-
-        Raises:
-            DeviceFailed: There is no memory for the copies.
-        """
+        """Return copies of all that is initialized, within the device, by name."""
         copies: dict[str, DeviceBuffer] = {}
         with errors_of(DeviceFailed, operation="a second copy of every input, to restore it"):
             for name, spec in self._specs.items():

@@ -75,11 +75,7 @@ def check_detection(program: Program, devices: Iterable[Selector]) -> None:
 def check_engine(
     detection: Detection, engine: str | None, *, scheduled: bool = False, counts: bool = False
 ) -> None:
-    """Refuse what compiled code alone cannot do.
-
-    Raises:
-        RequestError: The engine does not interpret.
-    """
+    """Refuse what compiled code alone cannot do."""
     if (counts or detection.stats or detection.prove or scheduled) and engine == "compile":
         what = "do not follow schedules" if scheduled else "have no statistics and proofs"
         raise RequestError(

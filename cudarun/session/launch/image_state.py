@@ -37,9 +37,6 @@ class ImageState:
 
     Args:
         session: The session, with the device's context current.
-
-    Raises:
-        DeviceFailed: There is no memory for the copies.
     """
 
     def __init__(self, session: Session, libraries: Libraries) -> None:

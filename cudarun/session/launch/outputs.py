@@ -32,9 +32,6 @@ def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, forc
         device: The device's name in the path.
         deliver: Passes all chunks of the buffer to a function; one unless `takes_parts`.
         force: Replace an existing file.
-
-    Raises:
-        RequestError: The file exists and ``force`` is not set, or it cannot be written.
     """
     from cudarun.model.launch import Saved
 
@@ -67,12 +64,7 @@ def _output(path: str, *, force: bool) -> OutputFile:
 
 
 def check_saving(request: Save, spec: BufferSpec) -> None:
-    """Refuse, before the launch, a buffer that the file's format cannot represent.
-
-    Raises:
-        RequestError: The buffer is not an image for ``.png``, or has more than two axes for
-            ``.csv``.
-    """
+    """Refuse, before the launch, a buffer that the file's format cannot represent."""
     from cudarun.session.launch.pictures import is_image
 
     suffix = _suffix(request.path)

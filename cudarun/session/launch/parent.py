@@ -53,9 +53,6 @@ def launch(
         reference: A worker of the device of ``--reference``. If there is one, it launches first and
             the results of the others are compared with its own.
         meanwhile: Called in this process while the workers run.
-
-    Raises:
-        CudarunError: The launch on the reference device failed.
     """
     if reference is None:
         return _report(program, workers, LaunchJob(program), meanwhile)
@@ -207,10 +204,6 @@ def plan(program: Program, timeout: float | None = None, device: str = "0") -> L
     Args:
         timeout: The time limit of a compiler in seconds.
         device: The device that a suggested command names.
-
-    Raises:
-        ImageRefused: The file does not describe its kernels' parameters.
-        RequestError: The arguments do not match the parameters, or the geometry is invalid.
     """
     from cudarun.diagnostics.entries import notes
     from cudarun.model.launch import LaunchPlan

@@ -31,11 +31,7 @@ _NO_FILTER = 0
 
 
 def check_showable(show: Show, spec: BufferSpec) -> None:
-    """Refuse, before the launch, a form in which a buffer cannot be shown.
-
-    Raises:
-        RequestError: The buffer holds structs, is not an image, or is empty.
-    """
+    """Refuse, before the launch, a form in which a buffer cannot be shown."""
     if isinstance(innermost(spec.type), StructType):
         raise RequestError(f"{spec.name} is {spec}: structs cannot be plotted", option="--show")
     if show.kind == "image" and not is_image(spec):

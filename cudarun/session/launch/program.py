@@ -57,12 +57,7 @@ class StepLaunches:
 
 
 class DeviceProgram:
-    """The steps of a program on a device, ready to run.
-
-    Raises:
-        DeviceFailed: The device refuses an attribute of a kernel.
-        RequestError: The device has no such priority.
-    """
+    """The steps of a program on a device, ready to run."""
 
     def __init__(
         self,
@@ -106,9 +101,6 @@ class DeviceProgram:
         Args:
             after: Called after each step with its milliseconds; the names of buffers are then those
                 after its swaps.
-
-        Raises:
-            DeviceFailed: The driver refuses a launch, or a kernel faulted.
         """
         following = [*(each.step.request for each in self.steps[1:]), None]
         waits = True

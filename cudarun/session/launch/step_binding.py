@@ -92,11 +92,7 @@ class StepBinder:
         self._written: dict[int, list[ImageVariable]] = {}
 
     def bind(self, step: LaunchStep, source: KernelSource) -> StepArguments:
-        """Bind the arguments of the next step.
-
-        Raises:
-            RequestError: They do not match the kernel, or a name is unknown.
-        """
+        """Bind the arguments of the next step."""
         kernel, parameters, self.notes = source.kernel, source.parameters, source.notes
         step = recorded_arguments(step, parameters)
         binding = bind(

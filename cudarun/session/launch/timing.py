@@ -64,10 +64,6 @@ def measure(
 
     Returns:
         The time of the whole, and of each step if there are several and they are no graph.
-
-    Raises:
-        DeviceFailed: The kernel faulted, or there is no memory for flushing the cache.
-        RequestError: ``--bytes`` or ``--flops`` cannot be evaluated.
     """
     nbytes = flops = None
     if timing.nbytes is not None:
@@ -241,9 +237,6 @@ class TimedInputs:
         seeds: The seed of each set.
         before: The arrays of ``old(…)`` of the first set.
         fill: Fills the buffers with the inputs of a seed; returns its arrays of ``old(…)``.
-
-    Raises:
-        DeviceFailed: There is no memory for the copies.
     """
 
     def __init__(

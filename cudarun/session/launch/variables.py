@@ -236,11 +236,7 @@ def variable_with_value(
 
 
 def _typed(value: values.Value, facts: VariableFacts) -> values.Leaf:
-    """Return a value passed as itself; a number gets the type of the variable.
-
-    Raises:
-        RequestError: It does not match the variable.
-    """
+    """Return a value passed as itself; a number gets the type of the variable."""
     element = variable_type(facts)
     if isinstance(value, UntypedNumber) and element is None:
         raise RequestError(

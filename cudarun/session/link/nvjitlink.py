@@ -65,11 +65,7 @@ def link_with_nvjitlink(
 
 
 def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
-    """Yield the options in nvJitLink's spelling.
-
-    Raises:
-        RequestError: nvJitLink does not have an option.
-    """
+    """Yield the options in nvJitLink's spelling."""
     given = request.options
     missing = {
         "--threads-per-block": given.threads_per_block is not None,

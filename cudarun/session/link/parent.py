@@ -30,13 +30,7 @@ T = TypeVar("T")
 
 
 def link(request: LinkRequest, display: ProgressDisplay | None = None) -> LinkReport:
-    """Link, write the complete output, and load it if requested.
-
-    Raises:
-        RequestError: The request is invalid, or the output cannot be written.
-        NoDevice: The driver's linker was requested and there is no driver.
-        ImageRefused: The inputs do not link.
-    """
+    """Link, write the complete output, and load it if requested."""
     _check_inputs(request)
     linked = _link(request, display)
     with whole_file(request.output) as file:

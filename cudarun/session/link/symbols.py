@@ -54,11 +54,7 @@ class SymbolTable:
                 self._mentions.setdefault(symbol.name, []).append(mention)
 
     def check_duplicates(self) -> None:
-        """Refuse symbols that more than one input defines.
-
-        Raises:
-            Diagnosed: Symbols have multiple definitions; the error lists the files of each.
-        """
+        """Refuse symbols that more than one input defines."""
         twice = {
             name: defined
             for name, mentions in self._mentions.items()
@@ -82,12 +78,7 @@ class SymbolTable:
         }
 
     def refuse(self, unresolved: Iterable[str]) -> None:
-        """Refuse undefined symbols.
-
-        Raises:
-            Diagnosed: Symbols are undefined; the error lists the files that use them, if any
-                does.
-        """
+        """Refuse undefined symbols."""
         missing = {n: self._mentions[n] for n in sorted(unresolved) if n in self._mentions}
         if not missing:
             return

@@ -52,7 +52,7 @@ class Kernel:
 
 
 class Library(DriverImage):
-    """A loaded image.
+    """A loaded image; `ImageRefused` if the driver refuses the image.
 
     Loading is lazy: the driver may accept a broken image and refuse its kernels only when they are
     used, so every failure here includes the JIT log of the load.
@@ -62,9 +62,6 @@ class Library(DriverImage):
         image: The image; PTX gets its terminating NUL here.
         options: The JIT compiler's options.
         logs: The JIT compiler's logs.
-
-    Raises:
-        ImageRefused: The driver refuses the image.
     """
 
     def __init__(

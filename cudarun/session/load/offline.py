@@ -142,12 +142,7 @@ def _with_kernel(
 
 
 def _parts(image: Image, target: str | None = None) -> FileParts:
-    """Return the parts of a container, or those for an architecture.
-
-    Raises:
-        RequestError: There are none for it.
-        ImageRefused: The container is damaged, too large or without device code.
-    """
+    """Return the parts of a container, or those for an architecture."""
     every = file_parts(image.data, image.origin)
     if not every:
         raise no_device_code(identify(image.data), image.origin)

@@ -45,8 +45,7 @@ _NOT_LINKED = "CUDA_ERROR_NOT_FOUND"
 _NEWER = "SM version specified by .target is higher than default SM version assumed"
 
 
-_Used = tuple[tuple[KernelFacts, ...], tuple[str, ...], bool]
-"""The last three fields of `_Code`."""
+_Used = tuple[tuple[KernelFacts, ...], tuple[str, ...], bool]  # the last three fields of `_Code`
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,6 @@ def predict(
     Args:
         scope: The GPUs, the kernel and the launch.
         compiles: Compiles CUDA source: `compile_for_facts`, or in a worker `compile_here`.
-
-    Raises:
-        ImageRefused: The file cannot be read.
-        RequestError: It does not contain the kernel.
     """
     kind = identify(image.data)
     if kind is ImageKind.CUDA_SOURCE:

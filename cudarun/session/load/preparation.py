@@ -71,12 +71,7 @@ def prepare(
 
 
 def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
-    """Return the images to load, at least one.
-
-    Raises:
-        ImageRefused: The file contains no suitable image, or does not compile.
-        RequestError: CUDA source cannot be compiled for devices of several architectures.
-    """
+    """Return the images to load, at least one."""
     devices = tuple(devices)
     with _refusals_explained(driver, image):
         if (whole := _whole(driver, image, devices)) is not None:
@@ -94,9 +89,6 @@ def prepare_fatbin(driver: Driver, image: Image, number: int, *, is_alone: bool)
         driver: The initialized driver.
         number: The fatbin's number, from 1.
         is_alone: Whether the file has no other fatbin with code, so that its name suffices.
-
-    Raises:
-        ImageRefused: The fatbin is damaged, or contains no suitable image.
     """
     with _refusals_explained(driver, image):
         origin = image.origin if is_alone else f"{image.origin}:{number}"

@@ -23,11 +23,7 @@ if TYPE_CHECKING:  # only a worker needs it
 
 
 def start_worker(pool: WorkerPool, target: Target) -> WorkerProcess[Session]:
-    """Return the worker for all devices, which initializes the driver immediately.
-
-    Raises:
-        RequestError: One process cannot serve all the devices.
-    """
+    """Return the worker for all devices, which initializes the driver immediately."""
     require_one_process(target.devices)
     return pool.acquire(session_spec(target.devices, target, _prefetch))
 

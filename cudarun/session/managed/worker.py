@@ -129,9 +129,6 @@ def _choose(
     """Return the variables to read, managed ones first, each with its view.
 
     Names choose among the variables of their kind; without names of a kind, all of it are chosen.
-
-    Raises:
-        RequestError: A variable does not exist, or is not managed and the request excludes those.
     """
     try:
         known = image.read_facts().variables
@@ -190,10 +187,6 @@ class _Variable:
         library: The loaded image.
         facts: The image's facts; a size of 0 is unknown.
         view: The user's view.
-
-    Raises:
-        RequestError: The variable does not exist, or the value to write does not match.
-        DeviceFailed: The device has no managed variables.
     """
 
     def __init__(
@@ -258,11 +251,7 @@ class _Variable:
 
 
 def _encoded(view: VariableView, facts: VariableFacts) -> tuple[Type | None, bytes]:
-    """Return the type of a variable with a value to write, and its bytes.
-
-    Raises:
-        RequestError: The value does not match the variable.
-    """
+    """Return the type of a variable with a value to write, and its bytes."""
     assert view.value is not None, "the view has a value"
     if has_type(view.value):  # it can be another one than the variable's
         facts = replace(facts, type=None)
@@ -279,12 +268,7 @@ def _encoded(view: VariableView, facts: VariableFacts) -> tuple[Type | None, byt
 def _resolve(
     driver: Driver, library: Library, facts: VariableFacts, context: _Context
 ) -> tuple[int, int]:
-    """Return address and size of a variable in the current context.
-
-    Raises:
-        RequestError: The library has no variable of this name.
-        DeviceFailed: The device has no managed memory.
-    """
+    """Return address and size of a variable in the current context."""
     call = "cuLibraryGetManaged" if facts.managed else "cuLibraryGetGlobal"
     result, *found = driver.attempt(call, library.handle, facts.name.encode())
     if result == 0:

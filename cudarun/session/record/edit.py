@@ -49,11 +49,7 @@ class EditableRecording:
             self._refuse_addresses(contents)
 
     def write(self) -> None:
-        """Write the files, the spec last.
-
-        Raises:
-            RequestError: One exists or cannot be written, or the recording is damaged.
-        """
+        """Write the files, the spec last."""
         outputs = [OutputFile("--output", path) for path in self._files]
         check_outputs(outputs, [self._recording.path])
         with ExitStack() as after_failure:
@@ -176,11 +172,7 @@ class EditableRecording:
 
 
 def _parameters(image: bytes, manifest: Manifest) -> Sequence[Parameter]:
-    """Return the kernel's parameters from its image.
-
-    Raises:
-        RequestError: The image does not describe them.
-    """
+    """Return the kernel's parameters from its image."""
     try:
         facts = read_image(image, "image", whole=False)
     except CudarunError as error:

@@ -52,11 +52,7 @@ _ROW = struct.Struct("<QQd3I3III4040s")
 
 
 def list_launches(request: RecordRequest) -> LaunchListing:
-    """Run a program and list its launches.
-
-    Raises:
-        RequestError: The program cannot be started.
-    """
+    """Run a program and list its launches."""
     with temporary_folder() as name:
         folder = Path(name)
         ControlPage(folder / "control", RecordMode.LIST)
@@ -121,11 +117,7 @@ def _recordings(
 
 
 def record_at_fault(request: RecordRequest) -> RecordReport:
-    """Run a program to find the launch that faults or does not end; run it again to record it.
-
-    Raises:
-        RequestError: The program cannot be started, or the recording cannot be written.
-    """
+    """Run a program to find the launch that faults or does not end; run it again to record it."""
     with temporary_folder() as name:
         folder = Path(name)
         page = ControlPage(folder / "control", RecordMode.WATCH)
@@ -329,11 +321,7 @@ def _rows(path: Path) -> Iterator[ListedLaunches]:
 
 
 def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
-    """Return the path of the recorder in a folder, which is built if the cache does not have it.
-
-    Raises:
-        RequestError: It cannot be built.
-    """
+    """Return the path of the recorder in a folder, which is built if the cache does not have it."""
     sources = sorted(SOURCES.glob("*.[ch]"))
     code = [os.fspath(each) for each in sources if each.suffix == ".c"]
     command = (*options, *code, "-Wl,-Bsymbolic")

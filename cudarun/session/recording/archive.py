@@ -190,13 +190,10 @@ class RecordedContents:
 
 
 def read_recording(path: str, limit: int) -> Recording:
-    """Read a recording without its memory.
+    """Read a recording without its memory; `RequestError` if it is not a recording, or is damaged.
 
     Args:
         limit: The most bytes of an image in it.
-
-    Raises:
-        RequestError: It is not a recording, or is damaged.
     """
     with _opened(path) as archive:
         names = archive.namelist()

@@ -95,9 +95,6 @@ def parse_filter(text: str, cases: Sequence[Case]) -> _Test:
     Args:
         text: The expression.
         cases: All cases: a name must be in the matrix of one of them.
-
-    Raises:
-        RequestError: The expression does not parse, or a name is unknown.
     """
     with errors_of(option="--filter"):
         return _Parser(text, cases).parse()

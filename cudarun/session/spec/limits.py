@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from cudarun.model.spec import CaseReport
     from cudarun.session.spec.case import Case
 
-_LEAST = 0.01
-"""The seconds of a case that begins when the budget has passed: it fails."""
+_LEAST = 0.01  # the seconds of a case that begins when the budget has passed: it fails
 
 
 class CandidateLimits:

@@ -54,11 +54,7 @@ _Place = WorkerSpec["Session"]  # a device and a context: the specification of a
 
 
 class DeviceRuns:
-    """The runs of a spec, one per device.
-
-    Raises:
-        NoDevice: ``all`` was requested and there is no device.
-    """
+    """The runs of a spec, one per device."""
 
     def __init__(self, pool: WorkerPool, target: Target) -> None:
         self.pool = pool
@@ -80,11 +76,7 @@ class DeviceRuns:
 
 @contextmanager
 def device_runs(target: Target) -> Iterator[DeviceRuns]:
-    """Yield the runs of a spec; their workers end with the context.
-
-    Raises:
-        NoDevice: ``all`` was requested and there is no device.
-    """
+    """Yield the runs of a spec; their workers end with the context."""
     with WorkerPool() as pool:
         yield DeviceRuns(pool, target)
 
@@ -113,9 +105,6 @@ def run_spec(
         keep: Include each case's result in the report, which may need too much memory if
             there are very many.
         best: Compare the passed cases by this time.
-
-    Raises:
-        NoDevice: A case is for all devices, and there is none.
     """
     started = time.monotonic()
     chosen: dict[DeviceRun, list[Case]] = {}

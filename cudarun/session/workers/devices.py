@@ -52,10 +52,6 @@ class DeviceWorkers:
         target: The devices, and the number of workers.
         prefetch: Called in each worker during the driver's initialization: imports that the
             work will need.
-
-    Raises:
-        RequestError: ``--together`` with devices that one process cannot serve.
-        NoDevice: ``all`` was requested and there is no device.
     """
 
     def __init__(
@@ -162,11 +158,7 @@ class DeviceWorkers:
         ]
 
     def _without_guesses(self, answers: list[Answer[T]]) -> list[Answer[T]]:
-        """Leave out devices that were guessed to exist and do not.
-
-        Raises:
-            NoDevice: ``all`` was requested and there is no device.
-        """
+        """Leave out devices that were guessed to exist and do not."""
         if self._target.together:
             return answers
         known = {label_of(devices) for devices in one_by_one(self._pool, self._target)}
@@ -186,9 +178,6 @@ def one_by_one(pool: WorkerPool, target: Target, *, guess: bool = False) -> list
         target: The devices.
         guess: Take ``all`` to be as many GPUs as there seem to be. Otherwise a worker counts them,
             which takes the driver 0.1 s and more for each.
-
-    Raises:
-        NoDevice: ``all`` was requested and there is no device.
     """
     groups: list[Devices] = []
     for selector in target.devices:

@@ -44,8 +44,7 @@ T = TypeVar("T")
 _RUNNING = "running "  # the step of a worker whose kernel runs
 _CHUNK = 1 << 20
 
-GRACE = 3.0
-"""The seconds for a worker past its limit to report the thread states of its kernel."""
+GRACE = 3.0  # the seconds for a worker past its limit to report the thread states of its kernel
 
 STARTUP_LIMIT = 300.0
 """Seconds for a process to start and initialize its driver, where there is a time limit at all.
@@ -295,8 +294,7 @@ class WorkerProcess(Generic[S]):
         return ""
 
 
-AnyWorker: TypeAlias = WorkerProcess[Any]
-"""A worker with any state."""
+AnyWorker: TypeAlias = WorkerProcess[Any]  # a worker with any state
 
 
 def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> list[AnyWorker]:

@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 T = TypeVar("T")
 
-DISPLAY_INTERVAL = 0.2
-"""Seconds between two updates of the progress display."""
+DISPLAY_INTERVAL = 0.2  # seconds between two updates of the progress display
 
-_MOST_KEPT = 2
-"""Idle workers that are kept for further commands; each takes 50 MiB."""
+_MOST_KEPT = 2  # idle workers that are kept for further commands; each takes 50 MiB
 
 Steps = Generator[AnyWorker, Answer[Any], T]
 """A sequence of tasks: yields the worker of a submitted task, is sent the answer."""

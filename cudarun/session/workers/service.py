@@ -27,11 +27,9 @@ from typing import Any
 
 from cudarun.session.workers.service_messages import ServiceEnded, above_streams, receive, send
 
-_PATIENCE = 10.0
-"""Seconds for a service to end its workers."""
+_PATIENCE = 10.0  # seconds for a service to end its workers
 
-_MOST_IDLE = 4
-"""Services that wait for a call; each takes 60 MiB."""
+_MOST_IDLE = 4  # services that wait for a call; each takes 60 MiB
 
 _START = """\
 import sys

@@ -12,11 +12,9 @@ from typing import Any
 
 SERVER_VARIABLE = "CUDARUN_SERVER"
 """The variable with the socket of a server, which runs the commands then."""
-BATCH = 200
-"""Files that are sent at once; Linux accepts 253."""
+BATCH = 200  # files that are sent at once; Linux accepts 253
 _CREDENTIALS = struct.Struct("=3i")  # of a process: its ID, its user, its group
-_HEADER = struct.Struct("=QI")
-"""The length of a message's pickle, and the number of its files."""
+_HEADER = struct.Struct("=QI")  # the length of a message's pickle, and the number of its files
 
 
 class ServiceEnded(Exception):

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 T = TypeVar("T")
 
-HEADER = struct.Struct("=Q")
-"""The length of a message, which precedes it."""
+HEADER = struct.Struct("=Q")  # the length of a message, which precedes it
 _DESCRIPTORS = struct.Struct("=3i")
 STDOUT, STDERR = 1, 2
 _ANCILLARY = CMSG_SPACE(_DESCRIPTORS.size)

@@ -109,11 +109,7 @@ RecordedSpec = RecordedBuffer | RecordedVariable | RecordedArrayBuffer
 
 
 def recorded_arguments(step: LaunchStep, parameters: Sequence[Parameter] | None) -> LaunchStep:
-    """Return a step with the recorded parameters as its arguments, if it is of a recording.
-
-    Raises:
-        RequestError: The recorded bytes are fewer than those of the parameters.
-    """
+    """Return a step with the recorded parameters as its arguments, if it is of a recording."""
     recording = step.image.recording
     if recording is None or parameters is None:
         return step
@@ -159,11 +155,7 @@ def recorded_buffers(step: LaunchStep) -> tuple[RecordedBuffer | RecordedArrayBu
 
 
 def _array(recording: Recording, recorded: RecordedRange) -> RecordedArrayBuffer:
-    """Return an array as `LaunchArrays` creates it: its last axis is x.
-
-    Raises:
-        RequestError: Its shape is impossible.
-    """
+    """Return an array as `LaunchArrays` creates it: its last axis is x."""
     found = recorded.array
     assert found is not None, "a recorded array has its shape"
     scalar = SCALARS.get(_FORMATS.get(found.format, ""))

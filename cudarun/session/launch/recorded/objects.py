@@ -42,10 +42,6 @@ def create_objects(
         session: The session; the context of the launch is current.
         specs: The buffers of the launch, which exist.
         array: Returns the handle of an array by name.
-
-    Raises:
-        DeviceFailed: The driver refuses an object.
-        RequestError: The driver does not give an object its handle.
     """
     recorded = (each for each in specs if isinstance(each, RecordedBuffer | RecordedArrayBuffer))
     recording = next((each.recording for each in recorded), None)
@@ -143,10 +139,6 @@ def with_tensor_maps(
         recording: The recording; ``None`` for other launches.
         parameters: The kernel's parameters.
         packed: The recorded parameters.
-
-    Raises:
-        DeviceFailed: The driver refuses a map.
-        RequestError: The bindings are too old for it.
     """
     if recording is None or not recording.manifest.tensor_maps:
         return packed

@@ -168,7 +168,6 @@ def call(
     Args:
         words: The command, and the names of its options.
         keywords: Returns the values; see `cudarun.commands.keywords`.
-        renderer: The output format.
 
     Returns:
         The exit code.
@@ -202,7 +201,6 @@ def _exit_code(
 
     Args:
         run: Runs it in a context, and returns its exit code.
-        given: The command line.
         renderer: The output format, in place of that of the options.
     """
     _make_output_writable()
@@ -252,9 +250,7 @@ def _end(
     With ``--format github`` it is also an annotation, with ``sarif`` a document.
 
     Args:
-        error: The error that ends the process.
         args: The command line; click may have failed to parse it.
-        renderer: The renderer of `call`.
         shown: The terminal already shows it.
     """
     options = [*takewhile(lambda word: word != "--", args)]

@@ -222,12 +222,6 @@ def _lines(text: str) -> list[str]:
 class _Session:
     """A session of a front end.
 
-    Args:
-        program: The launch.
-        copies: The socket of the launch's processes.
-        workers: The worker with the launch.
-        talk: The front end.
-
     Attributes:
         debugger: The debugger, once the launch has begun.
         error: The error that ends the session.

@@ -150,7 +150,6 @@ def filled(kind: type[R], values: Values, **own: Any) -> R:
     """Return a request with the values of its options.
 
     Args:
-        values: The values of all options.
         own: The fields that are no options, or whose values are not those of the command line.
     """
     found: dict[str, Any] = {}

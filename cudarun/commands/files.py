@@ -43,7 +43,6 @@ def output_files(
     """Return the files that options write, those of the environment and of defaults included.
 
     Args:
-        parameters: The parameters of a command.
         directory: The base of relative paths.
         devices: The devices, whose labels replace ``{device}``.
     """
@@ -64,7 +63,6 @@ def input_files(
     """Return the files that options and arguments read, without those that images lead to.
 
     Args:
-        parameters: The parameters of a command.
         directory: The base of relative paths.
     """
     from cudarun.arguments.files import locate

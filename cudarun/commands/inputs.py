@@ -172,7 +172,6 @@ def read_text(path: str, option: str, limit: int = MAX_BYTES) -> str:
 
     Args:
         option: The option that names it.
-        limit: The most bytes.
 
     Raises:
         RequestError: The file cannot be read, is too large or is not in UTF-8.

@@ -60,7 +60,6 @@ def program_request(
 
     Args:
         steps: For each step the values of `launch_options`, with ``image`` and ``arguments``.
-        where: The devices to run on.
         read_image: Reads the image of a step; called once for each image.
         directory: The base of relative paths.
 

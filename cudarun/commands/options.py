@@ -135,7 +135,6 @@ def target(values: Values, *, capture: bool, default_timeout: float | None = Non
     """Build the target from the values of `target_options`.
 
     Args:
-        capture: Capture the stdout of workers.
         default_timeout: The time limit without ``--timeout``.
     """
     timeout = values["timeout"]

@@ -22,7 +22,6 @@ def check_function(path: str, function: str) -> None:
     """Refuse a function that a file certainly lacks; in doubt, the call finds out.
 
     Args:
-        path: The Python file.
         function: Its name, which may have dots: the first part is a name of the module.
     """
     import ast  # few launches need it

@@ -84,7 +84,6 @@ def read_spec(
             stdin the working directory.
         names: The names of the cases; ``*`` and ``?`` match.
         where: The devices, the context and the time limit of cases without their own.
-        options: The options that apply to every case.
         filter_text: The expression of ``--filter``.
     """
     with reading(where):
@@ -257,11 +256,8 @@ class _CaseReader:
         """Build a case from values that are individually valid.
 
         Args:
-            index: The number of the table.
             own: The values of keys that are not options.
             steps: For each step the values of the options; those of the whole case are equal.
-            name: The name as in the spec.
-            instance: The values of the matrix.
         """
         whole = steps[0]
         devices = whole["devices"]

@@ -179,8 +179,6 @@ def located(
     """Add to an error its case and the place of the key that it is about.
 
     Args:
-        name: The name of the case.
-        table: The table of the case or of a step.
         normal: The key, if it is known; else it follows from the error's text, option or file.
         entries: The entries of the table, with values of the matrix.
     """

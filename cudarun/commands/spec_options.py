@@ -48,7 +48,6 @@ class Confinement:
         """Check every path in the keys of a case, before any of them is opened.
 
         Args:
-            options: The options of a case.
             values: Their values, with ``image`` and ``arguments``.
             directory: The base of relative paths.
             devices: The devices, whose labels replace ``{device}``.

@@ -78,7 +78,6 @@ def plain(value: object, *, short: bool = False) -> Any:
     """Return a value as JSON has it: NaN and the infinities are texts, sequences are lists.
 
     Args:
-        value: The value.
         short: Leave out details, nulls and empty lists of records.
 
     Raises:

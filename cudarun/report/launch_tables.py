@@ -305,7 +305,6 @@ def _show_engines(
     Args:
         engines: The engine of each kernel. Those that the user has selected are printed.
         interpreted: Print kernels that are interpreted by default, too.
-        verbose: Print all.
     """
     for each in engines:
         if verbose or (interpreted and each.engine == "interpret") or not each.is_default:

@@ -55,7 +55,6 @@ def compile_source(
     Args:
         source: The source, with its `CompileOptions` in ``compilation``.
         target: The architecture: a GPU's, or a virtual one for PTX.
-        form: The form of the result.
         relocatable: Leave ``extern`` declarations to the linker.
         newest_ptx: The newest ``.version`` to write.
 

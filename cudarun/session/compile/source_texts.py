@@ -45,7 +45,6 @@ def read_texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
     The order of the folders is the compiler's: those of the command line precede the source's.
 
     Args:
-        origin: Its path.
         folders: The folders of ``#include "…"``, besides that of the including file.
     """
     texts: list[str] = []
@@ -109,7 +108,6 @@ def find_includes(source: bytes, origin: str, folders: Sequence[str]) -> list[st
     """Return the files that CUDA source can include.
 
     Args:
-        origin: Its path.
         folders: The folders that are searched, besides that of the including file.
     """
     paths: dict[str, None] = {}

@@ -93,9 +93,7 @@ class CompileTask:
         """Return the compiled image; it keeps the source's name.
 
         Args:
-            data: The code in the form of the task.
             ptx: The PTX, empty for LTO-IR.
-            warnings: The compiler's warnings.
             lowered: The mangled names of the kernels that were instantiated.
         """
         if self.form == "PTX" and self.newest_ptx is not None:

@@ -220,7 +220,6 @@ def valued(asked: Asked, read: Callable[[Any], tuple[object, str | None]]) -> Ca
     """Return an answer, if the call succeeded with its value and the text of that.
 
     Args:
-        asked: The answer, and what the call returned.
         read: Returns the value and the text of what the call returned.
     """
     answer, returned = asked

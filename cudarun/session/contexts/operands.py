@@ -220,7 +220,6 @@ class OperandReader:
         """Parse part of a token; an error's column is converted to the line's.
 
         Args:
-            parse: The parser, called without arguments.
             skipped: The number of characters before the token's own in the parsed text.
         """
         try:

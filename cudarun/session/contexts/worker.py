@@ -85,7 +85,6 @@ class ScriptRunner:
         selectors: The devices ``dev=0``, ``dev=1``, ….
         images: The files that the script loads; source and host objects are converted to images.
         trace: Log every driver call of the script on stderr.
-        progress: The progress report.
     """
 
     def __init__(
@@ -231,7 +230,6 @@ def _last_seen(before: list[int], top: int, own: Step | None) -> list[int]:
 
     Args:
         before: The stack before the step.
-        top: The current context.
         own: The step, if it succeeded on this thread and nothing was pushed above ``top``.
     """
     verb = own.verb if own else ""

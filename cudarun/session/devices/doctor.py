@@ -72,7 +72,6 @@ def check_machine(timeout: float | None = None, machine: DevicePaths | None = No
 
     Args:
         timeout: Seconds for each process.
-        machine: The paths where the kernel lists its devices.
     """
     where = machine or DevicePaths()
     limit = _PATIENCE if timeout is None else timeout

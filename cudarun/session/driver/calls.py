@@ -50,7 +50,6 @@ class Driver(DriverCalls):
     """A driver API with checked and traced calls; enums and handle types pass through.
 
     Args:
-        choice: The driver to call.
         trace: Log every call on stderr when it returns.
     """
 

@@ -128,9 +128,6 @@ class Transfers:
         """Pass the items of a buffer to each of ``takes``, and copy them into an array.
 
         Args:
-            address: The buffer's address.
-            dtype: The dtype of the items.
-            count: The number of items.
             takes: Functions that receive the items, each in its own thread.
             into: A flat array for all items.
             progress: Called with the completed part.

@@ -132,10 +132,8 @@ def run_fleet(
     """Run a spec on all hosts, and compare their GPUs.
 
     Args:
-        spec: The spec file.
         archive: What every node gets.
         seed: The seed of all cases; ``None`` for their own.
-        transport: The hosts, and the way to them.
         keep: The file for the archive, if outputs differ.
         on_host: Called with each host that has ended, and the number of those.
     """

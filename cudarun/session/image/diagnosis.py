@@ -31,7 +31,6 @@ def diagnose(
     """Return the refusal as it is displayed: complaints with their lines, an explanation, a remedy.
 
     Args:
-        error: The refusal, with its log.
         images: The refused images; for a link all inputs.
         target: The device or tool that refused them.
         definers: The files of each symbol that the inputs of a link define.
@@ -73,7 +72,6 @@ def check_structure(
     """Refuse a damaged file before a driver or a linker gets it, which can crash or hang on one.
 
     Args:
-        target: The device or tool.
         is_used: Returns whether the device reads an entry of a fatbin.
     """
     try:

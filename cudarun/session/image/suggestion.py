@@ -81,7 +81,6 @@ class Suggestions:
         Args:
             name: Its mangled name.
             names: The mangled names of all kernels of the image.
-            given: What the user gave already.
         """
         usage, texts = self._usages.of(name), dict[int, str]()
         geometry: list[str] | None = [] if given.has_geometry else None

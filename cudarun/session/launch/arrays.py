@@ -49,7 +49,6 @@ class ArrayMemory(DeviceBuffer):
 
     Args:
         driver: The driver; the context of the array must be current.
-        is_writable: Whether kernels can write it.
     """
 
     def __init__(
@@ -294,8 +293,6 @@ def linear_resource(
     """Return linear memory as the resource of an object.
 
     Args:
-        texel_format: The format of a channel.
-        channels: The channels of a texel.
         width: The texels of a row; without rows, the bytes of all.
         rows: Their number, and the bytes from one to the next; ``None`` for one dimension.
     """

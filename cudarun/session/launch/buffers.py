@@ -51,7 +51,6 @@ class Buffers:
 
     Args:
         session: The session; the context that owns the buffers must be current.
-        device: The device of the context.
         specs: The buffers to allocate, and the variables to read, with their addresses.
         written: The variables that are written with the buffers, with their addresses.
         writable: The names of the arrays that kernels can write.
@@ -130,7 +129,6 @@ class Buffers:
 
         Args:
             variables: The variables, with their addresses.
-            seed: The seed of random numbers.
             addresses: The address behind the name of each buffer.
             handles: Device addresses in variables of the image, and handles of objects.
         """
@@ -146,8 +144,6 @@ class Buffers:
         """Initialize every buffer, and write variables; return the arrays of those in ``keep``.
 
         Args:
-            seed: The seed of random numbers.
-            keep: The names of buffers.
             handles: Device addresses in variables of the image, and handles of objects, by the
                 buffer that contains them.
         """
@@ -290,7 +286,6 @@ class Buffers:
         """Copy a buffer from the device in chunks.
 
         Args:
-            name: The buffer's name.
             takes: Functions that each receive all chunks.
             into: A flat array for the whole buffer.
         """

@@ -154,9 +154,7 @@ def detector_report(
     """Return the report of the detectors, with buffers by name; ``None`` without detectors.
 
     Args:
-        detection: The requested detectors.
         results: The results, also of a launch that ended with a fault or a timeout.
-        addresses: The address of each buffer.
     """
     if not detection:
         return None

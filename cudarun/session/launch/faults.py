@@ -25,14 +25,7 @@ _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 def explain_fault(
     error: CudarunError, step: BoundStep, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
 ) -> None:
-    """Add the buffers in question to the error's places and log, and missing options to its hint.
-
-    Args:
-        error: The error of a launch.
-        step: The step that failed.
-        specs: The launch's buffers.
-        addresses: The address of each buffer.
-    """
+    """Add the buffers in question to an error's places and log, and missing options to its hint."""
     if not is_fault(error):
         return
     for place in error.places:

@@ -29,7 +29,6 @@ class BufferInitializer:
 
     Args:
         session: The session; the memory's context must be current.
-        transfers: The copies to the device.
         with_kernels: Allow kernels of cudarun.
         large: The size in bytes from which on a sequence justifies compiling a kernel (60 ms).
     """

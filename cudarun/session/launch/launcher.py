@@ -38,8 +38,6 @@ def launch_stream(
     Args:
         session: The session, which destroys the stream when it releases resources; the device's
             context is current.
-        device: The device of the context.
-        priority: The requested priority.
         created: Create a stream in any case: only that of a graph can be captured.
 
     Raises:
@@ -65,7 +63,6 @@ class Launcher:
 
     Args:
         driver: The driver; the context of the launch must be current.
-        device: The device of the context.
         step: The preferences and the way to pass parameters.
         packed: The whole parameter buffer.
 

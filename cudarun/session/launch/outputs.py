@@ -28,7 +28,6 @@ def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, forc
     The file appears under its name only when it is complete.
 
     Args:
-        request: The buffer and the path.
         device: The device's name in the path.
         deliver: Passes all chunks of the buffer to a function; one unless `takes_parts`.
         force: Replace an existing file.

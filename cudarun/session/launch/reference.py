@@ -100,8 +100,6 @@ def compare(
     Args:
         device: The name of the reference device.
         uuid: The UUID of this device.
-        reference: The buffers of the reference device.
-        specs: All buffers.
         arrays: Their contents on this device.
         tolerance: The tolerance for floats; integers must be equal.
     """
@@ -133,7 +131,6 @@ def compare_members(
     """Compare arrays of a buffer; yield a result, or for structs one for each member.
 
     Args:
-        expected: The expected contents.
         tolerance: The tolerance for floats; integers must be equal.
         mask: The elements that were never written.
     """

@@ -199,7 +199,6 @@ def initializer_note(
     """Return what can explain a failed check: memory that the kernel reads and nothing wrote.
 
     Args:
-        specs: The buffers of the launch.
         results: Those of its last step.
         suggest_uninit: Name the detector, where NaN has no other explanation.
     """

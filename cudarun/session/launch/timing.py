@@ -56,10 +56,7 @@ def measure(
 
     Args:
         session: The session, with the device's context current.
-        timing: The number of runs, and the bytes and operations of one run.
-        inputs: The inputs of the runs.
         integers: The integer arguments, for the expressions of ``timing``.
-        as_graph: Run the program as a graph.
         verify: Called after the last run of each input set but the first, whose run is the last.
 
     Returns:
@@ -234,7 +231,6 @@ class TimedInputs:
 
     Args:
         buffers: The buffers, filled with the inputs of the first seed.
-        seeds: The seed of each set.
         before: The arrays of ``old(…)`` of the first set.
         fill: Fills the buffers with the inputs of a seed; returns its arrays of ``old(…)``.
     """

@@ -35,7 +35,6 @@ def completed(
 
     Args:
         binding: The arguments; it gets the buffers in the values, and the notes.
-        kernel: The kernel to launch.
         known: Returns the image's variables; only called for addresses.
         earlier: The variables that earlier steps write.
 
@@ -90,7 +89,6 @@ def element_address(
     """Return the device address of an element of a variable, in the current context.
 
     Args:
-        library: The loaded image.
         written: The variables of ``--set``, whose types precede those of the image.
 
     Raises:

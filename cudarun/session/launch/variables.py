@@ -178,8 +178,6 @@ def unknown_variable(
 
     Args:
         shown: The text that contains it.
-        known: The image's variables.
-        origin: The file of the image.
     """
     names = shortest_names(known)
     listed = f"variables: {', '.join(names)}" if names else "it does not contain variables"

@@ -260,8 +260,6 @@ def _run(
     """Bind, allocate, initialize, launch and wait.
 
     Args:
-        session: The initialized session.
-        libraries: The image of each step.
         after: Called after each step, if the host waits for it.
     """
     steps = bind_steps(session, libraries, program, device)
@@ -320,7 +318,6 @@ def _engines(
     """Return the engine of each kernel that has run; none for a GPU.
 
     Args:
-        driver: The driver that launched the kernels.
         steps: The steps of the launch. Their kernels come first, then those that kernels launched.
         selected: The engine of ``--cpu-engine``; ``None`` for that of the environment.
     """

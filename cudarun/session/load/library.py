@@ -58,10 +58,7 @@ class Library(DriverImage):
     used, so every failure here includes the JIT log of the load.
 
     Args:
-        driver: The initialized driver.
         image: The image; PTX gets its terminating NUL here.
-        options: The JIT compiler's options.
-        logs: The JIT compiler's logs.
     """
 
     def __init__(
@@ -265,7 +262,6 @@ def load_image(
 
     Args:
         session: The session, which unloads the library when it releases a job's resources.
-        options: The JIT compiler's options.
         kernel: The kernel that will be launched, which selects a fatbin of a file with several.
     """
     session.progress.report(f"loading {image.origin}")

@@ -34,7 +34,6 @@ def load(request: LoadRequest, workers: DeviceWorkers) -> LoadReport:
     """Load every file on each device.
 
     Args:
-        request: The files and options.
         workers: The workers, made with `prefetch`. They are replaced after a file that kills
             one, which must not affect the verdicts on others.
     """
@@ -207,7 +206,6 @@ def _combined(parts: list[LoadOutcome], image: Image, inputs: int) -> LoadOutcom
     """Return the outcome of a file on a device from those of its fatbins: the worst of them.
 
     Args:
-        parts: The outcomes of the fatbins.
         inputs: The number of fatbins that were not loaded because the linker has combined them.
     """
     from cudarun.diagnostics.entries import notes

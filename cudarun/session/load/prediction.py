@@ -65,7 +65,6 @@ def predict(
     """Return a prediction for each GPU of the scope and each kernel.
 
     Args:
-        scope: The GPUs, the kernel and the launch.
         compiles: Compiles CUDA source: `compile_for_facts`, or in a worker `compile_here`.
     """
     kind = identify(image.data)

@@ -40,8 +40,6 @@ def prepare(
     """Return the single image to load.
 
     Args:
-        driver: The initialized driver.
-        devices: The devices to run on.
         kernel: The kernel that will be launched, which selects a fatbin of a file with several.
 
     Raises:
@@ -86,7 +84,6 @@ def prepare_fatbin(driver: Driver, image: Image, number: int, *, is_alone: bool)
     """Return one fatbin of a file as an image, or its PTX for the emulated device.
 
     Args:
-        driver: The initialized driver.
         number: The fatbin's number, from 1.
         is_alone: Whether the file has no other fatbin with code, so that its name suffices.
     """

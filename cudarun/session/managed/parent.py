@@ -38,7 +38,6 @@ def managed(
     """Inspect the variables of an image from every context, before and after launches.
 
     Args:
-        request: The variables and launches.
         worker: The result of `start_worker`.
         timeout: Seconds for loading, and for the work on the devices.
     """

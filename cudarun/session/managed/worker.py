@@ -184,9 +184,7 @@ class _Variable:
     """A variable: its address in each context, its type, and the values read.
 
     Args:
-        library: The loaded image.
         facts: The image's facts; a size of 0 is unknown.
-        view: The user's view.
     """
 
     def __init__(

@@ -76,7 +76,6 @@ class ControlPage:
 
     Args:
         path: The file to create.
-        mode: The task.
         nth: The first launch to record, from 1.
         count: The number of launches to record.
         max_bytes: The most memory of a recording.

@@ -38,7 +38,6 @@ def write_parts(
     """Write a recording with only the accessed parts; return its description.
 
     Args:
-        observed: The accessed parts.
         file: The smaller recording, open for writing.
         whole_ranges: Keep the ranges as they are, with zeros outside the parts.
     """

@@ -91,8 +91,6 @@ def shrink(
     """Write a recording with only the accessed memory.
 
     Args:
-        request: The launch of the recording.
-        output: The file to write.
         where: The device, and the time limit of a replay. Without a device, it is the emulated one
             for PTX, and else the first GPU.
 

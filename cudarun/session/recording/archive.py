@@ -71,7 +71,6 @@ class RecordingWriter:
         """Add bytes; yield their pieces.
 
         Args:
-            data: The bytes.
             offset: Their offset in the range.
             zeros: Also yield pieces that are zero, which the contents before a launch do not need.
         """

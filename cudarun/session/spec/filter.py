@@ -93,7 +93,6 @@ def parse_filter(text: str, cases: Sequence[Case]) -> _Test:
     """Parse an expression of ``--filter``.
 
     Args:
-        text: The expression.
         cases: All cases: a name must be in the matrix of one of them.
     """
     with errors_of(option="--filter"):

@@ -97,7 +97,6 @@ def run_spec(
 
     Args:
         origin: The name of the spec.
-        cases: The cases, in order.
         runs: The result of `device_runs`.
         limits: The ends of candidates before their last cases; by default none.
         on_case: Called with each completed case.
@@ -191,9 +190,7 @@ class DeviceRun:
         """Run every case.
 
         Args:
-            cases: The cases, in order.
             settled: Called with each case's report.
-            limits: The ends of candidates.
         """
         self._limits = limits
         fatal = [index for index, case in enumerate(cases[:-1]) if case.ends_worker]

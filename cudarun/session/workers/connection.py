@@ -131,7 +131,6 @@ def fork_worker(serve: Callable[[Connection], object], page: Page | None = None)
 
     Args:
         serve: Called in the process with its end; it does not return.
-        page: The page to share.
 
     Raises:
         OSError: The operating system refuses a process or descriptors.

@@ -84,7 +84,6 @@ class DeviceWorkers:
         """Run a job on each device; return the answers in the order the devices were named.
 
         Args:
-            job: The job of each worker.
             meanwhile: Called in this process while the workers run.
             last: This is the workers' last job.
         """
@@ -175,7 +174,6 @@ def one_by_one(pool: WorkerPool, target: Target, *, guess: bool = False) -> list
 
     Args:
         pool: The pool for a worker that counts the devices.
-        target: The devices.
         guess: Take ``all`` to be as many GPUs as there seem to be. Otherwise a worker counts them,
             which takes the driver 0.1 s and more for each.
     """

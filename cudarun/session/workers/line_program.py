@@ -20,7 +20,6 @@ class LineProgram(SupervisedProgram):
     """A supervised program that answers tasks, one after the other.
 
     Args:
-        command: The program and its arguments.
         most: The most bytes of an answer.
         options: Those of `SupervisedProgram`.
 

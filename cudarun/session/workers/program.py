@@ -27,7 +27,6 @@ class SupervisedProgram:
     """A running program, the first process of a group that ends with it.
 
     Args:
-        command: The program and its arguments.
         stdin: The descriptor that it reads its input from; none by default.
         stdout: The descriptor that it writes its output to; this process's own by default.
         stderr: The same of its error output.
@@ -179,7 +178,6 @@ def run_in_foreground(
     order if it reacts to SIGTERM, else by force.
 
     Args:
-        command: The program and its arguments.
         environment: Variables beside those of this process.
         stdout_to_stderr: Pass its output to stderr.
         service: Entered after the program starts, and left when it has ended: a process with

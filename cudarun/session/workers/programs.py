@@ -124,7 +124,6 @@ class _Running:
     """A running program, with a file for its output and a pipe for its stderr.
 
     Args:
-        command: Its words.
         stdin: The path of its input, which it opens for itself: it has an offset of its own.
     """
 

@@ -17,7 +17,6 @@ class Progress:
     """The steps of a worker's work and its phases, written in the worker.
 
     Args:
-        page: The page shared with the parent.
         label: The worker's name in messages, where there are several.
         verbose: Log every step on stderr as it begins, with the seconds since ``started``.
         started: A time of `time.monotonic`; now by default.

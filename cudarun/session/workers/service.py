@@ -76,7 +76,6 @@ class ServiceProcess:
         """Send a call, and wait for its answer.
 
         Args:
-            message: The call.
             files: The descriptors that it comes with.
             heard: Takes a message that comes before the answer, and returns whether it is one.
 

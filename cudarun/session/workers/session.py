@@ -58,7 +58,6 @@ class Session:
         prefetch: Imports what tasks need. It is called in a thread while cuInit, which takes 0.2 s,
             leaves the interpreter free; no other import happens meanwhile, because a package such
             as numpy can fail if two threads import it for the first time.
-        progress: The progress report.
 
     Raises:
         NoDevice: No driver, no device, or not the requested one.

@@ -51,7 +51,6 @@ def expected_arrays(
 
     Args:
         session: The session, whose time limit starts anew after each function.
-        functions: The way to run functions.
         buffers: Its buffers, and the variables to read.
         old: Arrays and numpy scalars by name, before the launch.
     """
@@ -190,7 +189,6 @@ def call_function(python: str, task: Mapping[str, Any], timeout: float | None) -
     """Call a function in the process of its file, which keeps the modules that it has imported.
 
     Args:
-        python: The interpreter.
         task: The task of `function_call`, with the ``file`` and the ``function``.
         timeout: The time limit in seconds, imports included.
 

@@ -122,7 +122,6 @@ def recorded_values(manifest: Manifest, parameters: Sequence[Parameter]) -> list
     """Return the recorded bytes of each parameter of a kernel.
 
     Args:
-        manifest: The recording.
         parameters: The kernel's parameters; their offsets can be others than the recorded ones.
 
     Raises:

@@ -40,7 +40,6 @@ def create_objects(
 
     Args:
         session: The session; the context of the launch is current.
-        specs: The buffers of the launch, which exist.
         array: Returns the handle of an array by name.
     """
     recorded = (each for each in specs if isinstance(each, RecordedBuffer | RecordedArrayBuffer))
@@ -137,8 +136,6 @@ def with_tensor_maps(
     Args:
         driver: The driver; a context must be current.
         recording: The recording; ``None`` for other launches.
-        parameters: The kernel's parameters.
-        packed: The recorded parameters.
     """
     if recording is None or not recording.manifest.tensor_maps:
         return packed

@@ -302,39 +302,30 @@ class OperandReader:
 
     # --- the operands of comparisons ---
 
-    def compared_context(
-        self, token: Token, verb: Verb, operands: Operands
-    ) -> NameReference | None:
-        """Parse ``none``, a context, or a named value."""
-        if token.text == "none":
-            return None
+    def compared(self, token: Token, verb: Verb, operands: Operands) -> object:
+        """Parse the operand of a comparison, of the kind of value that the verb returns."""
         known = self.names.get(token.text)
-        if known is not None and known.kind == "value":
-            return NameReference(token.text)
-        if token.text == operands.get("name"):
-            return NameReference(token.text)
-        return NameReference(self.old_name(token, "A"))
-
-    def compared_number(self, token: Token, verb: Verb, operands: Operands) -> int | NameReference:
-        """Parse a number, a named value, or the address of an object."""
-        known = self.names.get(token.text)
-        if known is None:
-            return self.number(token)
-        if known.kind not in ("value", "buffer", "variable"):
-            raise self.error(f"{token.text} is a {known.kind}, not a number", token)
+        match verb.gives:
+            case "number":
+                if known is None:
+                    return self.number(token)
+                if known.kind not in ("value", "buffer", "variable"):
+                    raise self.error(f"{token.text} is a {known.kind}, not a number", token)
+            case "word":
+                return self.one_of(token, verb.words)
+            case "words":
+                return self.words(token)
+            case "data":
+                return self._compared_data(token, operands["as_type"])
+            case "context" if token.text == "none":
+                return None
+            case "context" if known is None or known.kind != "value":
+                if token.text != operands.get("name"):
+                    self.old_name(token, "A")
         return NameReference(token.text)
 
-    def compared_word(self, token: Token, verb: Verb, operands: Operands) -> str:
-        """Parse one of the verb's words."""
-        return self.one_of(token, verb.words)
-
-    def compared_words(self, token: Token, verb: Verb, operands: Operands) -> frozenset[str]:
-        """Parse flags."""
-        return self.words(token)
-
-    def compared_data(self, token: Token, verb: Verb, operands: Operands) -> BufferSpec:
+    def _compared_data(self, token: Token, spec: BufferSpec) -> BufferSpec:
         """Parse a value of the type that is read; only structs repeat the type."""
-        spec: BufferSpec = operands["as_type"]
         if spec.shape:
             text = f"{spec}:"
             return self.contents(Token(text + token.text, token.column - len(text)))
@@ -410,12 +401,3 @@ OPTIONS: Mapping[str, _Reads] = {
     "S": _reference("S"),
 }
 """The parser of each option's value; the operand has the option's name."""
-
-COMPARED: Mapping[str, Callable[[OperandReader, Token, Verb, Operands], object]] = {
-    "context": OperandReader.compared_context,
-    "number": OperandReader.compared_number,
-    "word": OperandReader.compared_word,
-    "words": OperandReader.compared_words,
-    "data": OperandReader.compared_data,
-}
-"""The parser of a comparison's operand, by the kind of value that the verb returns."""

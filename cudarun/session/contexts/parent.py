@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.base.errors import CudarunError, OutOfTime, RequestError
@@ -86,7 +87,7 @@ class ScriptWorker:
             if step.verb == "new-process":
                 report = self._new_process(step)
             else:
-                answer = self._ask(partial(_run, step))
+                answer = self._ask(methodcaller("run", step))
                 output += answer.output
                 if answer.value is None:
                     error = self._reason(answer).at(
@@ -147,7 +148,3 @@ def _script_runner(
 
 def _labels(runner: ScriptRunner) -> tuple[str, ...]:
     return tuple(device.label for device in runner.devices)
-
-
-def _run(step: Step, runner: ScriptRunner) -> StepReport:
-    return runner.run(step)

@@ -20,13 +20,7 @@ from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.values import Argument, Value
 from cudarun.base.errors import ArgumentSyntaxError
-from cudarun.session.contexts.operands import (
-    COMPARED,
-    OPERANDS,
-    OPTIONS,
-    NamedObject,
-    OperandReader,
-)
+from cudarun.session.contexts.operands import OPERANDS, OPTIONS, NamedObject, OperandReader
 from cudarun.session.contexts.script import (
     ANY,
     FAILURE,
@@ -310,7 +304,7 @@ class _StepParser:
                 f"values of '{verb.name}' can only be compared with == and !=", operator
             )
         token = self.take("a value to compare with")
-        return COMPARED[verb.gives](self.reader, token, verb, operands)
+        return self.reader.compared(token, verb, operands)
 
     # --- names ---
 

@@ -8,12 +8,11 @@ specifies an order of calls, not a race.
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.records import derived
@@ -56,26 +55,11 @@ class ScriptThread:
     def __init__(self, name: str) -> None:
         self.name = name
         self.stack: list[int] = []  # at the last inspection, the current context last
-        self._tasks: SimpleQueue[Callable[[], object]] = SimpleQueue()
-        self._answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-        threading.Thread(target=self._run, name=name, daemon=True).start()
+        self._executor = ThreadPoolExecutor(1, name)
 
     def call(self, function: Callable[[], T]) -> T:
         """Call ``function`` in the thread; return its value or raise its exception."""
-        self._tasks.put(function)
-        value, error = self._answers.get()
-        if error is not None:
-            raise error
-        result: T = value
-        return result
-
-    def _run(self) -> None:
-        while True:
-            task = self._tasks.get()
-            try:
-                self._answers.put((task(), None))
-            except BaseException as error:  # raised in the thread that waits for the answer
-                self._answers.put((None, error))
+        return self._executor.submit(function).result()
 
 
 class ScriptRunner:
@@ -160,13 +144,20 @@ class ScriptRunner:
     ) -> StepReport:
         if answer is None and step.expected is not None and step.expected.admits_anything:
             verdict = "passed"
+        contexts = self._contexts
         stacks = tuple(
-            ThreadStack(thread.name, tuple(map(self._entry, reversed(thread.stack))))
+            ThreadStack(
+                thread.name,
+                tuple(
+                    StackEntry(contexts.name(handle), contexts.is_alive(handle))
+                    for handle in reversed(thread.stack)
+                ),
+            )
             for thread in self._threads.values()
         )
         mismatches = failure_lines(answer.check) if answer and answer.check else ()
         on_stacks = {handle for thread in self._threads.values() for handle in thread.stack}
-        floating = [handle for handle in self._contexts.alive_handles() if handle not in on_stacks]
+        floating = [handle for handle in contexts.alive_handles() if handle not in on_stacks]
         return derived(
             StepReport,
             step,
@@ -179,11 +170,8 @@ class ScriptRunner:
             milliseconds=answer.milliseconds if answer else None,
             reason="\n".join([*(reason or "").splitlines(), *mismatches]) or None,
             stacks=stacks,
-            floating=tuple(map(self._contexts.name, floating)),
+            floating=tuple(map(contexts.name, floating)),
         )
-
-    def _entry(self, handle: int) -> StackEntry:
-        return StackEntry(self._contexts.name(handle), self._contexts.is_alive(handle))
 
     # --- stacks ---
 

@@ -138,14 +138,11 @@ def cudarun() -> None:
 
 
 def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: None) -> int:
-    """Run the command line.
+    """Run the command line, and return the exit code.
 
     Args:
         args: The arguments without the program name; by default the process's.
         begin: Called first; it may raise KeyboardInterrupt.
-
-    Returns:
-        The exit code.
     """
     given = sys.argv[1:] if args is None else args
 
@@ -163,14 +160,11 @@ def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: N
 def call(
     words: Sequence[str], keywords: Callable[[], Mapping[str, Any]], renderer: Renderer
 ) -> int:
-    """Run a command whose parameters are values in place of words, for the Python API.
+    """Run a command whose parameters are values, for the Python API; return the exit code.
 
     Args:
         words: The command, and the names of its options.
         keywords: Returns the values; see `cudarun.commands.keywords`.
-
-    Returns:
-        The exit code.
     """
     from cudarun.commands.keywords import check_required, keyword_context
 

@@ -282,11 +282,7 @@ def _image(ctx: click.Context) -> bytes | None:
 
 
 def _read(path: str) -> bytes:
-    """Return a file's bytes.
-
-    Raises:
-        OSError: It cannot be read, is no file, or is too large to be read at a press of Tab.
-    """
+    """Return a file's bytes; `OSError` if it is no file, or too large for a press of Tab."""
     name = os.path.expanduser(path)
     if not os.path.isfile(name) or os.path.getsize(name) > _LARGEST:
         raise OSError(path)

@@ -83,11 +83,7 @@ def is_recording(path: str) -> bool:
 
 
 def open_inputs(names: Sequence[str], values: Values) -> tuple[Image, ...]:
-    """Read several files with the compile options and the limit of a command.
-
-    Raises:
-        RequestError: As `open_input`, or stdin is named twice.
-    """
+    """Read several files with the compile options and the limit of a command; stdin once."""
     if names.count("-") > 1:
         raise RequestError("stdin (-) can be read only once")
     compilation = filled(CompileOptions, values)
@@ -168,13 +164,10 @@ def _facts(data: Data, origin: str, kernel: str | None) -> ImageFacts | None:
 
 
 def read_text(path: str, option: str, limit: int = MAX_BYTES) -> str:
-    """Read a file, a pipe or, for ``-``, stdin, up to a limit.
+    """Read a file, a pipe or, for ``-``, stdin: text in UTF-8, up to a limit.
 
     Args:
         option: The option that names it.
-
-    Raises:
-        RequestError: The file cannot be read, is too large or is not in UTF-8.
     """
     if path == DASH:
         return _decoded(sys.stdin.buffer, path, option, limit)

@@ -20,11 +20,7 @@ from cudarun.commands.declaration import Option
 def keyword_context(
     command: click.Command, keywords: Mapping[str, Any], parent: click.Context | None = None
 ) -> click.Context:
-    """Return a context of a command with values for its parameters.
-
-    Raises:
-        UsageError: An option refuses its value.
-    """
+    """Return a context of a command with values for its parameters, or raise click's error."""
     context = command.context_class(command, parent, command.name)
     for name, value in _defaults(command).items():
         context.params[name] = value

@@ -131,11 +131,7 @@ def _baseline(
 
 
 def baseline_values(values: Values) -> Values | None:
-    """Return the values of the launch of ``--baseline``; ``None`` without.
-
-    Raises:
-        RequestError: It names nothing, or is missing beside its geometry.
-    """
+    """Return the values of the launch of ``--baseline``; ``None`` without."""
     own = {name: given for name in _GEOMETRY if (given := values[f"baseline_{name}"]) is not None}
     if values["baseline"] is None:
         for name in own:
@@ -293,11 +289,7 @@ def _swap(text: str) -> Swap:
 
 
 def geometry_request(values: Values) -> GeometryRequest:
-    """Parse the options of the geometry.
-
-    Raises:
-        RequestError: One does not parse, or they cannot be combined.
-    """
+    """Parse the options of the geometry; `RequestError` if they cannot be combined."""
     geometry = filled(GeometryRequest, values)
     if geometry.grid and geometry.threads:
         raise conflict("--grid", "--threads", "each sets the total size")

@@ -177,11 +177,7 @@ def jit_options(function: F) -> F:
 
 
 def jit(values: Values, *, verbose: bool) -> JitOptions:
-    """Build the JIT options from the values of `jit_options`.
-
-    Raises:
-        RequestError: Two options contradict each other.
-    """
+    """Build the JIT options from the values of `jit_options`."""
     if values["target"] is not None and values["threads_per_block"] is not None:
         raise RequestError(
             "the driver does not accept it together with --threads-per-block", option="--target"

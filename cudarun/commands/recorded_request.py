@@ -13,11 +13,7 @@ from cudarun.session.recording.manifest import Manifest
 
 
 def recorded_launch(path: str) -> Program:
-    """Return the launch of a recording, with its own options.
-
-    Raises:
-        RequestError: The file is not a recording, or is damaged.
-    """
+    """Return the launch of a recording, with its own options; refuse other files."""
     image = read_input(path)
     if image.recording is None:
         raise RequestError("not a recording of cudarun", origin=path)

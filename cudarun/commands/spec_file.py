@@ -156,11 +156,7 @@ class _CaseReader:
         return cases
 
     def complete(self, table: TomlTable) -> TomlTable:
-        """Return a table with the entries of the defaults that it does not replace.
-
-        Raises:
-            RequestError: ``defaults`` is no boolean.
-        """
+        """Return a table with the entries of the defaults that it does not replace."""
         own = dict(table.entries)
         switch = own.pop(DEFAULTS, SpecEntry(DEFAULTS, True, table.place))
         if not isinstance(switch.value, bool):
@@ -177,9 +173,6 @@ class _CaseReader:
 
         Args:
             count: The number of cases before it.
-
-        Raises:
-            RequestError: The matrix is invalid, or there are too many cases.
         """
         try:
             matrix = Matrix(table.entries[MATRIX].value if MATRIX in table.entries else {})
@@ -189,11 +182,7 @@ class _CaseReader:
         yield from matrix
 
     def case(self, index: int, table: TomlTable, instance: Instance) -> Case:
-        """Convert one table, with values of its matrix, to a case.
-
-        Raises:
-            RequestError: The table is invalid.
-        """
+        """Convert one table, with values of its matrix, to a case."""
         name = table.entries["name"].value if "name" in table.entries else None
         own: dict[str, Any] = {}
         steps: list[Values] = []

@@ -74,11 +74,7 @@ def check_own(key: str, value: object) -> None:
 
 
 def checked_value(key: str, value: object) -> object:
-    """Return the value of a key if its option accepts such values.
-
-    Raises:
-        RequestError: There is no such option, or it does not accept such values.
-    """
+    """Return the value of a key; `RequestError` if no option accepts it."""
     option = OPTIONS.get(dashed(key))
     if option is None:
         raise unknown_key(key)

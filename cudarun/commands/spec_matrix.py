@@ -80,11 +80,7 @@ def instance_name(name: str, instance: Instance) -> str:
 
 
 def substituted(text: str, instance: Instance) -> str:
-    """Return a text with the values of an instance.
-
-    Raises:
-        RequestError: It refers to an unknown value.
-    """
+    """Return a text with the values of an instance; `RequestError` if one is unknown."""
     for match in _OTHER_REFERENCE.finditer(text):
         name = match[1] or match[2]
         if name in instance:

@@ -54,11 +54,7 @@ class TomlTable(NamedTuple):
 
 
 class SpecText:
-    """A parsed spec.
-
-    Raises:
-        RequestError: The text is not TOML, exceeds a limit, or has an unknown key.
-    """
+    """A parsed spec; `RequestError` if it is not TOML, exceeds a limit, or has an unknown key."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path  # its name in messages

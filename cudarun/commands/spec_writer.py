@@ -34,9 +34,6 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
         path: The spec, which is created if necessary.
         context: The context of the command ``launch``, with all its parameters.
         request: The launch, which has the drawn seed.
-
-    Raises:
-        RequestError: The file cannot be read or written, or is not a spec.
     """
     folder = Path(path).parent
     image, later = context.params["image"], context.params[STEPS]

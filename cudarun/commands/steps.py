@@ -83,9 +83,6 @@ def step_values(values: Values) -> Iterator[Values]:
     """Yield the values of every step: its own, and those of the whole program.
 
     A step without an image has that of the step before it.
-
-    Raises:
-        RequestError: The first step has ``--image``.
     """
     if values["step_image"] is not None:
         raise RequestError(

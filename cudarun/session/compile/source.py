@@ -121,11 +121,7 @@ def _with_nvcc(task: CompileTask, reason: str | None = None) -> Image:
 
 
 def _limitation(refusal: Diagnosed | UnknownToNvrtc) -> str | None:
-    """Return the reason for which nvcc may compile what NVRTC refuses.
-
-    Returns:
-        The reason; ``None`` for an error in the source.
-    """
+    """Return why nvcc may compile what NVRTC refuses; ``None`` for an error in the source."""
     if isinstance(refusal, UnknownToNvrtc):
         return refusal.what
     folders = sorted(headers_of_cuda(), key=len, reverse=True)  # include/cccl before include

@@ -43,11 +43,7 @@ def run_script(
 
 
 class ScriptWorker:
-    """A worker that starts to initialize the driver immediately, for one script.
-
-    Raises:
-        RequestError: One process cannot serve all the devices.
-    """
+    """A worker that starts to initialize the driver immediately, for one script."""
 
     def __init__(self, pool: WorkerPool, target: Target, images: Mapping[str, Image]) -> None:
         require_one_process(target.devices)

@@ -40,11 +40,7 @@ _RESERVED = {"none", ANY, FAILURE, BUILTIN, "as"}
 
 
 def parse_script(text: str, origin: str | None = None) -> Script:
-    """Parse a whole script.
-
-    Raises:
-        ArgumentSyntaxError: The script does not parse; the error has the line and the column.
-    """
+    """Parse a whole script; the `ArgumentSyntaxError` has the line and the column."""
     lines = text.splitlines()
     names: dict[str, NamedObject] = {}
     steps: list[Step] = []

@@ -59,11 +59,7 @@ FACTS = tuple(
 
 
 def chosen_facts(names: Sequence[str]) -> tuple[Fact, ...]:
-    """Return the facts of these names, in the order of `FACTS`; all without names.
-
-    Raises:
-        RequestError: There is no fact of one of the names.
-    """
+    """Return the facts of these names, in the order of `FACTS`; all without names."""
     known = {fact.name: fact for fact in FACTS}
     for name in names:
         if name not in known:

@@ -172,9 +172,6 @@ def choose_driver(name: DriverName, profile: str = "") -> DriverChoice:
 
     Args:
         profile: The GPU that this process emulates from now on; empty for the environment's.
-
-    Raises:
-        RequestError: A variable of the environment has a value that it cannot have.
     """
     if name == "cpu":
         import_driver_types()

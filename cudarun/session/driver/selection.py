@@ -54,11 +54,7 @@ def parse_devices(text: str) -> tuple[Selector, ...]:
 
 
 def require_one_process(selectors: Sequence[Selector], option: str | None = None) -> None:
-    """Check that one process can serve all the devices.
-
-    Raises:
-        RequestError: It cannot; the option demands it.
-    """
+    """Refuse devices that one process cannot serve."""
     if len({each.process for each in selectors}) > 1:
         raise RequestError(
             "one process cannot use GPUs and emulated devices, or several emulated GPUs",
@@ -79,9 +75,6 @@ def profile_of(name: str, option: str) -> Profile:
     Args:
         name: Its name, in any case.
         option: The option that names it, for the error.
-
-    Raises:
-        RequestError: There is none; the hint lists those that there are.
     """
     from cudarun.base.profiles import profile_named, profiles  # only for `cpu@`
 

@@ -11,11 +11,7 @@ from cudarun.session.driver.calls import Driver
 
 
 def encode_tensor_map(driver: Driver, layout: TensorMapLayout, address: int) -> bytes:
-    """Return the 128 bytes of the tensor map of a layout.
-
-    Raises:
-        DeviceFailed: The driver refuses the map.
-    """
+    """Return the 128 bytes of the tensor map of a layout."""
     element = _enumerator(driver, "CUtensorMapDataType", "DATA_TYPE", layout.element.enumerator)
     settings = (
         _enumerator(driver, "CUtensorMapInterleave", "INTERLEAVE", INTERLEAVES[layout.interleave]),

@@ -39,9 +39,6 @@ def pack(spec: str, paths: Iterable[str], request: NodeRequest) -> bytes:
         paths: The files that its cases read, relative to the working directory. Those that do not
             exist, such as metadata that could be beside an image, are left out.
         request: The request; its ``spec`` is set here.
-
-    Raises:
-        RequestError: A file is absolute, cannot be read, or the files are too large.
     """
     existing = (path for path in paths if os.path.exists(path))
     files = sorted({os.path.normpath(path) for path in (spec, *existing)})
@@ -61,11 +58,7 @@ def pack(spec: str, paths: Iterable[str], request: NodeRequest) -> bytes:
 
 
 def unpack(data: bytes, folder: Path) -> NodeRequest:
-    """Write the files of an archive into a folder, and return its request.
-
-    Raises:
-        RequestError: The data is not an archive of this version of cudarun.
-    """
+    """Write the files of an archive into a folder, and return its request."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if any(each.compress_type not in _DECODED for each in archive.infolist()):

@@ -21,9 +21,6 @@ def parse_hosts(text: str) -> tuple[str, ...]:
 
     Args:
         text: Hosts separated by commas, with ranges in brackets, or ``@FILE``.
-
-    Raises:
-        RequestError: The list or its file is invalid, or there are too many hosts.
     """
     lines = _lines(text[1:]) if text.startswith("@") else [text]
     hosts: dict[str, None] = {}

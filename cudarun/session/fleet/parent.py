@@ -86,11 +86,7 @@ def _start(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """A command prefix, such as ``ssh {host}``.
-
-    Raises:
-        RequestError: The prefix does not contain the place of the host.
-    """
+    """A command prefix, such as ``ssh {host}``."""
 
     hosts: tuple[str, ...]
     # The words before the command; ``{host}`` in them is replaced by the host.

@@ -62,11 +62,7 @@ def matching_kernels(names: Sequence[str], wanted: str) -> list[str]:
 
 
 def require_kernels(names: Sequence[str], wanted: str, origin: str) -> list[str]:
-    """Return the mangled names that are ``wanted`` in one of their spellings, at least one.
-
-    Raises:
-        RequestError: No kernel matches.
-    """
+    """Return the mangled names that are ``wanted`` in one of their spellings, at least one."""
     chosen = matching_kernels(names, wanted)
     if not chosen:
         raise _no_kernel(names, wanted, origin)

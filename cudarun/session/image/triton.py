@@ -126,11 +126,7 @@ class _KernelDocument:
 
 
 def read_triton(image: Image) -> TritonKernel | None:
-    """Read the file beside an image; ``None`` without one, or if it is not Triton's.
-
-    Raises:
-        RequestError: It is Triton's, and a value in it is not.
-    """
+    """Read the file beside an image; ``None`` without one, or if it is not Triton's."""
     beside = json_beside(image.origin)
     if not os.path.isfile(beside) or os.path.getsize(beside) > _LARGEST:
         return None

@@ -110,11 +110,7 @@ def image_parameters(image: Image, kernel: str) -> tuple[Parameter, ...]:
 def own_parameters(
     kernel: TritonKernel, parameters: Sequence[Parameter]
 ) -> tuple[TritonParameter, ...]:
-    """Return the arguments of the Python function that the kernel has.
-
-    Raises:
-        RequestError: The parameters are not those of the descriptors in Triton's file.
-    """
+    """Return the arguments of the Python function that the kernel has."""
     found: list[TritonParameter] = []
     descriptors = iter(kernel.descriptors)
     index, end = 0, max(0, len(parameters) - len(kernel.scratch_bytes))
@@ -268,11 +264,7 @@ def _scratch(
 
 
 def names_beside(origin: str, kernel: str) -> tuple[str, ...]:
-    """Return the names of a kernel's parameters without those for scratch memory.
-
-    Returns:
-        The names, ``A.shape.0`` for a dimension of the tensor ``A``; nothing if they are unknown.
-    """
+    """Return the names of a kernel's parameters but scratch memory; nothing if unknown."""
     for path in (f"{os.path.splitext(origin)[0]}{suffix}" for suffix in NAME_SUFFIXES):
         try:
             if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:

@@ -33,9 +33,6 @@ def resolve_geometry(
 
     Args:
         facts: Return the facts of the kernel, if the image has them. Called only if necessary.
-
-    Raises:
-        RequestError: There is neither a grid nor a block, or an expression has no valid value.
     """
     if request.block is None and request.grid is None and request.threads is None:
         raise RequestError(

@@ -39,9 +39,6 @@ def launch_stream(
         session: The session, which destroys the stream when it releases resources; the device's
             context is current.
         created: Create a stream in any case: only that of a graph can be captured.
-
-    Raises:
-        RequestError: The device has no such priority.
     """
     driver = session.driver
     if priority is None and not created:
@@ -65,9 +62,6 @@ class Launcher:
         driver: The driver; the context of the launch must be current.
         step: The preferences and the way to pass parameters.
         packed: The whole parameter buffer.
-
-    Raises:
-        DeviceFailed: The device refuses an attribute; the hint has the limits.
     """
 
     def __init__(

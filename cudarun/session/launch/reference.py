@@ -68,11 +68,7 @@ def _write_chunk(file: RawIOBase, part: Array, first: int) -> None:
 
 
 def write_reference(path: str, uuid: str, buffers: Buffers) -> ReferenceBuffers:
-    """Write the buffers of the reference device, after the launch, to an existing file.
-
-    Raises:
-        RequestError: The disk is full.
-    """
+    """Write the buffers of the reference device, after the launch, to an existing file."""
     try:
         copies = write_copies(path, buffers)
     except OSError as error:
@@ -93,9 +89,6 @@ def compare(
     tolerance: Tolerance,
 ) -> ReferenceResult:
     """Compare every buffer with the reference's; structs are compared member by member.
-
-    Raises:
-        RequestError: The reference has no buffer of a name.
 
     Args:
         device: The name of the reference device.

@@ -129,11 +129,7 @@ class StepBinder:
 
 
 def resolve_swaps(step: LaunchStep, binding: Binding, scope: Scope) -> tuple[tuple[str, str], ...]:
-    """Return the buffers of ``--swap`` by their names; an argument's name is that of its buffer.
-
-    Raises:
-        RequestError: A name is that of no buffer, or two buffers differ in type or size.
-    """
+    """Return the buffers of ``--swap`` by their names; an argument's name is that of its buffer."""
     aliases = {
         slot.name: slot.value.name
         for slot in binding.slots

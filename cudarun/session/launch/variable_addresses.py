@@ -37,9 +37,6 @@ def completed(
         binding: The arguments; it gets the buffers in the values, and the notes.
         known: Returns the image's variables; only called for addresses.
         earlier: The variables that earlier steps write.
-
-    Raises:
-        RequestError: An index is out of bounds, or a name is in use.
     """
     notes = tuple(_unset_constants(image, kernel, (*earlier, *variables.written)))
     binding = replace(binding, warnings=(*binding.warnings, *notes))
@@ -90,9 +87,6 @@ def element_address(
 
     Args:
         written: The variables of ``--set``, whose types precede those of the image.
-
-    Raises:
-        RequestError: There is no such variable, its type is unknown, or the index is out of bounds.
     """
     facts = find_variable(element.name, library.variables())
     address = library.symbol(element.name if facts is None else facts.name)

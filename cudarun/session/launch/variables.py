@@ -100,9 +100,6 @@ def variables_of(
         known: Returns the image's variables; only called if the launch names one.
         integers: The integer arguments by name, for dimensions.
         taken: The names of arguments, which precede variables.
-
-    Raises:
-        RequestError: A variable does not exist, a value does not match it, or its type is unknown.
     """
     expressions = (*step.expressions, *(let.expression for let in step.lets))
     # The variables that only symbol(…) names.
@@ -139,11 +136,7 @@ def variable_type(facts: VariableFacts) -> ScalarType | None:
 
 
 def find_variable(name: str, known: Sequence[VariableFacts]) -> VariableFacts | None:
-    """Return the variable with a mangled or C++ name, which may lack namespaces and templates.
-
-    Raises:
-        RequestError: Several variables have the name.
-    """
+    """Return the variable with a mangled or C++ name, which may lack namespaces and templates."""
     for each in known:
         if name in (each.name, each.demangled):
             return each
@@ -193,9 +186,6 @@ def variable_with_value(
     Args:
         name: The variable as it is written.
         buffers: Resolves dimensions and files in it.
-
-    Raises:
-        RequestError: The value does not match the variable.
     """
     value = with_integers(setting.value, buffers.integers)
     value = value.buffer if isinstance(value, FilledArray) else value
@@ -293,11 +283,7 @@ class _VariableResolver:
         symbol: NamedVariable | None,
         written: Sequence[ImageVariable],
     ) -> ImageVariable:
-        """Return a variable to read: with the requested type, that of ``--set``, or the image's.
-
-        Raises:
-            RequestError: The type is unknown, or does not match the size.
-        """
+        """Return a variable to read: with the requested type, that of ``--set``, or the image's."""
         set_before = next((each for each in written if each.symbol == facts.name), None)
         element: Type | None = symbol.type if symbol is not None else None
         if element is None and set_before is not None:

@@ -48,12 +48,7 @@ class Linked:
 
 
 def link_on_device(request: LinkRequest, session: Session, device: Device) -> Linked:
-    """Link in a device's context.
-
-    Raises:
-        RequestError: The linker does not support an option.
-        ImageRefused: The inputs do not link.
-    """
+    """Link in a device's context."""
     driver = session.driver
     _check_options(request, driver, device)
     session.enter(device)

@@ -67,9 +67,6 @@ def used_fatbins(driver: Driver, image: Image) -> tuple[UsedFatbin, ...]:
     """Return the fatbins with code, at least one.
 
     Every executable contains some without code, from the objects that a linker adds.
-
-    Raises:
-        ImageRefused: The file is damaged or too large, or contains no fatbin.
     """
     device = device_target(driver)
     fatbins = fatbins_of(image)

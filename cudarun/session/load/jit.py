@@ -104,9 +104,6 @@ def option_refusals(options: DriverOptions, logs: Logs) -> Iterator[None]:
     Args:
         options: The result of `driver_options`.
         logs: The logs, in which the driver may have named the option.
-
-    Raises:
-        RequestError: The driver or the bindings do not accept the options.
     """
     try:
         yield

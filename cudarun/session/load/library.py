@@ -127,11 +127,7 @@ class Library(DriverImage):
         self.driver.cuLibraryUnload(self.handle)
 
     def symbol(self, name: str) -> int:
-        """Return the address of a variable of the image in the current context.
-
-        Raises:
-            RequestError: The image has no such variable.
-        """
+        """Return the address of a variable of the image in the current context."""
         address = self.find_symbol(name)
         if address is not None:
             return address

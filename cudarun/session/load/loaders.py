@@ -91,11 +91,7 @@ class Loader(DriverImage, ABC):
         """Unload the image."""
 
     def forced(self, kernels: Sequence[LoadedKernel]) -> list[LoadedKernel]:
-        """Load the code of kernels on the device now, not at their first launch.
-
-        Returns:
-            The kernels, without those that join ``refusals``.
-        """
+        """Load the code of kernels on the device now; return those without a refusal."""
         loaded = []
         for kernel in kernels:
             since = len(self.logs.error)

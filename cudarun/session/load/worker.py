@@ -44,13 +44,10 @@ OnDevice = Callable[[Device], tuple[DeviceInfo, tuple[LoadResult, ...]]]
 def load_file(
     request: LoadRequest, image: Image, session: Session, selection: FatbinSelection | None = None
 ) -> OnDevice:
-    """Load a file as a library immediately, before any context if there are several devices.
+    """Load a file, before any context if there are several devices; return its check on a device.
 
     Args:
         selection: The only fatbin to load; by default all.
-
-    Returns:
-        The function that checks the file on a device.
     """
     driver = session.driver
     if selection is None:

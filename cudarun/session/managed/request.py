@@ -70,11 +70,7 @@ class ManagedRequest:
 
 
 def parse_view(text: str) -> VariableView:
-    """Parse ``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``.
-
-    Raises:
-        ArgumentSyntaxError: The text does not parse; the error has the column.
-    """
+    """Parse ``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``."""
     found = _NAME.match(text)
     if found is None:
         raise ArgumentSyntaxError("expected the name of a variable", text, 0)

@@ -89,12 +89,7 @@ class BisectionJob(KernelJob[ObservedReplay]):
 def bisect(
     request: Program, where: Target, folder: Path, display: ProgressDisplay | None = None
 ) -> Path:
-    """Write a recording with only the pages that the launch needs to a folder; return its path.
-
-    Raises:
-        RequestError: The recorded launch failed, or its replay has other results.
-        CudarunError: The recording cannot be replayed.
-    """
+    """Write a recording with only the pages that the launch needs to a folder; return its path."""
     recording = request.last.image.recording
     assert recording is not None, "only recordings are shrunk"
     if recording.manifest.status != 0:

@@ -27,12 +27,7 @@ _SUFFIXES = {ImageKind.PTX: "ptx", ImageKind.CUBIN: "cubin", ImageKind.FATBIN: "
 
 
 class EditableRecording:
-    """The files of a spec of a recording.
-
-    Raises:
-        RequestError: A spec cannot express the recording: its memory contains addresses, or its
-            image does not describe the parameters.
-    """
+    """The files of a spec of a recording; `RequestError` if a spec cannot express it."""
 
     def __init__(self, recording: Recording, path: str) -> None:
         self._recording = recording

@@ -64,11 +64,7 @@ def list_launches(request: RecordRequest) -> LaunchListing:
 
 
 def record(request: RecordRequest) -> RecordReport:
-    """Run a program and record launches of it.
-
-    Raises:
-        RequestError: The program cannot be started, or a recording cannot be written.
-    """
+    """Run a program and record launches of it."""
     with temporary_folder() as name:
         folder = Path(name)
         page = ControlPage(

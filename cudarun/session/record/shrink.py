@@ -93,10 +93,6 @@ def shrink(
     Args:
         where: The device, and the time limit of a replay. Without a device, it is the emulated one
             for PTX, and else the first GPU.
-
-    Raises:
-        RequestError: The recording has no PTX, or cannot be replayed without parts of its memory.
-        CudarunError: The replay failed in another way than a fault.
     """
     recording = request.last.image.recording
     assert recording is not None, "only recordings are shrunk"

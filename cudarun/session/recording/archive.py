@@ -167,11 +167,7 @@ class RecordedContents:
                 return
 
     def piece(self, piece: MemoryPiece) -> bytes:
-        """Return the bytes of a piece.
-
-        Raises:
-            RequestError: The file does not contain them, or they are damaged.
-        """
+        """Return the bytes of a piece; `RequestError` if they are missing or damaged."""
         data = _read(self._zip, MEMORY + piece.digest, piece.size, self._path)
         if len(data) != piece.size or _digest(data) != piece.digest:
             raise _damaged(self._path, f"the piece {piece.digest} has other contents")

@@ -206,11 +206,7 @@ def is_of_object(each: RecordedRange, manifest: Manifest) -> bool:
 
 
 def write_manifest(manifest: Manifest) -> str:
-    """Return the TOML text of a description.
-
-    Raises:
-        RequestError: It could not be read again: a name is no symbol, or a value is out of range.
-    """
+    """Return the TOML text of a description; `RequestError` if it could not be read again."""
     table = _plain(manifest)
     try:
         _checked(table)
@@ -239,11 +235,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_manifest(data: bytes, origin: str) -> Manifest:
-    """Return the description in a TOML text.
-
-    Raises:
-        RequestError: It is not a description, or a value is out of range.
-    """
+    """Return the description in a TOML text; `RequestError` if it is damaged."""
     try:
         table = _parsed(data)
         found = decode(int, table.pop("format", None), "format")

@@ -60,11 +60,7 @@ def glob(text: str) -> re.Pattern[str]:
 
 
 def named(cases: Sequence[Case], names: Sequence[str], origin: str) -> list[Case]:
-    """Return the cases with these names, in the order of the spec; all without names.
-
-    Raises:
-        RequestError: A name selects no case.
-    """
+    """Return the cases with these names, in the order of the spec; all without names."""
     if not names:
         return [*cases]
     selected: set[str] = set()

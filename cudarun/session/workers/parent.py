@@ -298,14 +298,11 @@ AnyWorker: TypeAlias = WorkerProcess[Any]  # a worker with any state
 
 
 def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> list[AnyWorker]:
-    """Wait until one or more of the workers have answered, died, or been killed at their limit.
+    """Wait until workers have answered, died, or been killed at their limit; return those.
 
     Args:
         workers: All of them at work.
         patience: Seconds after which to return without any.
-
-    Returns:
-        Those whose `WorkerProcess.answer` is known now.
     """
     poll = select.poll()
     by_descriptor = {worker.fileno(): worker for worker in workers}

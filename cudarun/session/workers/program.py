@@ -240,13 +240,10 @@ def _note_in_page(group: int) -> None:
 
 @contextmanager
 def temporary_folder() -> Iterator[str]:
-    """Make a folder, and delete it however this process ends.
+    """Make a folder, yield its path, and delete it however this process ends.
 
     A shell does so as soon as a pipe closes that only this process and its workers hold.
     What a program that ends later still creates, it deletes, too.
-
-    Yields:
-        The path.
     """
     folder = tempfile.mkdtemp(prefix="cudarun-")
     with subprocess.Popen(

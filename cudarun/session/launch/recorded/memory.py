@@ -123,9 +123,6 @@ def recorded_values(manifest: Manifest, parameters: Sequence[Parameter]) -> list
 
     Args:
         parameters: The kernel's parameters; their offsets can be others than the recorded ones.
-
-    Raises:
-        RequestError: The recording has other parameters.
     """
     data = manifest.parameters
     layout = [(each.offset, each.size) for each in parameters]

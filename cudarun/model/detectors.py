@@ -29,6 +29,11 @@ class MemoryAccess:
     # Their member mask; ``None`` without one. Only beside lanes.
     members: int | None = field(default=None, metadata=beside("lanes"))
 
+    @property
+    def summary(self) -> str:
+        """The access and its line."""
+        return f"{self.access} at {self.source or f'PTX line {self.ptx_line}'}"
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchFinding:

@@ -106,9 +106,8 @@ def _of_warnings(result: LaunchResult) -> Iterator[Annotation]:
 def _of_findings(findings: Iterable[LaunchFinding]) -> Iterator[Annotation]:
     """Yield the findings of detectors at the last of their accesses that has a source line."""
     for finding in findings:
-        lines = [f"data {finding.summary}" if finding.kind == "race" else finding.summary]
-        for each in finding.places:
-            lines.append(f"{each.access} at {each.source or f'PTX line {each.ptx_line}'}")
+        head = f"data {finding.summary}" if finding.kind == "race" else finding.summary
+        lines = [head, *(each.summary for each in finding.places)]
         matches = (_PLACE.fullmatch(each.source or "") for each in reversed(finding.places))
         if match := next((each for each in matches if each and int(each["line"])), None):
             place = match["file"], int(match["line"])

@@ -18,7 +18,6 @@ from cudarun.report.renderer import Renderer
 if TYPE_CHECKING:
     from cudarun.model.launch import DeviceOutcome, LaunchResult
     from cudarun.model.report import Part, Report
-    from cudarun.model.spec import CaseReport
 
 _MOST_BYTES = 1000  # of a failing case
 _LONGEST = {"case": 150, "what": 280, "at": 120, "source": 100, "hint": 150}
@@ -36,7 +35,8 @@ class BriefRenderer(Renderer):
     def add(self, part: Part) -> None:
         """Write a failing case."""
         if part.tag == "case" and part.verdict == "failed":
-            click.echo(_case_text(part))
+            label = f"{part.label} on {part.device}"
+            click.echo(_failure(label, part.result, part.error, part.reason, part.command))
 
     def end(self, report: Report) -> None:
         """Write the launch, or the verdict of each candidate and the totals."""
@@ -52,13 +52,6 @@ class BriefRenderer(Renderer):
 
 
 _VERDICTS = {"passed": "PASS", "failed": "FAIL", "skipped": "SKIP"}
-
-
-def _case_text(case: CaseReport) -> str:
-    """Return the lines of a failing case of a spec."""
-    return _failure(
-        f"{case.label} on {case.device}", case.result, case.error, case.reason, case.command
-    )
 
 
 def _outcome_text(outcome: DeviceOutcome, image: str) -> str:
@@ -105,10 +98,7 @@ def _what(result: LaunchResult | None, error: CudarunError | None) -> str | None
     """Return what is wrong: a finding, an error, or the first mismatch of a failed check."""
     findings = [*(result.findings if result else ()), *(error.findings if error else ())]
     if findings:
-        accesses = (
-            f"{a.access} at {a.source or f'PTX line {a.ptx_line}'}" for a in findings[0].places
-        )
-        return "; ".join((findings[0].summary, *accesses))
+        return "; ".join((findings[0].summary, *(each.summary for each in findings[0].places)))
     if error is not None:
         if not isinstance(error, Diagnosed):
             return "; ".join((str(error), *(error.log or "").splitlines()[:1]))

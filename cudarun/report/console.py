@@ -93,11 +93,6 @@ def console(color: bool | None, *, stderr: bool = False) -> Console:
     )
 
 
-def _shown(part: Any) -> Any:
-    """Return a text as it is shown on stdout; anything else unchanged."""
-    return _replaced(part, lambda text: shown(text, sys.stdout))
-
-
 def _replaced(part: Any, replace: Callable[[str], str]) -> Any:
     """Return a text with other characters; anything else unchanged."""
     if isinstance(part, str):
@@ -144,7 +139,8 @@ class FittingTable(Table):
 
     def add_row(self, *cells: object, **options: Any) -> None:
         """Add a row; a string in it has no markup, and control characters are shown."""
-        super().add_row(*("" if each is None else _text(_shown(each)) for each in cells), **options)
+        texts = (_replaced(each, lambda text: shown(text, sys.stdout)) for each in cells)
+        super().add_row(*("" if each is None else _text(each) for each in texts), **options)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Choose the widths of the columns, or lists instead."""

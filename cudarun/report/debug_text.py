@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 from textwrap import wrap
@@ -25,6 +25,7 @@ from cudarun.model.debug import (
     Value,
     Warp,
 )
+from cudarun.report.terminal import fold_words, ranges
 
 _WIDTH = 80
 _LANES = 32
@@ -53,7 +54,7 @@ def lines_of(result: Any) -> Iterator[str]:
         case Breakpoint():
             yield _breakpoint(result)
         case StackFrame():
-            yield _frame(result)
+            yield f"#{result.level} {_place(result.place)}"
         case Value():
             yield f"{result.name} = {result.text}  ({result.type})"
         case Lanes():
@@ -67,7 +68,7 @@ def lines_of(result: Any) -> Iterator[str]:
             for (block, groups), same in groupby(result, lambda each: (each.block, each.groups)):
                 yield from _warps(block, [each.warp for each in same], groups)
         case [str(), *_]:
-            yield from _folded(result)
+            yield from fold_words(result, _WIDTH)
         case [_, *_]:
             for each in result:
                 yield from lines_of(each)
@@ -129,10 +130,6 @@ def _breakpoint(point: Breakpoint) -> str:
     return f"{point.number} {kind}{point.target}{condition}{once}{places}{more}"
 
 
-def _frame(frame: StackFrame) -> str:
-    return f"#{frame.level} {_place(frame.place)}"
-
-
 def _warps(block: Triple, warps: Sequence[int], groups: Sequence[ThreadGroup]) -> Iterator[str]:
     """Yield the states of warps that are in the same ones."""
     numbers = f"warps {warps[0]}-{warps[-1]}" if len(warps) > 1 else f"warp {warps[0]}"
@@ -185,23 +182,4 @@ def _place(place: CodePlace) -> str:
 
 def _mask(lanes: Sequence[int]) -> str:
     """Return lanes as ranges: ``0-15,17``."""
-    if len(lanes) == _LANES:
-        return "all"
-    parts: list[list[int]] = []
-    for lane in lanes:
-        if parts and parts[-1][1] == lane - 1:
-            parts[-1][1] = lane
-        else:
-            parts.append([lane, lane])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts) or "none"
-
-
-def _folded(words: Iterable[str]) -> Iterator[str]:
-    line = ""
-    for word in words:
-        if line and len(line) + len(word) + 1 > _WIDTH:
-            yield line
-            line = ""
-        line = f"{line} {word}".strip()
-    if line:
-        yield line
+    return "all" if len(lanes) == _LANES else ranges(lanes) or "none"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 
 from cudarun.diagnostics.entries import FindingLocation
 from cudarun.model.detectors import (
@@ -156,10 +155,7 @@ def _show_operation(each: ProvedOperation, others: int, out: Console) -> None:
     where, outcome = _where(each.source, each), each.outcome.replace("timeout", "timed out")
     print_line(out, f"  {outcome:11} without {each.kind}: {where}")
     if each.race is not None:
-        accesses = " and ".join(
-            f"{place.access} at {place.source or f'PTX line {place.ptx_line}'}"
-            for place in each.race.places
-        )
+        accesses = " and ".join(place.summary for place in each.race.places)
         print_line(out, f"    {_name(each.race)}: {accesses}")
     elif each.fault is not None:
         print_line(out, f"    {each.fault}")
@@ -175,12 +171,21 @@ def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
     """Print the counts, if there are any."""
     if statistics is None or not statistics.instructions:
         return
-    out.print(_instructions(statistics))
+    rows = FittingTable("instructions", "warps", "threads", "threads per warp", numbers=True)
+    for each in statistics.instructions:
+        rows.add_row(*_row(each.kind, each.warps, each.threads))
+    rows.add_row(*_row("all", statistics.warp_instructions, statistics.thread_instructions))
+    out.print(rows)
     parted = statistics.divergent_branches
     share = f" ({parted / statistics.branches:.1%})" if parted else ""
     out.print(f"warp branches: {statistics.branches}, {parted} divergent{share}")
     if statistics.traffic:
-        out.print(_traffic(statistics))
+        columns = "requests", "read B", "written B", "atomic B", "sectors"
+        rows = FittingTable("memory", *columns, numbers=True)
+        for traffic in statistics.traffic:
+            nbytes = traffic.read_bytes, traffic.written_bytes, traffic.atomic_bytes
+            rows.add_row(traffic.space, traffic.requests, *nbytes, traffic.sectors)
+        out.print(rows)
     if statistics.shared_accesses:
         out.print(
             f"shared memory: {statistics.bank_conflicts} bank conflicts in "
@@ -191,25 +196,8 @@ def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
         print_line(out, f"  {conflicts.conflicts} in {conflicts.accesses} at {where}")
 
 
-def _instructions(statistics: LaunchStatistics) -> Table:
-    rows = FittingTable("instructions", "warps", "threads", "threads per warp", numbers=True)
-    for count in statistics.instructions:
-        rows.add_row(*_row(count.kind, count.warps, count.threads))
-    rows.add_row(*_row("all", statistics.warp_instructions, statistics.thread_instructions))
-    return rows
-
-
 def _row(kind: str, warps: int, threads: int) -> tuple[object, ...]:
     return kind, warps, threads, f"{threads / warps:.1f}" if warps else ""
-
-
-def _traffic(statistics: LaunchStatistics) -> Table:
-    columns = "requests", "read B", "written B", "atomic B", "sectors"
-    rows = FittingTable("memory", *columns, numbers=True)
-    for traffic in statistics.traffic:
-        nbytes = traffic.read_bytes, traffic.written_bytes, traffic.atomic_bytes
-        rows.add_row(traffic.space, traffic.requests, *nbytes, traffic.sectors)
-    return rows
 
 
 # --- sanitizer -----------------------------------------------------------------------------------

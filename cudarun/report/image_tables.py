@@ -22,6 +22,7 @@ from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
 from cudarun.report.renderer import TableStyle
+from cudarun.report.terminal import ranges
 
 _SILENCE = "(no linker messages)"
 _GOOD, _BAD = "green", "red bold"
@@ -133,7 +134,7 @@ def _show_fatbins(outcome: LoadOutcome, out: Console) -> None:
             key = str(result.verdict), _reason(result.error)
             failed.setdefault(key, []).append(result.fatbin or 0)
     for (verdict, reason), fatbins in failed.items():
-        text = f"{'fatbin' if len(fatbins) == 1 else 'fatbins'} {_ranges(fatbins)}: {reason}"
+        text = f"{'fatbin' if len(fatbins) == 1 else 'fatbins'} {ranges(fatbins, ', ')}: {reason}"
         print_line(out, (f"{verdict} ", _BAD), text)
 
 
@@ -141,17 +142,6 @@ def _reason(error: CudarunError) -> str:
     """Return an error without the file that it is about."""
     words = ": ".join(filter(None, (*error.subject("operation"), error.what, error.cause)))
     return f"{words} ({error.cuda[0]}, {error.cuda[1]})" if error.cuda else words
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Return ascending numbers as text: ``1-3, 7``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
 
 
 def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:

@@ -115,6 +115,17 @@ def fold_words(words: Sequence[str], width: int) -> Iterator[str]:
     yield line
 
 
+def ranges(numbers: Sequence[int], separator: str = ",") -> str:
+    """Return ascending numbers as text: ``0-15,17``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return separator.join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
+
+
 def _parts(line: str, width: int) -> Iterator[str]:
     indent = line[: len(line) - len(line.lstrip())]
     if len(line) > width and line.lstrip().startswith("cudarun "):

@@ -9,6 +9,14 @@ import click
 from cudarun.commands.declaration import conflict
 from cudarun.report.renderer import Renderer
 
+_RENDERERS = {
+    "brief": "brief.BriefRenderer",
+    "jsonl": "json.JsonLinesRenderer",
+    "markdown": "markdown.MarkdownRenderer",
+    "sarif": "sarif.SarifRenderer",
+}
+"""The renderers of ``--format`` but tables."""
+
 
 def chosen_renderer() -> Renderer:
     """Return the renderer that the options of the current command select.
@@ -41,24 +49,12 @@ def _renderer(context: click.Context) -> Renderer:
         from cudarun.report.json import JsonRenderer
 
         return JsonRenderer()
-    if chosen == "jsonl":
-        from cudarun.report.json import JsonLinesRenderer
+    from cudarun.report.table import TableRenderer, imported
 
-        return JsonLinesRenderer()
-    if chosen == "brief":
-        from cudarun.report.brief import BriefRenderer
-
-        return BriefRenderer()
-    if chosen == "sarif":
-        from cudarun.report.sarif import SarifRenderer
-
-        return SarifRenderer()
-    if chosen == "markdown":
-        from cudarun.report.markdown import MarkdownRenderer
-
-        return MarkdownRenderer()
+    if chosen in _RENDERERS:
+        renderer: Renderer = imported(_RENDERERS[chosen])()
+        return renderer
     from cudarun.report.renderer import TableStyle
-    from cudarun.report.table import TableRenderer
 
     style = TableStyle(
         context.color,

@@ -99,7 +99,7 @@ class TableRenderer(Renderer):
         elif report.tag in _LIVE_TABLES:
             self._live_table(report.tag).end(report)
         elif report.tag in _TABLES:
-            show: Show = _imported(_TABLES[report.tag])
+            show: Show = imported(_TABLES[report.tag])
             show(report, self._out, self._style)
 
     @cached_property
@@ -110,10 +110,11 @@ class TableRenderer(Renderer):
 
     def _live_table(self, tag: str) -> LiveTable:
         if self._live is None:
-            self._live = _imported(_LIVE_TABLES[tag])(self._out, self._labels, self._style)
+            self._live = imported(_LIVE_TABLES[tag])(self._out, self._labels, self._style)
         return self._live
 
 
-def _imported(name: str) -> Any:
+def imported(name: str) -> Any:
+    """Return a member of a module of this package, by the names of both."""
     module, _, member = name.partition(".")
     return getattr(import_module(f"cudarun.report.{module}"), member)

@@ -293,15 +293,15 @@ class Buffers:
         self.load(name)
         progress = self._progress(f"copying {name} from the device")
         count = math.prod(spec.array_shape)
-        counter = _Counter()
+        found: list[int] = []  # the items of each chunk that still have the poison pattern
         counts = self._counts(name) and not self._buffers[name].knows_unwritten
         if counts:
-            takes = (*takes, counter)
+            takes = *takes, lambda part, _: found.append(int(unwritten_items(part).sum()))
         self._transfers.download(
             self._buffers[name].address, spec.dtype(), count, takes, into=into, progress=progress
         )
         if counts:
-            self._never_written[name] = counter.found
+            self._never_written[name] = sum(found)
 
     def verified(self, *, digests: bool = False) -> tuple[BufferResult, ...]:
         """Return the state of each buffer: its guard zones, and the number of unwritten items."""
@@ -381,16 +381,6 @@ def _store(buffer: DeviceBuffer, stream: Handle = 0) -> None:
     """Copy the contents of an array's linear memory to the array."""
     if isinstance(buffer, ArrayMemory):
         buffer.store(stream)
-
-
-class _Counter:
-    """A count of the items that still have the poison pattern, chunk by chunk."""
-
-    def __init__(self) -> None:
-        self.found = 0
-
-    def __call__(self, part: Array, first: int) -> None:
-        self.found += int(np.count_nonzero(unwritten_items(part)))
 
 
 def check_free_memory(nbytes: int) -> None:

@@ -64,16 +64,11 @@ def _output(path: str, *, force: bool) -> OutputFile:
 
 def check_saving(request: Save, spec: BufferSpec) -> None:
     """Refuse, before the launch, a buffer that the file's format cannot represent."""
-    from cudarun.session.launch.pictures import is_image
+    from cudarun.session.launch.pictures import require_image
 
     suffix = _suffix(request.path)
-    if suffix == ".png" and not is_image(spec):
-        raise RequestError(
-            f"{request.path}: {spec.name} is {spec}, which is not an image",
-            hint="an image has rows × columns of numbers or of vectors of 2 to 4, such as "
-            "uchar4[h,w]",
-            option="--save",
-        )
+    if suffix == ".png":
+        require_image(spec, "--save", f"{request.path}: ")
     if suffix == ".csv" and len(spec.array_shape) > 2:
         raise RequestError(
             f"{request.path}: {spec.name} is {spec}: a table has only rows and columns",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -54,21 +55,16 @@ def launch(
             the results of the others are compared with its own.
         meanwhile: Called in this process while the workers run.
     """
-    if reference is None:
-        return _report(program, workers, LaunchJob(program), meanwhile)
-    from cudarun.session.workers.shared_file import SharedFile
+    buffers = None
+    with ExitStack() as stack:
+        if reference is not None:
+            from cudarun.session.workers.shared_file import SharedFile
 
-    with SharedFile() as file:
-        [answer] = reference.run(ReferenceJob(program, file.path), last=True)
-        with errors_of(option="--reference"):
-            buffers = answer.unwrap()
-        return _report(program, workers, LaunchJob(program, buffers), meanwhile)
-
-
-def _report(
-    program: Program, workers: DeviceWorkers, job: LaunchJob, meanwhile: Callable[[], object] | None
-) -> LaunchReport:
-    answers = workers.run(job, meanwhile=meanwhile, last=True)
+            file = stack.enter_context(SharedFile())
+            [answer] = reference.run(ReferenceJob(program, file.path), last=True)
+            with errors_of(option="--reference"):
+                buffers = answer.unwrap()
+        answers = workers.run(LaunchJob(program, buffers), meanwhile=meanwhile, last=True)
     from cudarun.model.launch import DeviceOutcome
 
     return report(

@@ -34,13 +34,8 @@ def check_showable(show: Show, spec: BufferSpec) -> None:
     """Refuse, before the launch, a form in which a buffer cannot be shown."""
     if isinstance(innermost(spec.type), StructType):
         raise RequestError(f"{spec.name} is {spec}: structs cannot be plotted", option="--show")
-    if show.kind == "image" and not is_image(spec):
-        raise RequestError(
-            f"{spec.name} is {spec}, which is not an image",
-            hint="an image has rows × columns of numbers or of vectors of 2 to 4, such as "
-            "uchar4[h,w]",
-            option="--show",
-        )
+    if show.kind == "image":
+        require_image(spec, "--show")
     if spec.nbytes == 0:
         raise RequestError(f"{spec.name} is {spec}: it has no elements to plot", option="--show")
 
@@ -85,14 +80,20 @@ def _image(data: Array) -> tuple[tuple[tuple[int, int, int], ...], ...]:
     return tuple(tuple(tuple(pixel) * (3 // channels) for pixel in row) for row in small.tolist())
 
 
-def is_image(spec: BufferSpec) -> bool:
-    """Return whether a buffer is a nonempty image: rows × columns, or with 1 to 4 channels.
+def require_image(spec: BufferSpec, option: str, file: str = "") -> None:
+    """Refuse a buffer that is no nonempty image: rows × columns, or with 1 to 4 channels.
 
     ``uchar4[h,w]`` has 4 channels.
     """
     shape = spec.array_shape
     channels = len(shape) == 2 or (len(shape) == 3 and shape[2] in _COLOR_TYPES)
-    return channels and 0 not in shape and not isinstance(innermost(spec.type), StructType)
+    if not channels or 0 in shape or isinstance(innermost(spec.type), StructType):
+        raise RequestError(
+            f"{file}{spec.name} is {spec}, which is not an image",
+            hint="an image has rows × columns of numbers or of vectors of 2 to 4, such as "
+            "uchar4[h,w]",
+            option=option,
+        )
 
 
 def brightness(data: Array) -> npt.NDArray[np.uint8]:

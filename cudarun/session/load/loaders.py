@@ -86,9 +86,10 @@ class Loader(DriverImage, ABC):
             ImageRefused: The driver refuses the image when its kernels are queried.
         """
 
-    @abstractmethod
     def unload(self) -> None:
         """Unload the image."""
+        driver = self.driver
+        (driver.cuLibraryUnload if self.loads_once else driver.cuModuleUnload)(self.handle)
 
     def forced(self, kernels: Sequence[LoadedKernel]) -> list[LoadedKernel]:
         """Load the code of kernels on the device now; return those without a refusal."""
@@ -156,10 +157,6 @@ class LibraryLoader(Loader):
                 self._refuse(name, error)
         return kernels
 
-    def unload(self) -> None:
-        """Call ``cuLibraryUnload``."""
-        self._library.unload()
-
 
 class ModuleLoader(Loader):
     """``cuModuleLoadDataEx``: into the current context."""
@@ -196,10 +193,6 @@ class ModuleLoader(Loader):
             return [LoadedKernel(name_of(each).decode(), None, each) for each in functions]
         except ImageRefused as error:
             raise self.refused(error) from None
-
-    def unload(self) -> None:
-        """Call ``cuModuleUnload``."""
-        self.driver.cuModuleUnload(self.handle)
 
 
 LOADERS: dict[Via, type[Loader]] = {"library": LibraryLoader, "module": ModuleLoader}

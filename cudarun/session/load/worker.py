@@ -75,7 +75,7 @@ def load_file(
         results = tuple(trial.on(device) for trial in trials)
         if device == session.devices[-1]:
             for trial in trials:
-                trial.end()
+                trial.unload(loaded_once=True)
         return about, results
 
     return on_device
@@ -144,14 +144,11 @@ class _ImageLoad:
                 *notes(dict.fromkeys(self._notes)),
             ),
         )
-        self._unload(loaded_once=False)
+        self.unload(loaded_once=False)
         return result
 
-    def end(self) -> None:
-        """Unload everything that was loaded for all contexts."""
-        self._unload(loaded_once=True)
-
-    def _unload(self, *, loaded_once: bool) -> None:
+    def unload(self, *, loaded_once: bool) -> None:
+        """Unload what was loaded for all contexts, or in the current one."""
         for attempt in self._attempts:
             if attempt.loader.loads_once is loaded_once and attempt.is_loaded:
                 attempt.loader.unload()
@@ -179,7 +176,11 @@ class _ImageLoad:
         loader.refusals.clear()
         if attempt.is_loaded:
             try:
-                attempt.found = self._forced(loader, self._chosen(loader))
+                attempt.found = self._chosen(loader)
+                # Drivers before CUDA 12.4 lack ``cuFuncLoad``; there the following query of
+                # attributes makes the compiler run.
+                if not self.request.lazy and self.driver.version >= PARAM_INFO_SINCE:
+                    attempt.found = loader.forced(attempt.found)
                 attempt.error = _partial_refusal(loader, len(attempt.found))
             except CudarunError as error:
                 attempt.error = error
@@ -228,19 +229,11 @@ class _ImageLoad:
             cached = f"SASS, or {cached}"
         return f"{cached} (set CUDA_CACHE_DISABLE=1 to compile)"
 
-    def _forced(self, loader: Loader, found: list[LoadedKernel]) -> list[LoadedKernel]:
-        """Load the code of every kernel on the device; return those that it accepts.
-
-        Drivers before CUDA 12.4 lack ``cuFuncLoad``; there the following query of attributes
-        makes the compiler run.
-        """
-        if self.request.lazy or self.driver.version < PARAM_INFO_SINCE:
-            return found
-        return loader.forced(found)
-
     def _kernel(self, attempt: _Attempt, found: LoadedKernel, device: Device) -> KernelReport:
         loader = attempt.loader
-        is_loaded = self._is_loaded(found)
+        is_loaded = None
+        if self.driver.version >= PARAM_INFO_SINCE:
+            is_loaded = int(self.driver.cuFuncIsLoaded(found.function)) == 1
         if is_loaded is False and found.kernel is None:
             self.driver.cuFuncLoad(found.function)  # else it has no attributes (913)
 
@@ -281,11 +274,6 @@ class _ImageLoad:
         names = [kernel.name for kernel in kernels]
         given = GivenWords(None if self._is_alone else name, options=words)
         return self._suggestions.command(name, parameters, names, given)
-
-    def _is_loaded(self, found: LoadedKernel) -> bool | None:
-        if self.driver.version < PARAM_INFO_SINCE:
-            return None
-        return int(self.driver.cuFuncIsLoaded(found.function)) == 1
 
     def _occupancy(self, found: LoadedKernel, device: Device) -> Occupancy | None:
         block = self.request.block

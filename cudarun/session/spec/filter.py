@@ -19,6 +19,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Sequence
+from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, TypeAlias
 
 from cudarun.arguments.scanner import Scanner, did_you_mean
@@ -39,14 +40,7 @@ _OPERATOR = re.compile(r"==|!=|<=|<|>=|>")
 _OR = re.compile(rf"or{_END}|\|{{1,2}}")
 _AND = re.compile(rf"and{_END}|&{{1,2}}")
 _NOT = re.compile(rf"not{_END}|!(?!=)")
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<=": lambda a, b: a <= b,
-    "<": lambda a, b: a < b,
-    ">=": lambda a, b: a >= b,
-    ">": lambda a, b: a > b,
-}
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<=": le, "<": lt, ">=": ge, ">": gt}
 
 
 def is_glob(text: str) -> bool:

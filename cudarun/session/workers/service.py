@@ -64,7 +64,7 @@ class ServiceProcess:
                 start_new_session=True,  # Ctrl-C is the program's
             )
         except BaseException:
-            self._close()
+            self.begin_end()
             raise
         finally:
             calls.close()
@@ -106,10 +106,6 @@ class ServiceProcess:
         """Interrupt the command of the call, as Ctrl-C does; the process ends after its answer."""
         self._process.send_signal(signal.SIGINT)
 
-    def begin_end(self) -> None:
-        """Begin to end the process with its workers."""
-        self._close()
-
     def end(self) -> int:
         """End the process with its workers, and return its status."""
         self.begin_end()
@@ -121,10 +117,11 @@ class ServiceProcess:
 
     def forget(self) -> None:
         """Leave the process to the parent of this one, which was forked."""
-        self._close()
+        self.begin_end()
         self._process.returncode = 0  # it is not this process's child
 
-    def _close(self) -> None:
+    def begin_end(self) -> None:
+        """Begin to end the process with its workers: close the connections with it."""
         self._socket.detach()
         while self._own:
             descriptor, identity = self._own.popitem()

@@ -24,16 +24,14 @@ def compile_for_facts(
         timeout: Seconds for the compiler.
         target: The architecture, ``sm_90`` for machine code; by default a common one, as PTX.
     """
-    image = call_in_worker(partial(_compile, source, target), timeout, capture=False).unwrap()
-    return replace(image, facts=image.read_facts())
+    return call_in_worker(partial(_compile, source, target), timeout, capture=False).unwrap()
 
 
 def compile_here(
     source: Image, timeout: float | None = None, target: Architecture | None = None
 ) -> Image:
     """Do the same in this process, a worker, whose task has the time limit."""
-    image = _compile(source, target, None)
-    return replace(image, facts=image.read_facts())
+    return _compile(source, target, None)
 
 
 def _compile(source: Image, target: Architecture | None, _: None) -> Image:
@@ -43,4 +41,5 @@ def _compile(source: Image, target: Architecture | None, _: None) -> Image:
     target = target or Architecture(True, _COMMON_ARCHITECTURE)
     image = compile_source(source, target, "PTX" if target.is_virtual else "CUBIN")
     kernels = image.facts.kernels if image.facts else ()
-    return with_debug_information(image, [p for each in kernels for p in each.parameters])
+    image = with_debug_information(image, [p for each in kernels for p in each.parameters])
+    return replace(image, facts=image.read_facts())

@@ -77,7 +77,9 @@ def compile_source(
         if reason is None:
             raise
         if find_program("nvcc") is None:
-            if not _names_source(refusal):
+            diagnostics = refusal.diagnostics if isinstance(refusal, Diagnosed) else ()
+            headers = filter(None, map(missing_host_header, diagnostics))
+            if not any(header_source(each, None) for each in headers):  # the hint says where it is
                 refusal.hint = f"install nvcc, which may compile it: {NVCC_INSTALLATION}"
             raise
     return _with_nvcc(task, reason)
@@ -138,13 +140,6 @@ def _limitation(refusal: Diagnosed | UnknownToNvrtc) -> str | None:
         if re.search(r"\bnvrtc\b|in JIT mode", each.message, re.IGNORECASE):
             return "NVRTC refuses a part of it"
     return None
-
-
-def _names_source(refusal: Diagnosed | UnknownToNvrtc) -> bool:
-    """Return whether the hint of a refusal says where to get a missing header."""
-    diagnostics = refusal.diagnostics if isinstance(refusal, Diagnosed) else ()
-    headers = filter(None, map(missing_host_header, diagnostics))
-    return any(header_source(header, None) for header in headers)
 
 
 # --- kernels to be instantiated ------------------------------------------------------------------

@@ -60,9 +60,12 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
     elif selector.by == "index":
         found = [index for index in everything if index == int(selector.value)]
     elif selector.by == "pci":
-        found = [index for index in everything if _on_bus(driver, index, selector.value)]
+        wanted = _bus(selector.value)  # whose domain and function may be missing or shortened
+        found = [n for n in everything if _bus(_pci(driver, driver.cuDeviceGet(n))) == wanted]
     else:
-        found = [index for index in everything if _uuid_starts(driver, index, selector.value)]
+        start = selector.value.lower().removeprefix("gpu-")
+        uuids = [uuid_of(driver, driver.cuDeviceGet(n)).lower() for n in everything]
+        found = [n for n in everything if uuids[n].removeprefix("gpu-").startswith(start)]
         if len(found) > 1:
             raise RequestError(f"{selector} matches {len(found)} UUIDs", option="--device")
     if not found:
@@ -167,18 +170,8 @@ def uuid_of(driver: Driver, handle: cuda.CUdevice) -> str:
     return f"GPU-{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
 
 
-def _uuid_starts(driver: Driver, index: int, start: str) -> bool:
-    uuid = uuid_of(driver, driver.cuDeviceGet(index)).lower().removeprefix("gpu-")
-    return uuid.startswith(start.lower().removeprefix("gpu-"))
-
-
 def _pci(driver: Driver, handle: cuda.CUdevice) -> str:
     return _text(driver.cuDeviceGetPCIBusId(64, handle))
-
-
-def _on_bus(driver: Driver, index: int, given: str) -> bool:
-    """Compare bus IDs; the domain and the function may be missing or shortened."""
-    return _bus(_pci(driver, driver.cuDeviceGet(index))) == _bus(given)
 
 
 def _bus(text: str) -> tuple[int, int, int, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from io import BufferedWriter
 from pathlib import Path
@@ -34,7 +35,7 @@ _FOREVER = 1e9  # seconds
 _MARGIN = 60.0  # seconds beyond the limit of a function in which its end is noticed
 _MOST = 4  # the processes of a worker: each keeps what its file imports in memory
 
-_running: dict[tuple[str, str], FunctionProcess] = {}
+_running: dict[tuple[str, str], LineProgram] = {}
 """The processes of this worker by interpreter and file, that of the last call at the end."""
 
 
@@ -197,43 +198,17 @@ def call_function(python: str, task: Mapping[str, Any], timeout: float | None) -
         RequestError: The interpreter cannot be started.
     """
     key = python, str(task["file"])
-    process = _running.pop(key, None) or FunctionProcess(python)
     try:
-        answer = process.call(task, timeout)
-    except BaseException:
-        process.end()
-        raise
-    _running[key] = process
-    while len(_running) > _MOST:
-        _running.pop(next(iter(_running))).end()
-    return answer
-
-
-class FunctionProcess:
-    """A process that calls functions of a file, one after the other.
-
-    Raises:
-        RequestError: The interpreter cannot be started.
-    """
-
-    def __init__(self, python: str) -> None:
-        self._python = python
+        process = _running.pop(key, None) or LineProgram([python, str(function_call.__file__)])
+    except OSError as error:
+        raise RequestError(f"{python}: {error.strerror}", option="--python") from error
+    with ExitStack() as after_failure:
+        after_failure.callback(process.end)
+        process.ends_with_worker()
         try:
-            self._program = LineProgram([python, str(function_call.__file__)])
-        except OSError as error:
-            raise RequestError(f"{python}: {error.strerror}", option="--python") from error
-
-    def call(self, task: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
-        """Call a function, and return the answer.
-
-        Raises:
-            ExpectationFailed: The call did not return in time, or the process ended.
-        """
-        self._program.ends_with_worker()
-        try:
-            return self._program.call(task, timeout)
+            answer = process.call(task, timeout)
         except EOFError as error:
-            what = f"{self._python} ended with status {error} and no result"
+            what = f"{python} ended with status {error} and no result"
             raise ExpectationFailed(what) from None
         except TimeoutError:
             raise ExpectationFailed(
@@ -241,7 +216,8 @@ class FunctionProcess:
                 hint="this is the time of the Python function, not of the kernel: raise "
                 "--expect-timeout",
             ) from None
-
-    def end(self) -> None:
-        """End the process."""
-        self._program.end()
+        after_failure.pop_all()
+    _running[key] = process
+    while len(_running) > _MOST:
+        _running.pop(next(iter(_running))).end()
+    return answer

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def find_sanitizer() -> str:
     return found
 
 
-class _Run:
+class _Run(AbstractContextManager["_Run"]):
     """One device's worker under the sanitizer, started immediately.
 
     Request, answer, the sanitizer's log, output and progress use shared files, which can be opened
@@ -123,9 +123,6 @@ class _Run:
                 )
             )
             self._stack = stack.pop_all()
-
-    def __enter__(self) -> _Run:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()

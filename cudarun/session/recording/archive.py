@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from operator import attrgetter
 from typing import IO
@@ -48,7 +49,7 @@ _MEMBER_ERRORS = (
 Bytes = npt.NDArray[np.uint8]
 
 
-class RecordingWriter:
+class RecordingWriter(AbstractContextManager["RecordingWriter"]):
     """A recording that is being written.
 
     It is a context manager: an error in the block leaves an incomplete file.
@@ -57,9 +58,6 @@ class RecordingWriter:
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         self._written: set[str] = set()
-
-    def __enter__(self) -> RecordingWriter:
-        return self
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
@@ -118,7 +116,7 @@ class Recording:
         return RecordedContents(self.path)
 
 
-class RecordedContents:
+class RecordedContents(AbstractContextManager["RecordedContents"]):
     """The memory in a recording; it reads one piece at a time."""
 
     def __init__(self, path: str) -> None:
@@ -176,9 +174,6 @@ class RecordedContents:
     def close(self) -> None:
         """Close the file."""
         self._zip.close()
-
-    def __enter__(self) -> RecordedContents:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, Generic, TypeAlias, TypeVar
@@ -53,7 +53,7 @@ They do not count for that limit: a busy machine or a slow driver is not the ker
 """
 
 
-class WorkerProcess(Generic[S]):
+class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
     """A supervised worker process: a state, created once, and tasks that run one after the other.
 
     Args:
@@ -93,9 +93,6 @@ class WorkerProcess(Generic[S]):
             os.close(worker.stdout)
         if preforked is not None:
             self._send(start)
-
-    def __enter__(self) -> WorkerProcess[S]:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.retire()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,7 +29,7 @@ Steps = Generator[AnyWorker, Answer[Any], T]
 """A sequence of tasks: yields the worker of a submitted task, is sent the answer."""
 
 
-class WorkerPool:
+class WorkerPool(AbstractContextManager["WorkerPool"]):
     """Worker processes, all of which end with the pool's context.
 
     An idle worker (`reserve`, `release`) initializes meanwhile, and `acquire` returns it. The end
@@ -44,9 +44,6 @@ class WorkerPool:
         self._idle: list[AnyWorker] = []
         self._at_work: list[AnyWorker] = []
         self._ending: list[AnyWorker] = []
-
-    def __enter__(self) -> WorkerPool:
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End all processes."""

@@ -23,7 +23,7 @@ _PATIENCE = 3.0  # seconds from SIGTERM to SIGKILL
 _DELETION = 'read -r _; for _ in 1 2 3 4 5; do rm -rf "$0" && exit; sleep 1; done'
 
 
-class SupervisedProgram:
+class SupervisedProgram(AbstractContextManager["SupervisedProgram"]):
     """A running program, the first process of a group that ends with it.
 
     Args:
@@ -60,9 +60,6 @@ class SupervisedProgram:
             start_new_session=True,
             cwd=folder,
         )
-
-    def __enter__(self) -> SupervisedProgram:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.end()

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import AbstractContextManager
 from typing import BinaryIO
 
 
-class SharedFile:
+class SharedFile(AbstractContextManager["SharedFile"]):
     """A file without a name in ``TMPDIR``, which disappears however the processes end."""
 
     def __init__(self) -> None:
         self._file: BinaryIO = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed in __exit__
         # The path under which other processes of this user can open it (proc(5)).
         self.path = f"/proc/{os.getpid()}/fd/{self._file.fileno()}"
-
-    def __enter__(self) -> SharedFile:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()

@@ -12,7 +12,7 @@ import select
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from cudarun.base.errors import WorkerDied
@@ -114,7 +114,7 @@ class Copy:
             os.kill(self.pid, signal.SIGKILL)
 
 
-class Copies:
+class Copies(AbstractContextManager["Copies"]):
     """The parent's socket, to which copies connect; a context manager.
 
     Its address is an abstract one, of which nothing remains however the parent ends.
@@ -125,9 +125,6 @@ class Copies:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(self.address)
         self._socket.listen(64)
-
-    def __enter__(self) -> Copies:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._socket.close()

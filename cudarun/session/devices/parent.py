@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from cudarun.model.devices import DeviceInfo, DevicesReport
 from cudarun.session.driver.contexts import Target
 from cudarun.session.workers.devices import DeviceWorkers
-from cudarun.session.workers.job import Job
+from cudarun.session.workers.job import CallJob
 from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from cudarun.session.driver.devices import Device
     from cudarun.session.workers.progress import ProgressDisplay
-
-    _Described = tuple[DeviceInfo, dict[str, int | None]]
+    from cudarun.session.workers.session import Session
 
 
 def list_devices(
@@ -31,7 +31,7 @@ def list_devices(
             )
             for group in groups
         ]
-        job = DescribeJob(attributes)
+        job = CallJob(partial(_described, attributes))
         found = [answer.unwrap() for each in workers for answer in each.run(job)]
     return DevicesReport(
         tuple(device for device, _ in found),
@@ -39,17 +39,12 @@ def list_devices(
     )
 
 
-class DescribeJob(Job["_Described"]):
-    """The description of a device; with ``attributes`` including all its attributes."""
+def _described(
+    attributes: bool, session: Session, device: Device
+) -> tuple[DeviceInfo, dict[str, int | None]]:
+    from cudarun.session.driver.devices import attributes_of, describe, peers_of
 
-    def __init__(self, attributes: bool) -> None:
-        self._attributes = attributes
-
-    def on(self, device: Device) -> _Described:
-        """Query the driver."""
-        from cudarun.session.driver.devices import attributes_of, describe, peers_of
-
-        driver = self.session.driver
-        self.session.enter(device)  # the free memory is known only within a context
-        about = replace(describe(driver, device), peers=peers_of(driver, device))
-        return about, attributes_of(driver, device) if self._attributes else {}
+    driver = session.driver
+    session.enter(device)  # the free memory is known only within a context
+    about = replace(describe(driver, device), peers=peers_of(driver, device))
+    return about, attributes_of(driver, device) if attributes else {}

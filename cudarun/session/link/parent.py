@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import ImageRefused, NoDevice, RequestError
@@ -15,15 +16,18 @@ from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest
 from cudarun.session.workers.devices import DeviceWorkers
-from cudarun.session.workers.job import Job
+from cudarun.session.workers.job import CallJob
 from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cudarun.images.versions import Architecture
     from cudarun.model.images import LinkReport, LoadOutcome
     from cudarun.session.driver.devices import Device
     from cudarun.session.link.worker import Linked
     from cudarun.session.workers.progress import ProgressDisplay
+    from cudarun.session.workers.session import Session
     from cudarun.session.workers.worker import Answer
 
 T = TypeVar("T")
@@ -68,20 +72,13 @@ def _link(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
 
 
 def _with_driver(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
-    return _on_one_device(LinkJob(request), request.target, display).unwrap()
+    return _on_one_device(partial(_linked, request), request.target, display).unwrap()
 
 
-class LinkJob(Job["Linked"]):
-    """A link by the driver, in a device's context."""
+def _linked(request: LinkRequest, session: Session, device: Device) -> Linked:
+    from cudarun.session.link.worker import link_on_device
 
-    def __init__(self, request: LinkRequest) -> None:
-        self._request = request
-
-    def on(self, device: Device) -> Linked:
-        """Link."""
-        from cudarun.session.link.worker import link_on_device
-
-        return link_on_device(self._request, self.session, device)
+    return link_on_device(request, session, device)
 
 
 def _with_nvjitlink(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
@@ -93,30 +90,26 @@ def _with_nvjitlink(request: LinkRequest, display: ProgressDisplay | None) -> Li
 
 def _architecture(target: Target) -> Architecture:
     """Return the device's own architecture; `RequestError` if there is no device."""
-    answer = _on_one_device(ArchitectureJob(), target)
+    answer = _on_one_device(_architecture_of, target)
     if isinstance(answer.error, NoDevice):
         raise RequestError("--arch is required without a GPU", hint="example: --arch sm_90")
     return answer.unwrap()
 
 
-class ArchitectureJob(Job["Architecture"]):
-    """The architecture of a device."""
+def _architecture_of(session: Session, device: Device) -> Architecture:
+    from cudarun.images.versions import Architecture
+    from cudarun.session.driver.devices import architecture_of
 
-    def on(self, device: Device) -> Architecture:
-        """Query the driver."""
-        from cudarun.images.versions import Architecture
-        from cudarun.session.driver.devices import architecture_of
-
-        return Architecture(False, architecture_of(self.session.driver, device.handle))
+    return Architecture(False, architecture_of(session.driver, device.handle))
 
 
 def _on_one_device(
-    job: Job[T], target: Target, display: ProgressDisplay | None = None
+    call: Callable[[Session, Device], T], target: Target, display: ProgressDisplay | None = None
 ) -> Answer[T]:
-    """Run a job on the first chosen device, because a link needs only one."""
+    """Call on the first chosen device, because a link needs only one."""
     alone = replace(target, devices=target.devices[:1], together=True)
     with WorkerPool() as pool:
-        [answer, *_] = DeviceWorkers(pool, alone, display=display).run(job, last=True)
+        [answer, *_] = DeviceWorkers(pool, alone, display=display).run(CallJob(call), last=True)
     return answer
 
 

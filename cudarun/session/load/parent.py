@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.base.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
 from cudarun.images.demangler import base_name, demangle
 from cudarun.session.load.request import FatbinSelection
-from cudarun.session.workers.job import Job
+from cudarun.session.workers.job import CallJob, Job
 from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _of_file(request: LoadRequest, image: Image, workers: DeviceWorkers) -> list
         return [_outcome(image, answer) for answer in answers]
     from cudarun.session.load.fatbins import loadable
 
-    surveys = workers.run(SurveyJob(request, image))
+    surveys = workers.run(CallJob(partial(_survey, request, image)))
     every = {fatbin.number: fatbin for survey in surveys for fatbin in survey.value or ()}
     found = {fatbin.number: fatbin for fatbin in loadable(image, [*every.values()])}
     outcomes = [
@@ -101,24 +102,18 @@ _SEVERITY = ("loaded", "refused", "failed", "killed", "crashed")
 _MOST_NAMED = 3  # kernels in a message
 
 
-class SurveyJob(Job["tuple[UsedFatbin, ...]"]):
-    """The list of the fatbins of a file to load."""
+def _survey(
+    request: LoadRequest, image: Image, session: Session, device: Device
+) -> tuple[UsedFatbin, ...]:
+    """Return the fatbins of a file to load."""
+    from cudarun.session.load.fatbins import loadable, used_fatbins, with_kernels
 
-    def __init__(self, request: LoadRequest, image: Image) -> None:
-        self._request = request
-        self._image = image
-
-    def on(self, device: Device) -> tuple[UsedFatbin, ...]:
-        """Read the kernels of the code for a device."""
-        from cudarun.session.load.fatbins import loadable, used_fatbins, with_kernels
-
-        self.session.progress.report(f"reading {self._image.origin}")
-        self.session.enter(device)
-        found = used_fatbins(self.session.driver, self._image)
-        if self._request.kernel is None:
-            return found
-        found = loadable(self._image, found)
-        return with_kernels(found, self._request.kernel, self._image.origin)
+    session.progress.report(f"reading {image.origin}")
+    session.enter(device)
+    found = used_fatbins(session.driver, image)
+    if request.kernel is None:
+        return found
+    return with_kernels(loadable(image, found), request.kernel, image.origin)
 
 
 class LoadJob(Job["_Loaded"]):

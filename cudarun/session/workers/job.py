@@ -67,17 +67,25 @@ class Job(ABC, Generic[T]):
         """Do the work on one device, and return its result."""
 
 
+class CallJob(Job[T]):
+    """A call for each device, which pickles, with the session and the device."""
+
+    def __init__(self, call: Callable[[Session, Device], T]) -> None:
+        self._call = call
+
+    def on(self, device: Device) -> T:
+        """Call."""
+        return self._call(self.session, device)
+
+
+@dataclass(frozen=True, slots=True)
 class JobTask(Generic[T]):
-    """The task of a worker that is handed a job.
+    """The task of a worker that is handed a job."""
 
-    Args:
-        reuse: Release afterwards what the job took, so that the worker can take another. A worker
-            that ends does not need to: process exit is faster.
-    """
-
-    def __init__(self, job: Job[T], *, reuse: bool = False) -> None:
-        self.job = job
-        self.reuse = reuse
+    job: Job[T]
+    # Release afterwards what the job took, so that the worker can take another. A worker that ends
+    # does not need to: process exit is faster.
+    reuse: bool = False
 
     def __call__(self, session: Session) -> list[Answer[T]]:
         """Run the job on each device; return one answer without a device if it did not begin."""

@@ -17,6 +17,7 @@ import click
 
 from cudarun.base.errors import CudarunError, ExitCode, RequestError
 from cudarun.base.options import OptionGroup
+from cudarun.base.records import dataclass
 from cudarun.base.terminal import escaped
 from cudarun.commands import launch
 from cudarun.commands.declaration import Values, option
@@ -219,27 +220,16 @@ def _lines(text: str) -> list[str]:
     return text.split(";")
 
 
+@dataclass(slots=True)
 class _Session:
-    """A session of a front end.
+    """A session of a front end."""
 
-    Attributes:
-        debugger: The debugger, once the launch has begun.
-        error: The error that ends the session.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        copies: Copies,
-        workers: DeviceWorkers,
-        talk: Callable[[Debugger], None],
-    ) -> None:
-        self._program = program
-        self._copies = copies
-        self._workers = workers
-        self._talk = talk
-        self.debugger: Debugger | None = None
-        self.error: CudarunError | None = None
+    program: Program
+    copies: Copies
+    workers: DeviceWorkers
+    talk: Callable[[Debugger], None]
+    debugger: Debugger | None = None  # once the launch has begun
+    error: CudarunError | None = None  # the error that ends the session
 
     @property
     def exit_code(self) -> int:
@@ -252,15 +242,15 @@ class _Session:
         from cudarun.debugger.debugger import Debugger
         from cudarun.debugger.history import History
 
-        root = self._copies.accept(self._workers.are_busy)
+        root = self.copies.accept(self.workers.are_busy)
         if root is None:
             return
-        history = History(self._copies, root)
+        history = History(self.copies, root)
         try:
-            images = [Path(step.image.origin).parent for step in self._program.steps]
+            images = [Path(step.image.origin).parent for step in self.program.steps]
             self.debugger = Debugger(history, self._report, images)
             with _pausing(self.debugger):
-                self._talk(self.debugger)
+                self.talk(self.debugger)
         except CudarunError as error:
             self.error = error
         finally:
@@ -273,7 +263,7 @@ class _Session:
 
         error = outcome if isinstance(outcome, CudarunError) else None
         result = None if error is not None else outcome
-        return report(self._program, [DeviceOutcome("cpu", result, error, "")])
+        return report(self.program, [DeviceOutcome("cpu", result, error, "")])
 
 
 class _Terminal:

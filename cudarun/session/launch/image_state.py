@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cudarun.base.errors import DeviceFailed, errors_of
-from cudarun.base.records import dataclass
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.launch.steps import Libraries
 from cudarun.session.load.library import Library
@@ -18,18 +17,6 @@ from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
     from cudarun.session.driver.protocol import Handle
-
-
-@dataclass(frozen=True, slots=True)
-class _SavedVariable:
-    name: str
-    memory: FixedMemory
-    value: DeviceBuffer
-
-    @property
-    def is_changed(self) -> bool:
-        """True if the variable has another value than the copy."""
-        return self.memory.content().tobytes() != self.value.content().tobytes()
 
 
 class ImageState:
@@ -46,7 +33,9 @@ class ImageState:
         with errors_of(DeviceFailed, operation=purpose):
             self._saved = [each for library in distinct for each in self._copies(session, library)]
 
-    def _copies(self, session: Session, library: Library) -> Iterator[_SavedVariable]:
+    def _copies(
+        self, session: Session, library: Library
+    ) -> Iterator[tuple[str, FixedMemory, DeviceBuffer]]:
         named = library.variables()
         for variable in library.all_variables():
             address = library.find_symbol(variable.name)
@@ -58,14 +47,18 @@ class ImageState:
             value = DeviceBuffer(session.driver, variable.demangled, variable.size, 0)
             session.add_release(value.free)
             value.copy_from(memory, 0)
-            yield _SavedVariable(variable.demangled, memory, value)
+            yield variable.demangled, memory, value
 
     @property
     def changed(self) -> tuple[str, ...]:
         """The variables that have other values now, by their C++ names."""
-        return tuple(each.name for each in self._saved if each.is_changed)
+        return tuple(
+            name
+            for name, memory, value in self._saved
+            if memory.content().tobytes() != value.content().tobytes()
+        )
 
     def restore(self, stream: Handle = 0) -> None:
         """Restore the values, in stream order."""
-        for each in self._saved:
-            each.memory.copy_from(each.value, stream)
+        for _, memory, value in self._saved:
+            memory.copy_from(value, stream)

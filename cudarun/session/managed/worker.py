@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,20 +62,20 @@ def inspect_variables(request: ManagedRequest, session: Session, library: Librar
     contexts = _make_contexts(session, request)
     chosen = _choose(request, library.image)
     variables = [_Variable(driver, library, facts, view, contexts) for facts, view in chosen]
-    watcher = _VariableAccess(driver, contexts, variables)
-    watcher.read("initially")
+    observe = partial(_observe, driver, contexts, variables)
+    observe("initially")
     diagnostics = [*library.image.warnings]
     error = None
     try:
         if any(variable.data is not None for variable in variables):
-            watcher.write()
-            watcher.read("written")
+            _write(driver, contexts, variables)
+            observe("written")
         for launch in request.launches:
             for context in _first_of_each(contexts):
                 driver.cuCtxSetCurrent(context.handle)
                 ran = run_on(session, [library], launch.program, context.device)
                 diagnostics += ran.diagnostics
-                watcher.read(f"after {launch.text} on {context.device.label}")
+                observe(f"after {launch.text} on {context.device.label}")
     except OutOfTime:  # of the worker, whose answer would be too late
         raise
     except CudarunError as failure:  # the values read before it are worth reporting
@@ -293,39 +294,32 @@ def _resolve(
 # --- reading and writing -------------------------------------------------------------------------
 
 
-class _VariableAccess:
-    """A reader and writer of variables in every context, and on the host where possible."""
+def _observe(
+    driver: Driver, contexts: Sequence[_Context], variables: Sequence[_Variable], moment: str
+) -> None:
+    """Record the value of every variable in every context, and on the host where possible."""
+    read: list[list[ObservedValue]] = [[] for _ in variables]
+    for index, context in enumerate(contexts):
+        driver.cuCtxSetCurrent(context.handle)
+        for variable, values in zip(variables, read, strict=True):
+            data = bytearray(variable.size)
+            driver.cuMemcpyDtoH(data, variable.addresses[index], len(data))
+            values.append(variable.decoded(bytes(data)))
+    for variable, values in zip(variables, read, strict=True):
+        host = None
+        if variable.facts.managed:  # the host reads the address directly, without a driver call
+            host = variable.decoded(ctypes.string_at(variable.addresses[0], variable.size))
+        variable.observations.append(Observation(moment, host, tuple(values)))
 
-    def __init__(
-        self, driver: Driver, contexts: Sequence[_Context], variables: Sequence[_Variable]
-    ) -> None:
-        self._driver = driver
-        self._contexts = contexts
-        self._variables = variables
 
-    def read(self, moment: str) -> None:
-        """Record the value of every variable."""
-        read: list[list[ObservedValue]] = [[] for _ in self._variables]
-        for index, context in enumerate(self._contexts):
-            self._driver.cuCtxSetCurrent(context.handle)
-            for variable, values in zip(self._variables, read, strict=True):
-                data = bytearray(variable.size)
-                self._driver.cuMemcpyDtoH(data, variable.addresses[index], len(data))
-                values.append(variable.decoded(bytes(data)))
-        for variable, values in zip(self._variables, read, strict=True):
-            host = None
-            if variable.facts.managed:  # the host reads the address directly, without a driver call
-                host = variable.decoded(ctypes.string_at(variable.addresses[0], variable.size))
-            variable.observations.append(Observation(moment, host, tuple(values)))
-
-    def write(self) -> None:
-        """Write the user's values: managed ones on the host, others in every context."""
-        for variable in self._variables:
-            if variable.data is None:
-                continue
-            if variable.facts.managed:
-                ctypes.memmove(variable.addresses[0], variable.data, variable.size)
-                continue
-            for address, context in zip(variable.addresses, self._contexts, strict=True):
-                self._driver.cuCtxSetCurrent(context.handle)
-                self._driver.cuMemcpyHtoD(address, variable.data, variable.size)
+def _write(driver: Driver, contexts: Sequence[_Context], variables: Sequence[_Variable]) -> None:
+    """Write the user's values: managed ones on the host, others in every context."""
+    for variable in variables:
+        if variable.data is None:
+            continue
+        if variable.facts.managed:
+            ctypes.memmove(variable.addresses[0], variable.data, variable.size)
+            continue
+        for address, context in zip(variable.addresses, contexts, strict=True):
+            driver.cuCtxSetCurrent(context.handle)
+            driver.cuMemcpyHtoD(address, variable.data, variable.size)

@@ -75,8 +75,7 @@ def command(old: str, new: str, threshold: float, **values: Any) -> int:
         raise RequestError(f"{old} and {new} have no case in common")
     missing = [MissingCase(name, old) for name in unpaired(before, cases)]
     missing += [MissingCase(name, new) for name in unpaired(after, cases)]
-    report = ComparisonReport(old, new, threshold, tuple(cases), tuple(missing))
-    return finish(report, renderer)
+    return finish(ComparisonReport(old, new, threshold, tuple(cases), tuple(missing)), renderer)
 
 
 def _document(path: str) -> Any:

@@ -45,8 +45,7 @@ def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     where = target(values, capture=renderer.owns_stdout)
     if doctor:
         return _doctor(where.timeout, renderer, attributes=attributes)
-    report = _list(where, attributes=attributes, quiet=quiet)
-    return finish(report, renderer)
+    return finish(_list(where, attributes=attributes, quiet=quiet), renderer)
 
 
 def _list(where: Target, *, attributes: bool, quiet: bool) -> DevicesReport:

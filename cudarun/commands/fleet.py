@@ -169,8 +169,7 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     # A node reads the whole spec, so that it needs the files of all cases.
     everything = _cases(spec, (), values | {"filter_text": None}, where)
     cases = _cases(spec, values["cases"], values, where)
-    parameters = click.get_current_context().command.params
-    outputs = output_files(parameters, values)
+    outputs = output_files(click.get_current_context().command.params, values)
     check_outputs(outputs, [spec, *(path for case in cases for path in case.inputs)])
     _refuse_outputs(cases)
     keep = next((each for each in outputs if each.option == "--keep"), None)

@@ -289,8 +289,7 @@ def _with_candidate(values: Values) -> Values:
 def _refuse_without_spec(values: Values) -> None:
     if values["image"] is None:
         raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
-    context = click.get_current_context()
-    for each in context.command.params:
+    for each in click.get_current_context().command.params:
         is_of_spec = isinstance(each, Option) and each.of_spec
         if is_of_spec and each.name != "candidates" and values[each.name or ""] not in _ABSENT:
             raise RequestError(f"{each.opts[-1]} requires --spec")
@@ -370,8 +369,7 @@ def _check_files_of_cases(values: Values, cases: Sequence[Case]) -> None:
         each for each in parameters if isinstance(each, Option) and each.scope is OptionScope.RUN
     ]
     outputs += output_files(of_run, values)
-    inputs = [values["spec"], *(path for case in cases for path in case.inputs)]
-    check_outputs(outputs, inputs)
+    check_outputs(outputs, [values["spec"], *(path for case in cases for path in case.inputs)])
 
 
 def _cases(values: Values, where: Target) -> list[Case]:

@@ -126,8 +126,7 @@ def _baseline(
             values |= {name: values[f"baseline_{name}"] for name in _GEOMETRY}
         program = Program((_step(values, where, image, directory),), _options(values, where))
     own = code_of(values) == code_of(steps[-1])
-    label = (values["kernel"] if own else None) or values["baseline"]
-    return BaselineLaunch(label, program)
+    return BaselineLaunch((values["kernel"] if own else None) or values["baseline"], program)
 
 
 def baseline_values(values: Values) -> Values | None:

@@ -66,8 +66,7 @@ def command(quiet: bool, **values: Any) -> int:
     where = target(values, capture=False)
     with reading(where):
         request = _request(values, where)
-    report = link(request, progress_display(where, quiet=quiet))
-    return finish(report, renderer)
+    return finish(link(request, progress_display(where, quiet=quiet)), renderer)
 
 
 def _request(values: Values, where: Target) -> LinkRequest:

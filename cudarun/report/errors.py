@@ -54,8 +54,7 @@ def show_diagnostic(diagnostic: Diagnostic) -> None:
     number = f"{diagnostic.line:6d}"
     width = terminal_width(sys.stderr)
     room = LONGEST_EXCERPT if width is None else width - len(f"{number} | ")
-    text = diagnostic.source.replace("\t", " ")
-    source, at = excerpt(text, (diagnostic.column or 1) - 1, room)
+    source, at = excerpt(diagnostic.source.replace("\t", " "), (diagnostic.column or 1) - 1, room)
     column = None if diagnostic.column is None else at + 1
     click.echo(f"{number} | {_shown(source)}", err=True)
     if column is not None:

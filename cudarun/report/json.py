@@ -71,8 +71,7 @@ def error_text(command: str, error: CudarunError) -> str:
 def _text(document: Mapping[str, object]) -> str:
     import json
 
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    return escaped(text)
+    return escaped(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _line(document: Mapping[str, object]) -> str:

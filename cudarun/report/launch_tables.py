@@ -199,8 +199,7 @@ def show_failures(result: LaunchResult, out: Console) -> None:
 
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     """Yield checks and comparisons, each with a text after its expression."""
-    runs = (*result.runs, *result.input_sets)
-    wrong = next((run for run in runs if run.failures), None)
+    wrong = next((run for run in (*result.runs, *result.input_sets) if run.failures), None)
     of_run = "" if wrong is None else f" with seed {wrong.seed}"
     if result.schedules is not None and result.schedules.failed:
         of_run = f" with --schedule {result.schedules.failed[0].schedule}"

@@ -43,8 +43,7 @@ def write_sarif(annotations: Iterable[Annotation]) -> None:
     rules = [{"id": rule} for rule in sorted({each["ruleId"] for each in results})]
     driver = {"name": "cudarun", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "results": results}
-    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    click.echo(json.dumps(document, indent=2))
+    click.echo(json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
 
 
 def _result(annotation: Annotation) -> dict[str, Any]:

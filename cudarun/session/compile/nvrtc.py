@@ -243,8 +243,7 @@ def _nvrtc() -> ModuleType:
 
 def _fetched(nvrtc: ModuleType, what: str, program: Any) -> bytes:
     """Return one of NVRTC's results; texts without their NUL."""
-    size = _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}Size")(program))
-    buffer = bytes(size)
+    buffer = bytes(_checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}Size")(program)))
     _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}")(program, buffer))
     return buffer.rstrip(b"\0") if what in ("ProgramLog", "PTX") else buffer
 

@@ -181,8 +181,7 @@ class CodeSteps(StepBase):
     def _do_managed(self, name: str, symbol: Symbol) -> CallAnswer:
         if self.object_of(symbol.owner).kind == "module":
             raise NotSupported("managed variables require a library, not a module")
-        asked = self._ask_owner(symbol, "", "cuLibraryGetManaged")
-        return self.addressed(asked, name, "variable")
+        return self.addressed(self._ask_owner(symbol, "", "cuLibraryGetManaged"), name, "variable")
 
     def _ask_owner(self, symbol: Symbol, of_module: str, of_library: str) -> Asked:
         name = symbol.name.encode()

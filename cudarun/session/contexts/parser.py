@@ -299,8 +299,7 @@ class _StepParser:
             raise self.error(
                 f"values of '{verb.name}' can only be compared with == and !=", operator
             )
-        token = self.take("a value to compare with")
-        return self.reader.compared(token, verb, operands)
+        return self.reader.compared(self.take("a value to compare with"), verb, operands)
 
     # --- names ---
 

@@ -179,8 +179,7 @@ class Steps(CodeSteps):
         return self.contextual((answer, owner))
 
     def _do_runtime_pointer(self, buffer: str) -> CallAnswer:
-        address = self.value_of(buffer)
-        asked = timed(self.runtime(), "cudaPointerGetAttributes", address)
+        asked = timed(self.runtime(), "cudaPointerGetAttributes", self.value_of(buffer))
         prefix = "cudaMemoryType"
         return valued(asked, lambda found: (found.type.name.removeprefix(prefix).lower(),) * 2)
 

@@ -95,8 +95,7 @@ def process_profile(requested: str) -> Profile:
     """Return the profile of a process: the requested one, the environment's, or the default one."""
     from cudarun.base.profiles import DEFAULT, PROFILE_VARIABLE  # only for `cpu`
 
-    name = requested or os.environ.get(PROFILE_VARIABLE) or DEFAULT
-    return profile_of(name, PROFILE_VARIABLE)
+    return profile_of(requested or os.environ.get(PROFILE_VARIABLE) or DEFAULT, PROFILE_VARIABLE)
 
 
 def _selector(item: str) -> Selector:

@@ -264,8 +264,7 @@ def _is_constant(parameter: Parameter) -> bool:
 
 def _pointee_width(parameter: Parameter) -> int:
     """Return the components of the vectors to which a parameter points."""
-    target = (parameter.type or "").replace("const", "").partition("*")[0].strip()
-    named = NAMED.get(target)
+    named = NAMED.get((parameter.type or "").replace("const", "").partition("*")[0].strip())
     return named.count if isinstance(named, VectorType) else 1
 
 

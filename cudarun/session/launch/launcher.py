@@ -49,8 +49,7 @@ def launch_stream(
         raise RequestError(
             f"device {device.label} supports priorities {least} (lowest) to {greatest} (highest)"
         ).of(option="--priority", shown=f"--priority {priority}")
-    flags = int(driver.CUstream_flags.CU_STREAM_DEFAULT)
-    stream = driver.cuStreamCreateWithPriority(flags, wanted)
+    stream = driver.cuStreamCreateWithPriority(int(driver.CUstream_flags.CU_STREAM_DEFAULT), wanted)
     session.add_release(lambda: driver.cuStreamDestroy(stream))
     return stream
 
@@ -240,8 +239,7 @@ class _Explanation:
                 f"blocks per cluster: {blocks} requested, the limit is {_PORTABLE_CLUSTER}, and up "
                 f"to {_LARGEST_CLUSTER} on some devices"
             )
-        grid = self.geometry.grid
-        for axis, number, width in zip("xyz", grid, cluster, strict=True):
+        for axis, number, width in zip("xyz", self.geometry.grid, cluster, strict=True):
             if number % width:
                 yield f"grid.{axis}: {number} is not a multiple of the cluster's {width}"
 

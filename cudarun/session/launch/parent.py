@@ -245,8 +245,7 @@ def _planned(binder: StepBinder, step: LaunchStep, image: Image) -> PlannedStep:
         error.warnings = notes(binder.notes)
         raise
     planned = bound.launch(kernel)
-    size = bound.binding.size
-    return derived(PlannedStep, planned, image=image.origin, parameter_bytes=size)
+    return derived(PlannedStep, planned, image=image.origin, parameter_bytes=bound.binding.size)
 
 
 def _with_facts(image: Image, timeout: float | None, kernel: str | None) -> Image:

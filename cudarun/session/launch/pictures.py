@@ -75,8 +75,7 @@ def _image(data: Array) -> tuple[tuple[tuple[int, int, int], ...], ...]:
     height, width, channels = pixels.shape
     step = max(width / _COLUMNS, height / _IMAGE_ROWS, 1.0)
     rows = (np.arange(int(height / step)) * step).astype(int)
-    columns = (np.arange(int(width / step)) * step).astype(int)
-    small = pixels[rows][:, columns]
+    small = pixels[rows][:, (np.arange(int(width / step)) * step).astype(int)]
     return tuple(tuple(tuple(pixel) * (3 // channels) for pixel in row) for row in small.tolist())
 
 

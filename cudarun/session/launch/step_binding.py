@@ -197,8 +197,7 @@ def complete_command(
             tuple(None if each is None else each.whole or each.shown for each in arguments),
             tuple(_integers(arguments)),
         )
-        suggestions = Suggestions(image, step.image.origin)
-        return suggestions.command(name, parameters, names(), given)
+        return Suggestions(image, step.image.origin).command(name, parameters, names(), given)
 
     return suggest
 

@@ -105,8 +105,7 @@ def _capture(log_file: int, target: Architecture, progress: Progress) -> int:
 
 
 def _read(log_file: int) -> str:
-    size = os.fstat(log_file).st_size
-    return os.pread(log_file, size, 0).decode(errors="replace").strip()
+    return os.pread(log_file, os.fstat(log_file).st_size, 0).decode(errors="replace").strip()
 
 
 def _work(request: LinkRequest, target: Architecture, options: list[str], log_file: int) -> Linked:

@@ -211,8 +211,7 @@ class _ImageLoad:
         wanted = self.request.kernel
         if wanted is None:
             return found
-        refused = [refusal.name for refusal in loader.refusals]
-        names = [*(kernel.name for kernel in found), *refused]
+        names = [*(kernel.name for kernel in found), *(refusal.name for refusal in loader.refusals)]
         chosen = require_kernels(names, wanted, self.image.origin)
         loader.refusals[:] = [r for r in loader.refusals if r.name in chosen]
         return [kernel for kernel in found if kernel.name in chosen]

@@ -87,8 +87,7 @@ def _listed(folder: str) -> tuple[tuple[Path, int], ...]:
 
 def short_name(kernel: str) -> str:
     """Return the name of a kernel for the name of a file."""
-    name = _NO_NAME.sub("_", base_name(demangle(kernel))).strip("_")
-    return name[:_LONGEST_NAME] or "kernel"
+    return _NO_NAME.sub("_", base_name(demangle(kernel))).strip("_")[:_LONGEST_NAME] or "kernel"
 
 
 def convert(raw: RawRecording, folder: Path, file: IO[bytes]) -> tuple[Manifest, bool]:

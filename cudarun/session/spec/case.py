@@ -159,8 +159,7 @@ class Case:
         from cudarun.model.spec import ListedCase
 
         devices = tuple(map(str, self.devices))
-        command = self.command(",".join(devices))
-        return derived(ListedCase, self, devices=devices, command=command)
+        return derived(ListedCase, self, devices=devices, command=self.command(",".join(devices)))
 
     @property
     def is_timed(self) -> bool:

@@ -147,7 +147,7 @@ def _serve_editor() -> int:
 
 def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -> int:
     """Debug a launch; ``talk`` is the front end."""
-    values = _defaults() | values
+    values = launch.command.make_context("launch", []).params | values  # with its defaults
     click.get_current_context().params = values
     if any(each.driver != "cpu" for each in values["devices"]) or len(values["devices"]) != 1:
         raise RequestError("only the emulated device can be debugged: cpu", option="--device")
@@ -169,11 +169,6 @@ def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -
         if session.debugger is None:
             answer.unwrap()
         return session.exit_code
-
-
-def _defaults() -> Values:
-    """Return the values of the options of ``launch``, where the command line has none."""
-    return launch.command.make_context("launch", []).params
 
 
 def _program(values: Values, where: Target) -> Program:
@@ -304,17 +299,12 @@ class _Terminal:
             return
         self._write(text, result)
         report = line.debugger.report
-        if self._is_text and report is not None and _is_end(result):
+        is_end = getattr(getattr(result, "stop", None), "reason", None) == "ended"
+        if self._is_text and report is not None and is_end:
             from cudarun.report.renderer import TableStyle
             from cudarun.report.table import TableRenderer
 
             TableRenderer(TableStyle(quiet=True)).end(report)
-
-
-def _is_end(result: Any) -> bool:
-    """Return whether a command has run the launch to its end."""
-    stop = getattr(result, "stop", None)
-    return stop is not None and stop.reason == "ended"
 
 
 def _typed(line: CommandLine) -> Iterator[str]:

@@ -312,8 +312,9 @@ def _detection(values: Values, where: Target) -> Detection:
     prove = values["prove"]
     if prove and {"race", STRICT_RACES}.isdisjoint(values["detect"]):
         raise RequestError("requires the race detector", hint="add --detect race", option="--prove")
-    limit = _timeout(values, where) if prove else None
-    detection = filled(Detection, values, limit=limit)
+    own = values.get("timeout")  # of a case of a spec
+    limit = where.timeout if own is None else own or None
+    detection = filled(Detection, values, limit=limit if prove else None)
     if detection and values["repeat"] is not None:
         option = "--detect" if detection.detect else "--stats"
         raise conflict(option, "--repeat", "instrumentation slows the kernel down")
@@ -356,12 +357,6 @@ def _parsed_all(parse: Callable[[V], T], option: str, texts: Iterable[V]) -> tup
     """Parse the texts of a repeatable option."""
     with errors_of(option=option):
         return tuple(map(parse, texts))
-
-
-def _timeout(values: Values, where: Target) -> float | None:
-    """Return the time limit of a launch: that of a case of a spec, or of all."""
-    own = values.get("timeout")
-    return where.timeout if own is None else own or None
 
 
 def _expectation(text: str | BufferExpectation, directory: Path) -> BufferExpectation:

@@ -31,7 +31,9 @@ def _show_devices(report: DevicesReport, out: Console) -> None:
     rows = FittingTable("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
     for device in report.devices:
         capability, driver = map(_version, (device.compute_capability, device.driver_version))
-        hardware = device.multiprocessors, _memory(device), device.pci_bus_id
+        free = "?" if device.memory_free is None else f"{device.memory_free / 2**30:.1f}"
+        memory = f"{free}/{device.memory_total / 2**30:.1f}"
+        hardware = device.multiprocessors, memory, device.pci_bus_id
         ptx = _version(device.ptx_version) if device.ptx_version else "?"
         rows.add_row(device.label, device.name, capability, *hardware, driver, ptx)
     out.print(rows)
@@ -51,11 +53,6 @@ def _peers(devices: Sequence[DeviceInfo]) -> Table:
         pairs = zip(devices, reach, strict=True)
         rows.add_row(device.label, *("-" if other is device else each for other, each in pairs))
     return rows
-
-
-def _memory(device: DeviceInfo) -> str:
-    free = "?" if device.memory_free is None else f"{device.memory_free / 2**30:.1f}"
-    return f"{free}/{device.memory_total / 2**30:.1f}"
 
 
 def _version(version: tuple[int, int]) -> str:

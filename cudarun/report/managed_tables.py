@@ -37,18 +37,14 @@ def _show_variable(
         print_line(out, "  ", *_verdict(variable, places))
     rows = FittingTable("", *(["host"] if variable.managed else []), *map(str, places))
     if not quiet:
-        rows.add_row(Text("  address", style="dim"), *_addresses(variable))
+        of_host = variable.addresses[:1] if variable.managed else ()
+        addresses = map(hex, (*of_host, *variable.addresses))
+        rows.add_row(Text("  address", style="dim"), *addresses)
     for observation in variable.observations:
         host = [observation.host] if observation.host else []
         values = (Text(each.text) for each in (*host, *observation.places))
         rows.add_row(Text(f"  {observation.moment}", style="dim"), *values)
     out.print(rows)
-
-
-def _addresses(variable: ManagedVariable) -> list[str]:
-    """Return the address of each column; the host's is that of the first context."""
-    host = variable.addresses[:1] if variable.managed else ()
-    return [hex(address) for address in (*host, *variable.addresses)]
 
 
 def _verdict(variable: ManagedVariable, places: Sequence[VariableContext]) -> tuple[Part, ...]:

@@ -199,17 +199,12 @@ def _declaration(text: str, position: int, names: _Names) -> Declaration:
         parameters = tuple(_parameter(each, names) for each in _split(inside))
         if parameters == (DeclaredParameter("void", None),):
             parameters = ()
-        is_definition = _is_definition(text, position)
+        end = _BODY_OR_END.search(text, position)  # a body may follow ``noexcept``
+        is_definition = end is not None and end.group() != ";"
         if is_of_template and not is_definition:
             break  # an instantiation repeats what is declared elsewhere
         return Declaration(previous, parameters, is_definition)
     raise _NotUnderstood(previous)
-
-
-def _is_definition(text: str, position: int) -> bool:
-    """Return whether a body follows the parameters, perhaps behind ``noexcept``."""
-    end = _BODY_OR_END.search(text, position)
-    return end is not None and end.group() != ";"
 
 
 def _balanced(text: str, position: int) -> tuple[str, int]:

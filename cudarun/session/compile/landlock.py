@@ -39,7 +39,7 @@ def call_confined(call: Callable[[], T], folder: str | None, trusted: Iterable[s
     from concurrent.futures import ThreadPoolExecutor  # only with --confine
 
     def confined() -> T:
-        _restrict((folder, *trusted))
+        _enter(struct.pack("=Q", _ALL_RIGHTS), dict.fromkeys((folder, *trusted), _READ_FILE))
         return call()
 
     with ThreadPoolExecutor(1, "confined") as thread:  # a thread never loses its restrictions
@@ -89,11 +89,6 @@ def restrict_program(
         attributes,
         {path: each if os.path.isdir(path) else each & of_file for path, each in folders.items()},
     )
-
-
-def _restrict(readable: Iterable[str]) -> None:
-    """Restrict the current thread."""
-    _enter(struct.pack("=Q", _ALL_RIGHTS), dict.fromkeys(readable, _READ_FILE))
 
 
 def _enter(attributes: bytes, rights: Mapping[str, int]) -> None:

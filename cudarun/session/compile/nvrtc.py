@@ -139,17 +139,12 @@ def _options(task: CompileTask) -> Iterator[str]:
     yield from task.arguments(*headers_of_cuda())
     if task.form == "LTOIR":
         yield "-dlto"
-    if _needs_math(task):
+    uses_math = _MACROS_OF_MATH.search(task.text) is not None  # nvcc includes it by itself
+    if uses_math and _MATH in standard_headers(task.source.header_folders):
         yield f"--pre-include={_MATH}"
     yield "--device-int128"  # nvcc has it
     # Options of nvcc that do not change what NVRTC does are left out.
     yield from (o for o in task.options.options if not _UNKNOWN_TO_NVRTC.fullmatch(o))
-
-
-def _needs_math(task: CompileTask) -> bool:
-    """Return whether a source uses macros of ``math.h``, which nvcc includes by itself."""
-    is_used = _MACROS_OF_MATH.search(task.text) is not None
-    return is_used and _MATH in standard_headers(task.source.header_folders)
 
 
 @contextmanager

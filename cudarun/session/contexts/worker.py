@@ -102,7 +102,9 @@ class ScriptRunner:
         try:
             answer = thread.call(lambda: method(**step.operands))
             self._faulted = self._faulted or int(answer.result) in FAULTS
-            self._inspect_stacks(thread, step if answer.succeeded else None)
+            for each in self._threads.values():
+                own = step if each is thread and answer.succeeded else None
+                each.stack = each.call(partial(self._inspect_stack, each.stack, own))
             if answer.succeeded and step.label is not None:
                 self._steps.keep(step.label, answer.value)
             verdict = self._verdict(step, answer)
@@ -174,12 +176,6 @@ class ScriptRunner:
         )
 
     # --- stacks ---
-
-    def _inspect_stacks(self, active: ScriptThread, step: Step | None) -> None:
-        """Inspect every thread's stack, in that thread; ``step`` has succeeded on ``active``."""
-        for thread in self._threads.values():
-            own = step if thread is active else None
-            thread.stack = thread.call(partial(self._inspect_stack, thread.stack, own))
 
     def _inspect_stack(self, before: list[int], own: Step | None) -> list[int]:
         """Return the thread's contexts, the current one last, by popping and pushing them back.

@@ -98,14 +98,12 @@ class _CaseRuns:
             return
         if len(self._times) < _MOST_TIMES:
             self._times.append(report.result.milliseconds)
-        for buffer in report.result.buffers:
-            if buffer.digest is not None:
-                self._compare(buffer.name, buffer.digest)
-
-    def _compare(self, buffer: str, digest: str) -> None:
-        first = self._digests.setdefault(buffer, digest)
-        if digest != first and buffer not in self._changes:
-            self._changes[buffer] = Change(buffer, self._count, (first, digest))
+        for each in report.result.buffers:
+            if each.digest is not None:
+                first = self._digests.setdefault(each.name, each.digest)
+                if each.digest != first and each.name not in self._changes:
+                    values = first, each.digest
+                    self._changes[each.name] = Change(each.name, self._count, values)
 
     def case(self, name: str) -> FleetCase:
         """Return the result of all runs."""

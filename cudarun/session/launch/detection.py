@@ -242,7 +242,10 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
         thread_instructions=sum(count.threads for _, count in instructions),
         branches=counted.branches,
         divergent_branches=counted.divergent,
-        traffic=tuple(_traffic(space, counted.traffic[space]) for space in sorted(counted.traffic)),
+        traffic=tuple(
+            derived(LaunchTraffic, t, space=s, sectors=t.sectors if s == "global" else None)
+            for s, t in sorted(counted.traffic.items())
+        ),
         executed=tuple((name, count.warps) for name, count in counted.executed.items()),
         shared_accesses=sum(count.accesses for _, count in conflicts),
         bank_conflicts=sum(count.turns - count.accesses for _, count in conflicts),
@@ -258,11 +261,6 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
             if c.turns > c.accesses
         ),
     )
-
-
-def _traffic(space: str, traffic: drivers.MemoryTraffic) -> LaunchTraffic:
-    sectors = traffic.sectors if space == "global" else None
-    return derived(LaunchTraffic, traffic, space=space, sectors=sectors)
 
 
 class _Overdue(Exception):

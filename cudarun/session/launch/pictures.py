@@ -61,11 +61,8 @@ def _histogram(numbers: Array, low: float, high: float) -> tuple[int, ...]:
 def _plot(numbers: Array) -> tuple[tuple[float, float] | None, ...]:
     """Return the smallest and the largest number of each column; ``None`` without finite ones."""
     columns = np.array_split(numbers, min(_PLOT_COLUMNS, numbers.size))
-    return tuple(_extremes(column[np.isfinite(column)]) for column in columns)
-
-
-def _extremes(numbers: Array) -> tuple[float, float] | None:
-    return (float(numbers.min()), float(numbers.max())) if numbers.size else None
+    finite = (column[np.isfinite(column)] for column in columns)
+    return tuple((float(c.min()), float(c.max())) if c.size else None for c in finite)
 
 
 def _image(data: Array) -> tuple[tuple[tuple[int, int, int], ...], ...]:

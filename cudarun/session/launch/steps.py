@@ -103,7 +103,11 @@ def bind_steps(
     for step, library in zip(program.steps, libraries, strict=True):
         number, count = len(bound) + 1, len(program.steps)
         kernel = library.kernel(step.kernel)
-        _note_unchecked(session, library, step)
+        unchecked = session.driver.traits.unchecked_kernels(library.handle)
+        if unchecked > 0:
+            which = "1 other kernel" if unchecked == 1 else f"{unchecked} other kernels"
+            are = "is" if unchecked == 1 else "are"
+            session.progress.note(f"{which} of {step.image.origin} {are} not compiled or checked")
         source = KernelSource(
             library, library.image, kernel, kernel.parameters, kernel.notes, library.names,
             library.variables, partial(library.kernel_facts, kernel.name),
@@ -113,14 +117,6 @@ def bind_steps(
         found = {"number": number, "count": count, "library": library, "kernel": kernel}
         bound.append(derived(BoundStep, arguments, **found))
     return tuple(bound)
-
-
-def _note_unchecked(session: Session, library: Library, step: LaunchStep) -> None:
-    unchecked = session.driver.traits.unchecked_kernels(library.handle)
-    if unchecked > 0:
-        others = "1 other kernel" if unchecked == 1 else f"{unchecked} other kernels"
-        are = "is" if unchecked == 1 else "are"
-        session.progress.note(f"{others} of {step.image.origin} {are} not compiled or checked")
 
 
 def all_buffers(steps: Iterable[BoundStep]) -> list[BufferSpec]:

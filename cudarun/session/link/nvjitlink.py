@@ -126,8 +126,12 @@ def _work(request: LinkRequest, target: Architecture, options: list[str], log_fi
     milliseconds = (time.perf_counter() - started) * 1e3
     defined, wanted = result_symbols(data, target)
     symbols.refuse(wanted)
-    if not defined:
-        raise _nothing_to_link(inputs, target)
+    if not defined:  # an object without code, from which nvJitLink makes an empty image
+        names = ", ".join(image.origin for image in inputs)
+        raise ImageRefused(
+            f"no input in {names} can be linked for {target}",
+            hint="compile relocatable code for this architecture: nvcc -rdc=true",
+        )
     return Linked(
         data=data,
         linker=tool.name,
@@ -231,15 +235,6 @@ def _log(nvjitlink: ModuleType, handle: int, which: str) -> str:
     buffer = bytearray(size)
     getattr(nvjitlink, f"get_{which}_log")(handle, buffer)
     return buffer.split(b"\0", 1)[0].decode(errors="replace").strip()
-
-
-def _nothing_to_link(inputs: list[Image], target: Architecture) -> ImageRefused:
-    """Return the error of an object without code, from which nvJitLink makes an empty image."""
-    names = ", ".join(image.origin for image in inputs)
-    return ImageRefused(
-        f"no input in {names} can be linked for {target}",
-        hint="compile relocatable code for this architecture: nvcc -rdc=true",
-    )
 
 
 def _nvjitlink() -> tuple[ModuleType, str]:

@@ -70,8 +70,9 @@ def inspect_variables(request: ManagedRequest, session: Session, library: Librar
         if any(variable.data is not None for variable in variables):
             _write(driver, contexts, variables)
             observe("written")
+        firsts = {context.device.label: context for context in reversed(contexts)}
         for launch in request.launches:
-            for context in _first_of_each(contexts):
+            for context in reversed(firsts.values()):
                 driver.cuCtxSetCurrent(context.handle)
                 ran = run_on(session, [library], launch.program, context.device)
                 diagnostics += ran.diagnostics
@@ -114,11 +115,6 @@ def _make_contexts(session: Session, request: ManagedRequest) -> list[_Context]:
             name = "new" if kind == "primary" and number == 2 else f"new {number}"
             contexts.append(_Context(device, VariableContext(device.label, name), handle))
     return contexts
-
-
-def _first_of_each(contexts: Sequence[_Context]) -> list[_Context]:
-    """Return the context of each device in which launches are made."""
-    return list({context.device.label: context for context in reversed(contexts)}.values())[::-1]
 
 
 # --- the choice of variables ---------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cudarun.arguments.dtypes import Array, scalar_dtype
+from cudarun.arguments.dtypes import scalar_dtype
 from cudarun.arguments.types import NAMED, NAMELESS, SCALARS, ScalarType
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.base.files import OutputFile, check_outputs, whole_file
@@ -77,7 +77,9 @@ class EditableRecording:
             with self._recording.contents() as contents:
                 data = contents.after(each) if after else contents.before(each)
             file = io.BytesIO()
-            np.save(file, _typed(data, _scalar(each)))
+            scalar = _scalar(each)
+            dtype = scalar_dtype(scalar)  # numpy stores bf16 as its bits
+            np.save(file, data.view(dtype if dtype.kind in "iuf" else f"u{scalar.size}"))
             return file.getvalue()
 
         return load
@@ -188,12 +190,6 @@ def _range_of(word: bytes, memory: Sequence[RecordedRange]) -> RecordedRange | N
 def _scalar(each: RecordedRange) -> ScalarType:
     found = SCALARS.get(each.type, SCALARS["u8"])
     return found if each.size % found.size == 0 else SCALARS["u8"]
-
-
-def _typed(data: Array, scalar: ScalarType) -> Array:
-    """Return bytes as an array of a type; numpy stores bf16 as its bits."""
-    dtype = scalar_dtype(scalar)
-    return data.view(dtype if dtype.kind in "iuf" else f"u{scalar.size}")
 
 
 def _number(data: bytes, type_name: str | None) -> str | None:

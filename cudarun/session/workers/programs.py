@@ -58,7 +58,9 @@ def run_programs(
     short wait for others to end.
     """
     waiting: Iterator[tuple[str, Sequence[str]]] = iter(commands)
-    at_once = max(1, min(at_once, _free_descriptors() // _DESCRIPTORS))
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = most - len(os.listdir("/proc/self/fd")) - _RESERVED
+    at_once = max(1, min(at_once, free // _DESCRIPTORS))
     running: dict[str, _Running] = {}
     with tempfile.TemporaryFile() as data, _ended(running):
         data.write(stdin)
@@ -86,12 +88,6 @@ def run_programs(
             yield from ended
             if not ended:
                 _read_errors([*running.values()])
-
-
-def _free_descriptors() -> int:
-    """Return the number of files that this process can open for programs."""
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return most - len(os.listdir("/proc/self/fd")) - _RESERVED
 
 
 def _read_errors(running: Sequence[_Running]) -> None:

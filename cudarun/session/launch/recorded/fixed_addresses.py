@@ -38,7 +38,13 @@ def reserve(session: Session, ranges: Ranges) -> None:
             for part, part_size in mapped:
                 is_inside = address <= part < address + size
                 if is_inside and not _reserve(session, part, part_size):
-                    raise _occupied(part, part_size)
+                    end = part + part_size
+                    raise AddressOccupied(
+                        f"the addresses {part:#x} to {end:#x} of the recording are occupied",
+                        operation="cuMemAddressReserve",
+                        cause=_mapping_at(part, part_size),
+                        hint="on the emulated device every address is free: -d cpu",
+                    )
 
 
 def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
@@ -95,15 +101,6 @@ def _reserve(session: Session, address: int, size: int) -> bool:
 
     session.add_release(free)
     return True
-
-
-def _occupied(address: int, size: int) -> AddressOccupied:
-    return AddressOccupied(
-        f"the addresses {address:#x} to {address + size:#x} of the recording are occupied",
-        operation="cuMemAddressReserve",
-        cause=_mapping_at(address, size),
-        hint="on the emulated device every address is free: -d cpu",
-    )
 
 
 def _mapping_at(address: int, size: int) -> str | None:

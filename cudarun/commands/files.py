@@ -14,14 +14,13 @@ import click
 from cudarun.base.files import OutputFile
 from cudarun.base.options import CaseForm
 from cudarun.commands.declaration import Option, Values
-from cudarun.session.image.image import STDIN
+from cudarun.session.image.image import STDIN, Image
 from cudarun.session.image.triton import files_beside
 from cudarun.session.launch.step_request import on_device
 
 if TYPE_CHECKING:
     from cudarun.arguments.values import Argument
     from cudarun.session.driver.selection import Selector
-    from cudarun.session.image.image import Image
 
 
 _WITH_PATHS = frozenset(

@@ -32,12 +32,11 @@ from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
 from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.driver.selection import ALL, Selector
-from cudarun.session.image.image import CompileOptions
+from cudarun.session.image.image import CompileOptions, Image
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cudarun.session.image.image import Image
     from cudarun.session.launch.request import Program
     from cudarun.session.spec.case import Case
     from cudarun.session.workers.devices import DeviceWorkers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -26,10 +26,8 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
+from cudarun.session.driver.contexts import Target
 from cudarun.session.link.request import LinkRequest
-
-if TYPE_CHECKING:
-    from cudarun.session.driver.contexts import Target
 
 
 @click.command("link", cls=Command)

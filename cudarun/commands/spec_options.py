@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -19,11 +18,9 @@ from cudarun.commands.files import argument_paths, option_paths
 from cudarun.commands.keywords import as_words
 from cudarun.commands.spec_text import spec_folder
 from cudarun.commands.spec_writer import toml_value
+from cudarun.session.driver.selection import Selector
 from cudarun.session.image.triton import files_beside
 from cudarun.session.launch.step_request import on_device
-
-if TYPE_CHECKING:
-    from cudarun.session.driver.selection import Selector
 
 
 class Confinement:

@@ -6,12 +6,11 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.records import beside, dataclass, derived
-from cudarun.diagnostics.entries import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, Diagnostic
 
 if TYPE_CHECKING:
     from cudarun.base.errors import CudarunError, ErrorKind
     from cudarun.base.fault_place import FaultPlace
-    from cudarun.diagnostics.entries import Diagnostic
     from cudarun.model.detectors import LaunchFinding, LaunchStatistics
     from cudarun.model.launch import KernelEngine
 

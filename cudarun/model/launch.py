@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from cudarun.base.errors import CudarunError, ExitCode, worst
 from cudarun.base.records import DETAIL, FIRST, LEFT_OUT, Number, dataclass
@@ -12,8 +12,6 @@ from cudarun.model.checks import CheckResult, ReferenceResult
 from cudarun.model.runs import BaselineResult, ScheduleResult, SeededRun, StateResult, TimingResult
 
 if TYPE_CHECKING:
-    from typing import Any
-
     import numpy as np
 
     from cudarun.diagnostics.entries import Diagnostic

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.errors import CudarunError
 from cudarun.base.records import dataclass
-from cudarun.diagnostics.entries import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, Diagnostic
 
 if TYPE_CHECKING:
-    from typing import Literal
-
-    from cudarun.diagnostics.entries import Diagnostic
     from cudarun.model.detectors import LaunchFinding
     from cudarun.model.launch import LaunchReport, LaunchResult
     from cudarun.model.spec import SpecReport

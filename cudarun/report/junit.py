@@ -15,14 +15,13 @@ from xml.etree import ElementTree
 
 from cudarun.base import machine
 from cudarun.base.errors import ExitCode
-from cudarun.base.files import whole_file
+from cudarun.base.files import OutputFile, whole_file
 from cudarun.model.exec import ExecReport
 from cudarun.model.fleet import FleetGpu, FleetReport
 from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.notes import remarks
 
 if TYPE_CHECKING:
-    from cudarun.base.files import OutputFile
     from cudarun.model.report import Report
 
 # XML 1.0, section 2.2: the characters that a document can hold.

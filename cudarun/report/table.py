@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -16,8 +16,6 @@ from cudarun.report.renderer import Renderer, TableStyle
 
 # rich and the tables are imported with the report: they would delay the start of the work.
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import Console
 
     from cudarun.model.report import Part, Report

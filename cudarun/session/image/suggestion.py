@@ -7,20 +7,16 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 from cudarun.arguments.types import NAMED
 from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle, parameter_types, spellings
+from cudarun.images.facts import KernelFacts
+from cudarun.images.parameters import Parameter
 from cudarun.images.ptx_usage import KernelUsage, KernelUsages
-from cudarun.session.image.image import STDIN
+from cudarun.session.image.image import STDIN, Image
 from cudarun.session.image.suggested_values import ELEMENTS, FEWEST, SuggestedValues
 from cudarun.session.image.triton import read_triton
-
-if TYPE_CHECKING:
-    from cudarun.images.facts import KernelFacts
-    from cudarun.images.parameters import Parameter
-    from cudarun.session.image.image import Image
 
 _SHARED = "16Ki"
 _WARP = 32

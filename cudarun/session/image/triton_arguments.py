@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.parameter_order import in_order
 from cudarun.arguments.scalars import CompiledConstant, Scalar, UntypedNumber, constant_scalar
@@ -33,11 +33,8 @@ from cudarun.arguments.values import (
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
+from cudarun.session.image.image import Image
 from cudarun.session.image.triton import NAME_SUFFIXES, SCRATCH, TritonDescriptor, TritonKernel
-
-if TYPE_CHECKING:
-    from cudarun.arguments.expressions.syntax import Expression
-    from cudarun.session.image.image import Image
 
 _SHAPE, _STRIDE = SCALARS["i32"], SCALARS["i64"]
 _LARGEST = 1 << 24  # bytes of a file

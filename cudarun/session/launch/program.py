@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,6 @@ from cudarun.session.launch.steps import BoundStep
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from cuda.bindings import driver as cuda
 
 # CUDA driver API, enum CUresult: STREAM_CAPTURE_UNSUPPORTED to STREAM_CAPTURE_WRONG_THREAD.

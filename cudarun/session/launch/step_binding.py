@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cudarun.arguments.binding import Binding, bind
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.packing import ArraySpec, BufferSpec
 from cudarun.arguments.parameter_table import Suggest
 from cudarun.arguments.sampling import ArrayForm
@@ -17,6 +17,8 @@ from cudarun.arguments.scope import Scope
 from cudarun.arguments.values import AddressOf, Argument, ObjectValue
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass, derived
+from cudarun.images.facts import KernelFacts, VariableFacts
+from cudarun.images.parameters import Parameter
 from cudarun.model.launch import KernelLaunch
 from cudarun.session.image.image import Image
 from cudarun.session.launch.geometry import resolve_geometry
@@ -34,12 +36,7 @@ from cudarun.session.launch.variables import (
     variable_names,
     variables_of,
 )
-
-if TYPE_CHECKING:
-    from cudarun.arguments.expressions.syntax import Expression
-    from cudarun.images.facts import KernelFacts, VariableFacts
-    from cudarun.images.parameters import Parameter
-    from cudarun.session.load.library import Kernel
+from cudarun.session.load.library import Kernel
 
 
 @dataclass(frozen=True, slots=True)

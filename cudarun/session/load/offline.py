@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.base.records import derived
@@ -39,9 +39,7 @@ from cudarun.session.image.kernels import require_kernels, select_kernel
 from cudarun.session.image.suggestion import GivenWords, Suggestions
 from cudarun.session.load.part_reader import Answers, FileParts
 from cudarun.session.load.request import OfflineScope
-
-if TYPE_CHECKING:
-    from cudarun.session.workers.progress import ProgressDisplay
+from cudarun.session.workers.progress import ProgressDisplay
 
 T = TypeVar("T")
 

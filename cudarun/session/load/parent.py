@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.base.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
 from cudarun.images.demangler import base_name, demangle
-from cudarun.session.load.request import FatbinSelection
+from cudarun.session.load.request import FatbinSelection, LoadRequest
 from cudarun.session.workers.job import CallJob, Job
 from cudarun.session.workers.worker import Answer
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.load.fatbins import UsedFatbin
-    from cudarun.session.load.request import LoadRequest
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.session import Session
 

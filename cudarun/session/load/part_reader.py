@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.base.machine import available_cores
 from cudarun.base.records import dataclass
-from cudarun.images.contents import MappedFile
+from cudarun.images.contents import Data, MappedFile
 from cudarun.images.facts import Part
 from cudarun.images.fatbin import Entry
 from cudarun.images.reader import kernels_of, read_part
 from cudarun.session.workers.pool import Steps, WorkerPool
-from cudarun.session.workers.progress import displayed
+from cudarun.session.workers.progress import ProgressDisplay, displayed
 from cudarun.session.workers.worker import WorkerSpec
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Data
-    from cudarun.session.workers.progress import ProgressDisplay
 
 T = TypeVar("T")
 

@@ -32,7 +32,7 @@ from cudarun.session.workers.devices import label_of, one_by_one, session_spec
 from cudarun.session.workers.job import ADDRESS_ATTEMPTS, Devices, Job, JobTask, answers_of
 from cudarun.session.workers.parent import WorkerProcess
 from cudarun.session.workers.pool import Steps, WorkerPool
-from cudarun.session.workers.progress import ProgressDisplay
+from cudarun.session.workers.progress import ProgressDisplay, ReportedProgress
 from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import Answer, WorkerSpec
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from cudarun.model.devices import DeviceInfo
     from cudarun.model.launch import LaunchResult
     from cudarun.model.spec import CaseReport, SpecReport, Statistic, Verdict
-    from cudarun.session.workers.progress import ReportedProgress
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")

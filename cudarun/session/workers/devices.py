@@ -21,11 +21,10 @@ from cudarun.session.workers.job import (
     answers_of,
 )
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.session.workers.progress import LastingDisplay
+from cudarun.session.workers.progress import LastingDisplay, ProgressDisplay
 from cudarun.session.workers.worker import Answer, WorkerSpec
 
 if TYPE_CHECKING:  # only a worker has a session
-    from cudarun.session.workers.progress import ProgressDisplay
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")

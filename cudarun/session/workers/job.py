@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -13,8 +13,6 @@ from cudarun.base.records import dataclass
 from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:  # only a worker needs these
-    from collections.abc import Callable, Sequence
-
     from cudarun.session.driver.contexts import Target
     from cudarun.session.driver.devices import Device
     from cudarun.session.driver.selection import Selector

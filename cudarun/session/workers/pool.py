@@ -6,17 +6,14 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from cudarun.base.errors import InternalError
 from cudarun.base.terminal import visible
+from cudarun.session.workers.connection import Connection
 from cudarun.session.workers.parent import AnyWorker, WorkerProcess, interruption, settle
-from cudarun.session.workers.progress import displayed
+from cudarun.session.workers.progress import ProgressDisplay, displayed
 from cudarun.session.workers.worker import Answer, WorkerSpec
-
-if TYPE_CHECKING:
-    from cudarun.session.workers.connection import Connection
-    from cudarun.session.workers.progress import ProgressDisplay
 
 S = TypeVar("S")
 T = TypeVar("T")

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from cudarun.emulator.compiled.native.functions import KernelConstants
+from cudarun.emulator.compiled.products.shapes import MatrixProduct
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.machine import barrier_objects as objects
@@ -25,6 +26,7 @@ from cudarun.emulator.machine.tensor_maps.copies import SHARED_ALIGNMENT
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.products import LEAST_SUM, NOTHING
+from cudarun.emulator.numerics.types import TYPES
 
 FOLDER = Path(layout.__file__).parent.parent / "native"
 TARGET = FOLDER / "runtime.ll"
@@ -72,8 +74,13 @@ def header() -> str:
         for name, value in numbers.items()
         if name.isupper() and not name.startswith("_") and isinstance(value, int)
     ]
-    fields = "".join(f" unsigned {name};" for name in KernelConstants(WarpState(0)).numbers())
-    return "\n".join([*lines, f"struct kernel {{{fields} }};"]) + "\n"
+    kernel = "".join(f" unsigned {name};" for name in KernelConstants(WarpState(0)).numbers())
+    product = "".join(
+        f" {'int' if name.startswith(('least', 'kept')) else 'unsigned'} {name};"
+        for name in MatrixProduct(1, 1, 1, 1, dict.fromkeys("dabc", TYPES["f32"]), {}).numbers()
+    )
+    structs = f"struct kernel {{{kernel} }};", f"struct product {{{product} }};"
+    return "\n".join([*lines, *structs]) + "\n"
 
 
 def digest() -> str:

@@ -15,8 +15,7 @@ from cudarun.emulator.compiled.access.fragment_transfers import FragmentTransfer
 from cudarun.emulator.compiled.access.tensor_copies import TensorCopies
 from cudarun.emulator.compiled.lanes.lowering import LaneFunctions
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
-from cudarun.emulator.compiled.products.matrices import MatrixCode
-from cudarun.emulator.compiled.products.warpgroups import WarpgroupProducts
+from cudarun.emulator.compiled.products.products import MatrixProducts
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
@@ -178,19 +177,16 @@ def action_rules(
     registers: WarpRegisters,
     accesses: AccessCode,
     functions: LaneFunctions,
-    is_whole: Callable[[str], str],
 ) -> dict[type, ActionRule]:
     """Return the rules by the class of the action.
 
     Args:
         accesses: Compiles accesses and calls of the interpreter.
         functions: The functions over lanes.
-        is_whole: Returns whether all lanes of a warpgroup are there, given the active ones.
     """
     clusters = ClusterOperations(code, registers, functions)
     warps = WarpOperations(code, registers)
-    matrices = MatrixCode(code, registers, accesses)
-    products = WarpgroupProducts(code, registers, accesses, is_whole)
+    products = MatrixProducts(code, registers, accesses)
     transfers = FragmentTransfers(code, registers, accesses)
     objects = BarrierObjects(code, registers, accesses)
     copies = CopyCode(code, registers, accesses)
@@ -215,8 +211,8 @@ def action_rules(
         ReadMoment: warps.read_clock,
         LoadMatrix: copies.load_matrix,
         StoreMatrix: copies.store_matrix,
-        Multiply: matrices.multiply,
-        WarpMultiply: matrices.multiply,
+        Multiply: products.multiply,
+        WarpMultiply: products.multiply,
         WarpMatrixTransfer: transfers.transfer,
         MapAddress: clusters.map_address,
         RankOfAddress: clusters.rank_of_address,
@@ -228,7 +224,7 @@ def action_rules(
         BulkCopy: copies.copy_bulk,
         TensorLoad: tensors.load,
         TensorStore: tensors.store,
-        MultiplyAsync: products.multiply,
+        MultiplyAsync: products.multiply_by_warpgroup,
         NothingPending: _nothing,
         WaitGroup: _nothing,
         WaitForTransfers: _nothing,

@@ -20,7 +20,7 @@ from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH
 from cudarun.emulator.compiled.meetings import WarpMeeting
 from cudarun.emulator.compiled.observation import ObservedLaunch, Suspicion
-from cudarun.emulator.compiled.products.warpgroups import ProductOfWarp
+from cudarun.emulator.compiled.products.products import ProductOfWarp
 from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.patterns import HALF

@@ -1,7 +1,7 @@
 // What the functions of the runtime share.
 //
 // Python adds `layout.h` when it compiles them: the offsets of `state/layout.py` in capitals, and
-// `struct kernel` with the layout of the state of the kernel's warps. A call passes vectors, a
+// `struct kernel` with the layout of the state of the kernel's warps, and `struct product`. A call passes vectors, a
 // value for each lane, in columns of the scratch.
 
 #include "layout.h"
@@ -45,6 +45,10 @@ extern const u32 at_meetings[];  // of each block, the number of the meeting of 
 
 u32 step(char *ctx, u32 warp);
 u32 recheck_barriers(char *ctx);
+u32 is_whole_group(char *ctx, u32 warp, u32 mask);
+u32 are_equal(char *values, u64 size);
+u32 read_left(char *ctx, u32 column, u32 warp, u32 is_across, u32 *to);
+u32 read_right(char *ctx, u32 column, u64 columns, u64 parts, u32 is_across, u32 *to);
 void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size);
 
 INLINE u32 lowest(u32 mask) { return (u32)__builtin_ctz(mask); }

@@ -1,4 +1,10 @@
-; Written by `python -m tools.generate_runtime` from a623b98c60764e2ee12c12e56b9aff731a9a9acc939e49e8df59d05871d76d2f
+; Written by `python -m tools.generate_runtime` from 9ffb696a1199a5cd6a38212449870d6e4a4b3324ee08622460fb424a6aeb5d2b
+
+declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
+
+declare <16 x i32> @llvm.smax.v16i32(<16 x i32>, <16 x i32>)
+
+declare <32 x i16> @llvm.smax.v32i16(<32 x i16>, <32 x i16>)
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -21,6 +27,8 @@ declare i32 @llvm.umin.i32(i32, i32)
 declare i32 @llvm.vector.reduce.add.v32i32(<32 x i32>)
 
 declare i32 @llvm.vector.reduce.and.v32i32(<32 x i32>)
+
+declare i32 @llvm.vector.reduce.or.v16i32(<16 x i32>)
 
 declare i32 @llvm.vector.reduce.or.v32i32(<32 x i32>)
 
@@ -3895,369 +3903,3877 @@ define internal i64 @nanoseconds(i32 %0) noinline #0 {
   ret i64 %8
 }
 
-define internal void @sum_exactly(ptr %0, ptr %1, ptr %2, ptr %3, i32 %4, i32 %5, i32 %6, i32 %7, i32 %8, i32 %9, i32 %10, i32 %11) noinline #0 {
-  %13 = alloca [32 x i32], align 16
-  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %13)
-  %14 = icmp eq i32 %4, 0
-  br i1 %14, label %17, label %15
-15:
-  %16 = zext i32 %4 to i64
-  br label %23
-17:
-  %18 = add i32 %6, %5
-  %19 = icmp ult i32 %5, %18
-  br i1 %19, label %20, label %46
-20:
-  %21 = icmp eq i32 %11, 0
-  %22 = zext i32 %4 to i64
-  br label %42
-23:
-  %24 = phi i64 [ 0, %15 ], [ %40, %23 ]
-  %25 = getelementptr inbounds nuw float, ptr %2, i64 %24
-  %26 = load float, ptr %25, align 4
-  %27 = fpext float %26 to double
-  %28 = bitcast double %27 to i64
-  %29 = lshr i64 %28, 52
-  %30 = trunc nuw nsw i64 %29 to i32
-  %31 = and i32 %30, 2047
-  %32 = icmp eq i32 %31, 2047
-  %33 = add nsw i32 %31, -1023
-  %34 = select i1 %32, i32 -1, i32 %33
-  %35 = tail call i32 @llvm.smax.i32(i32 %34, i32 %10)
-  %36 = fcmp oeq float %26, 0.000000e+00
-  %37 = tail call i32 @llvm.smax.i32(i32 %35, i32 -400)
-  %38 = select i1 %36, i32 -400, i32 %37
-  %39 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %24
-  store i32 %38, ptr %39, align 4
-  %40 = add nuw nsw i64 %24, 1
-  %41 = icmp eq i64 %40, %16
-  br i1 %41, label %17, label %23
-42:
-  %43 = phi i32 [ %5, %20 ], [ %51, %50 ]
-  br i1 %14, label %50, label %44
-44:
-  %45 = mul i32 %43, %4
-  br label %53
-46:
-  br i1 %14, label %92, label %47
-47:
-  %48 = add i32 %7, 1023
-  %49 = zext i32 %4 to i64
-  br label %99
-50:
-  %51 = add nuw i32 %43, 1
-  %52 = icmp eq i32 %51, %18
-  br i1 %52, label %46, label %42
-53:
-  %54 = phi i64 [ 0, %44 ], [ %90, %53 ]
-  %55 = trunc nuw i64 %54 to i32
-  %56 = add i32 %45, %55
-  %57 = select i1 %21, i32 %43, i32 %56
-  %58 = zext i32 %57 to i64
-  %59 = getelementptr inbounds nuw float, ptr %1, i64 %58
-  %60 = load float, ptr %59, align 4
-  %61 = zext i32 %56 to i64
-  %62 = getelementptr inbounds nuw float, ptr %0, i64 %61
-  %63 = load float, ptr %62, align 4
-  %64 = fpext float %63 to double
-  %65 = bitcast double %64 to i64
-  %66 = lshr i64 %65, 52
-  %67 = trunc nuw nsw i64 %66 to i32
-  %68 = and i32 %67, 2047
-  %69 = icmp eq i32 %68, 2047
-  %70 = add nsw i32 %68, -1023
-  %71 = select i1 %69, i32 -1, i32 %70
-  %72 = tail call i32 @llvm.smax.i32(i32 %71, i32 %8)
-  %73 = fcmp oeq float %63, 0.000000e+00
-  %74 = select i1 %73, i32 -2000, i32 %72
-  %75 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %54
-  %76 = load i32, ptr %75, align 4
-  %77 = fpext float %60 to double
-  %78 = bitcast double %77 to i64
-  %79 = lshr i64 %78, 52
-  %80 = trunc nuw nsw i64 %79 to i32
-  %81 = and i32 %80, 2047
-  %82 = icmp eq i32 %81, 2047
-  %83 = add nsw i32 %81, -1023
-  %84 = select i1 %82, i32 -1, i32 %83
-  %85 = tail call i32 @llvm.smax.i32(i32 %84, i32 %9)
-  %86 = fcmp oeq float %60, 0.000000e+00
-  %87 = select i1 %86, i32 -2000, i32 %85
-  %88 = add nsw i32 %74, %87
-  %89 = tail call i32 @llvm.smax.i32(i32 %76, i32 %88)
-  store i32 %89, ptr %75, align 4
-  %90 = add nuw nsw i64 %54, 1
-  %91 = icmp eq i64 %90, %22
-  br i1 %91, label %50, label %53
-92:
-  br i1 %19, label %93, label %120
-93:
-  %94 = icmp eq i32 %11, 0
-  %95 = add i32 %7, 1023
-  %96 = zext i32 %5 to i64
-  %97 = zext i32 %18 to i64
-  %98 = zext i32 %4 to i64
-  br label %115
-99:
-  %100 = phi i64 [ 0, %47 ], [ %113, %99 ]
-  %101 = getelementptr inbounds nuw float, ptr %2, i64 %100
-  %102 = load float, ptr %101, align 4
-  %103 = fpext float %102 to double
-  %104 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %100
-  %105 = load i32, ptr %104, align 4
-  %106 = sub i32 %48, %105
-  %107 = zext i32 %106 to i64
-  %108 = shl i64 %107, 52
-  %109 = bitcast i64 %108 to double
-  %110 = fmul double %103, %109
-  %111 = tail call double @llvm.trunc.f64(double %110)
-  %112 = getelementptr inbounds nuw double, ptr %3, i64 %100
-  store double %111, ptr %112, align 8
-  %113 = add nuw nsw i64 %100, 1
-  %114 = icmp eq i64 %113, %49
-  br i1 %114, label %92, label %99
-115:
-  %116 = phi i64 [ %96, %93 ], [ %124, %123 ]
-  br i1 %14, label %123, label %117
-117:
-  %118 = trunc nuw i64 %116 to i32
-  %119 = mul i32 %4, %118
-  br label %126
-120:
-  br i1 %14, label %152, label %121
-121:
-  %122 = zext i32 %4 to i64
-  br label %153
-123:
-  %124 = add nuw nsw i64 %116, 1
-  %125 = icmp eq i64 %124, %97
-  br i1 %125, label %120, label %115
-126:
-  %127 = phi i64 [ 0, %117 ], [ %150, %126 ]
-  %128 = trunc nuw i64 %127 to i32
-  %129 = add i32 %119, %128
-  %130 = zext i32 %129 to i64
-  %131 = getelementptr inbounds nuw float, ptr %0, i64 %130
-  %132 = load float, ptr %131, align 4
-  %133 = fpext float %132 to double
-  %134 = select i1 %94, i64 %116, i64 %130
-  %135 = getelementptr inbounds nuw float, ptr %1, i64 %134
-  %136 = load float, ptr %135, align 4
-  %137 = fpext float %136 to double
-  %138 = fmul double %133, %137
-  %139 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %127
-  %140 = load i32, ptr %139, align 4
-  %141 = sub i32 %95, %140
-  %142 = zext i32 %141 to i64
-  %143 = shl i64 %142, 52
-  %144 = bitcast i64 %143 to double
-  %145 = fmul double %138, %144
-  %146 = tail call double @llvm.trunc.f64(double %145)
-  %147 = getelementptr inbounds nuw double, ptr %3, i64 %127
-  %148 = load double, ptr %147, align 8
-  %149 = fadd double %148, %146
-  store double %149, ptr %147, align 8
-  %150 = add nuw nsw i64 %127, 1
-  %151 = icmp eq i64 %150, %98
-  br i1 %151, label %123, label %126
-152:
-  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %13)
-  ret void
-153:
-  %154 = phi i64 [ 0, %121 ], [ %165, %153 ]
-  %155 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %154
-  %156 = load i32, ptr %155, align 4
-  %157 = sub i32 %156, %7
-  %158 = add i32 %157, 1023
-  %159 = zext i32 %158 to i64
-  %160 = shl i64 %159, 52
-  %161 = bitcast i64 %160 to double
-  %162 = getelementptr inbounds nuw double, ptr %3, i64 %154
-  %163 = load double, ptr %162, align 8
-  %164 = fmul double %163, %161
-  store double %164, ptr %162, align 8
-  %165 = add nuw nsw i64 %154, 1
-  %166 = icmp eq i64 %165, %122
-  br i1 %166, label %152, label %153
-}
-
-define internal void @count_bits(ptr %0, ptr %1, ptr %2, ptr noalias %3, i32 %4, i32 %5, i32 %6, i32 %7) noinline #0 {
-  %9 = icmp eq i32 %5, 0
-  br i1 %9, label %17, label %10
-10:
-  %11 = zext i32 %4 to i64
-  %12 = shl nuw nsw i64 %11, 2
-  %13 = icmp eq i32 %6, 0
-  %14 = icmp eq i32 %4, 0
-  %15 = icmp eq i32 %7, 0
-  %16 = zext i32 %6 to i64
-  br label %18
-17:
-  ret void
-18:
-  %19 = phi ptr [ %1, %10 ], [ %32, %30 ]
-  %20 = phi ptr [ %2, %10 ], [ %33, %30 ]
-  %21 = phi i32 [ 0, %10 ], [ %31, %30 ]
-  %22 = phi ptr [ %3, %10 ], [ %34, %30 ]
-  tail call void @llvm.memcpy.p0.p0.i64(ptr align 4 %22, ptr align 4 %20, i64 %12, i1 false)
-  br i1 %13, label %30, label %23
-23:
-  %24 = phi i64 [ %37, %36 ], [ 0, %18 ]
-  br i1 %14, label %36, label %25
-25:
-  %26 = trunc nuw i64 %24 to i32
-  %27 = mul i32 %4, %26
-  %28 = getelementptr inbounds nuw i32, ptr %19, i64 %24
-  %29 = load i32, ptr %28, align 4
-  br label %39
-30:
-  %31 = add nuw i32 %21, 1
-  %32 = getelementptr inbounds nuw i32, ptr %19, i64 %16
-  %33 = getelementptr inbounds nuw i32, ptr %20, i64 %11
-  %34 = getelementptr inbounds nuw i32, ptr %22, i64 %11
-  %35 = icmp eq i32 %31, %5
-  br i1 %35, label %17, label %18
-36:
-  %37 = add nuw nsw i64 %24, 1
-  %38 = icmp eq i64 %37, %16
-  br i1 %38, label %30, label %23
-39:
-  %40 = phi i64 [ 0, %25 ], [ %53, %39 ]
-  %41 = trunc nuw i64 %40 to i32
-  %42 = add i32 %27, %41
-  %43 = zext i32 %42 to i64
-  %44 = getelementptr inbounds nuw i32, ptr %0, i64 %43
-  %45 = load i32, ptr %44, align 4
-  %46 = xor i32 %29, %45
-  %47 = and i32 %29, %45
-  %48 = select i1 %15, i32 %47, i32 %46
-  %49 = tail call range(i32 0, 33) i32 @llvm.ctpop.i32(i32 %48)
-  %50 = getelementptr inbounds nuw i32, ptr %22, i64 %40
-  %51 = load i32, ptr %50, align 4
-  %52 = add i32 %49, %51
-  store i32 %52, ptr %50, align 4
-  %53 = add nuw nsw i64 %40, 1
-  %54 = icmp eq i64 %53, %11
-  br i1 %54, label %36, label %39
-}
-
-define internal void @find_units(ptr %0, ptr %1, ptr %2, i32 %3, i32 %4, i32 %5) noinline #0 {
-  %7 = icmp eq i32 %3, 0
-  br i1 %7, label %14, label %8
-8:
-  %9 = icmp eq i32 %4, 0
-  %10 = zext i32 %4 to i64
-  br label %11
-11:
-  %12 = phi ptr [ %1, %8 ], [ %16, %15 ]
-  %13 = phi i32 [ 0, %8 ], [ %17, %15 ]
-  br i1 %9, label %15, label %19
+define internal void @sum_exactly(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5) noinline #0 {
+  %7 = alloca [32 x i32], align 16
+  %8 = alloca [32 x double], align 16
+  %9 = load i32, ptr %0, align 4
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 12
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %12 = load i32, ptr %11, align 4
+  %13 = icmp eq i32 %12, 0
+  br i1 %13, label %31, label %14
 14:
+  %15 = load i32, ptr %10, align 4
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 116
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 76
+  %18 = load i32, ptr %17, align 4
+  %19 = icmp eq i32 %9, 0
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %21 = icmp eq i32 %18, 0
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 100
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 108
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 68
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 92
+  %26 = zext i32 %9 to i64
+  %27 = zext i32 %9 to i64
+  %28 = zext i32 %9 to i64
+  %29 = zext i32 %9 to i64
+  %30 = zext i32 %9 to i64
+  br label %32
+31:
   ret void
-15:
-  %16 = phi ptr [ %12, %11 ], [ %33, %32 ]
-  %17 = add nuw i32 %13, 1
-  %18 = icmp eq i32 %17, %3
-  br i1 %18, label %14, label %11
-19:
-  %20 = phi i64 [ %34, %32 ], [ 0, %11 ]
-  %21 = phi ptr [ %33, %32 ], [ %12, %11 ]
-  %22 = load i32, ptr %21, align 4
-  %23 = lshr i32 %22, 5
-  %24 = zext nneg i32 %23 to i64
-  %25 = getelementptr inbounds nuw i32, ptr %0, i64 %24
-  %26 = load i32, ptr %25, align 4
-  %27 = and i32 %22, 31
-  %28 = lshr i32 %26, %27
-  %29 = trunc nuw i64 %20 to i32
-  %30 = shl i32 %29, 2
-  %31 = shl nuw i64 %20, 1
-  br label %36
 32:
-  %33 = getelementptr inbounds nuw i8, ptr %21, i64 4
-  %34 = add nuw nsw i64 %20, 1
-  %35 = icmp eq i64 %34, %10
-  br i1 %35, label %15, label %19
-36:
-  %37 = phi i1 [ true, %19 ], [ false, %36 ]
-  %38 = phi i64 [ 0, %19 ], [ 1, %36 ]
-  %39 = phi i32 [ %28, %19 ], [ %49, %36 ]
-  %40 = and i32 %39, 3
-  %41 = or disjoint i32 %40, %30
-  %42 = mul i32 %41, %5
-  %43 = or disjoint i64 %38, %31
-  %44 = trunc i64 %43 to i32
-  %45 = mul i32 %3, %44
-  %46 = add i32 %45, %13
-  %47 = zext i32 %46 to i64
-  %48 = getelementptr inbounds nuw i32, ptr %2, i64 %47
-  store i32 %42, ptr %48, align 4
-  %49 = lshr i32 %39, 2
-  br i1 %37, label %36, label %32
+  %33 = phi i32 [ %12, %14 ], [ %205, %204 ]
+  %34 = phi i32 [ %15, %14 ], [ %206, %204 ]
+  %35 = phi i32 [ 0, %14 ], [ %208, %204 ]
+  %36 = phi ptr [ %16, %14 ], [ %25, %204 ]
+  %37 = phi ptr [ %3, %14 ], [ %4, %204 ]
+  %38 = phi i32 [ 0, %14 ], [ %207, %204 ]
+  %39 = load i32, ptr %36, align 4
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %7)
+  call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %8)
+  br i1 %19, label %40, label %42
+40:
+  %41 = icmp eq i32 %34, 0
+  br i1 %41, label %61, label %65
+42:
+  %43 = phi i64 [ %59, %42 ], [ 0, %32 ]
+  %44 = getelementptr inbounds nuw float, ptr %37, i64 %43
+  %45 = load float, ptr %44, align 4
+  %46 = fpext float %45 to double
+  %47 = bitcast double %46 to i64
+  %48 = lshr i64 %47, 52
+  %49 = trunc nuw nsw i64 %48 to i32
+  %50 = and i32 %49, 2047
+  %51 = icmp eq i32 %50, 2047
+  %52 = add nsw i32 %50, -1023
+  %53 = select i1 %51, i32 -1, i32 %52
+  %54 = call i32 @llvm.smax.i32(i32 %53, i32 %39)
+  %55 = fcmp oeq float %45, 0.000000e+00
+  %56 = call i32 @llvm.smax.i32(i32 %54, i32 -400)
+  %57 = select i1 %55, i32 -400, i32 %56
+  %58 = getelementptr inbounds nuw [32 x i32], ptr %7, i64 0, i64 %43
+  store i32 %57, ptr %58, align 4
+  %59 = add nuw nsw i64 %43, 1
+  %60 = icmp eq i64 %59, %26
+  br i1 %60, label %40, label %42
+61:
+  br i1 %19, label %122, label %62
+62:
+  %63 = load i32, ptr %24, align 4
+  %64 = add i32 %63, 1023
+  br label %123
+65:
+  %66 = phi i32 [ %81, %80 ], [ 0, %40 ]
+  br i1 %19, label %80, label %67
+67:
+  %68 = load i32, ptr %20, align 4
+  %69 = icmp eq i32 %68, 0
+  %70 = and i32 %66, 2147483646
+  %71 = add i32 %70, %38
+  %72 = shl i32 %71, 1
+  %73 = and i32 %66, 1
+  %74 = or disjoint i32 %72, %73
+  %75 = add i32 %66, %35
+  %76 = load i32, ptr %22, align 4
+  %77 = load i32, ptr %23, align 4
+  %78 = select i1 %69, i32 %75, i32 %74
+  %79 = mul i32 %78, %9
+  br label %83
+80:
+  %81 = add nuw i32 %66, 1
+  %82 = icmp eq i32 %81, %34
+  br i1 %82, label %61, label %65
+83:
+  %84 = phi i64 [ 0, %67 ], [ %120, %83 ]
+  %85 = trunc nuw i64 %84 to i32
+  %86 = add i32 %79, %85
+  %87 = select i1 %21, i32 %78, i32 %86
+  %88 = zext i32 %87 to i64
+  %89 = getelementptr inbounds nuw float, ptr %2, i64 %88
+  %90 = load float, ptr %89, align 4
+  %91 = zext i32 %86 to i64
+  %92 = getelementptr inbounds nuw float, ptr %1, i64 %91
+  %93 = load float, ptr %92, align 4
+  %94 = fpext float %93 to double
+  %95 = bitcast double %94 to i64
+  %96 = lshr i64 %95, 52
+  %97 = trunc nuw nsw i64 %96 to i32
+  %98 = and i32 %97, 2047
+  %99 = icmp eq i32 %98, 2047
+  %100 = add nsw i32 %98, -1023
+  %101 = select i1 %99, i32 -1, i32 %100
+  %102 = call i32 @llvm.smax.i32(i32 %101, i32 %76)
+  %103 = fcmp oeq float %93, 0.000000e+00
+  %104 = select i1 %103, i32 -2000, i32 %102
+  %105 = getelementptr inbounds nuw [32 x i32], ptr %7, i64 0, i64 %84
+  %106 = load i32, ptr %105, align 4
+  %107 = fpext float %90 to double
+  %108 = bitcast double %107 to i64
+  %109 = lshr i64 %108, 52
+  %110 = trunc nuw nsw i64 %109 to i32
+  %111 = and i32 %110, 2047
+  %112 = icmp eq i32 %111, 2047
+  %113 = add nsw i32 %111, -1023
+  %114 = select i1 %112, i32 -1, i32 %113
+  %115 = call i32 @llvm.smax.i32(i32 %114, i32 %77)
+  %116 = fcmp oeq float %90, 0.000000e+00
+  %117 = select i1 %116, i32 -2000, i32 %115
+  %118 = add nsw i32 %104, %117
+  %119 = call i32 @llvm.smax.i32(i32 %106, i32 %118)
+  store i32 %119, ptr %105, align 4
+  %120 = add nuw nsw i64 %84, 1
+  %121 = icmp eq i64 %120, %27
+  br i1 %121, label %80, label %83
+122:
+  br i1 %41, label %139, label %142
+123:
+  %124 = phi i64 [ 0, %62 ], [ %137, %123 ]
+  %125 = getelementptr inbounds nuw float, ptr %37, i64 %124
+  %126 = load float, ptr %125, align 4
+  %127 = fpext float %126 to double
+  %128 = getelementptr inbounds nuw [32 x i32], ptr %7, i64 0, i64 %124
+  %129 = load i32, ptr %128, align 4
+  %130 = sub i32 %64, %129
+  %131 = zext i32 %130 to i64
+  %132 = shl i64 %131, 52
+  %133 = bitcast i64 %132 to double
+  %134 = fmul double %127, %133
+  %135 = call double @llvm.trunc.f64(double %134)
+  %136 = getelementptr inbounds nuw [32 x double], ptr %8, i64 0, i64 %124
+  store double %135, ptr %136, align 8
+  %137 = add nuw nsw i64 %124, 1
+  %138 = icmp eq i64 %137, %28
+  br i1 %138, label %122, label %123
+139:
+  br i1 %19, label %204, label %140
+140:
+  %141 = load i32, ptr %24, align 4
+  br label %187
+142:
+  %143 = phi i32 [ %159, %158 ], [ 0, %122 ]
+  br i1 %19, label %158, label %144
+144:
+  %145 = load i32, ptr %20, align 4
+  %146 = icmp eq i32 %145, 0
+  %147 = and i32 %143, 2147483646
+  %148 = add i32 %147, %38
+  %149 = shl i32 %148, 1
+  %150 = and i32 %143, 1
+  %151 = or disjoint i32 %149, %150
+  %152 = add i32 %143, %35
+  %153 = load i32, ptr %24, align 4
+  %154 = add i32 %153, 1023
+  %155 = select i1 %146, i32 %152, i32 %151
+  %156 = mul i32 %155, %9
+  %157 = zext i32 %155 to i64
+  br label %161
+158:
+  %159 = add nuw i32 %143, 1
+  %160 = icmp eq i32 %159, %34
+  br i1 %160, label %139, label %142
+161:
+  %162 = phi i64 [ 0, %144 ], [ %185, %161 ]
+  %163 = trunc nuw i64 %162 to i32
+  %164 = add i32 %156, %163
+  %165 = zext i32 %164 to i64
+  %166 = getelementptr inbounds nuw float, ptr %1, i64 %165
+  %167 = load float, ptr %166, align 4
+  %168 = fpext float %167 to double
+  %169 = select i1 %21, i64 %157, i64 %165
+  %170 = getelementptr inbounds nuw float, ptr %2, i64 %169
+  %171 = load float, ptr %170, align 4
+  %172 = fpext float %171 to double
+  %173 = fmul double %168, %172
+  %174 = getelementptr inbounds nuw [32 x i32], ptr %7, i64 0, i64 %162
+  %175 = load i32, ptr %174, align 4
+  %176 = sub i32 %154, %175
+  %177 = zext i32 %176 to i64
+  %178 = shl i64 %177, 52
+  %179 = bitcast i64 %178 to double
+  %180 = fmul double %173, %179
+  %181 = call double @llvm.trunc.f64(double %180)
+  %182 = getelementptr inbounds nuw [32 x double], ptr %8, i64 0, i64 %162
+  %183 = load double, ptr %182, align 8
+  %184 = fadd double %183, %181
+  store double %184, ptr %182, align 8
+  %185 = add nuw nsw i64 %162, 1
+  %186 = icmp eq i64 %185, %29
+  br i1 %186, label %158, label %161
+187:
+  %188 = phi i64 [ 0, %140 ], [ %199, %187 ]
+  %189 = getelementptr inbounds nuw [32 x i32], ptr %7, i64 0, i64 %188
+  %190 = load i32, ptr %189, align 4
+  %191 = sub i32 %190, %141
+  %192 = add i32 %191, 1023
+  %193 = zext i32 %192 to i64
+  %194 = shl i64 %193, 52
+  %195 = bitcast i64 %194 to double
+  %196 = getelementptr inbounds nuw [32 x double], ptr %8, i64 0, i64 %188
+  %197 = load double, ptr %196, align 8
+  %198 = fmul double %197, %195
+  store double %198, ptr %196, align 8
+  %199 = add nuw nsw i64 %188, 1
+  %200 = icmp eq i64 %199, %30
+  br i1 %200, label %210, label %187
+201:
+  %202 = load i32, ptr %10, align 4
+  %203 = load i32, ptr %11, align 4
+  br label %204
+204:
+  %205 = phi i32 [ %203, %201 ], [ %33, %139 ]
+  %206 = phi i32 [ %202, %201 ], [ %34, %139 ]
+  call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %8)
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %7)
+  %207 = add i32 %38, 1
+  %208 = mul i32 %206, %207
+  %209 = icmp ult i32 %208, %205
+  br i1 %209, label %32, label %31
+210:
+  %211 = phi i32 [ %215, %210 ], [ 0, %187 ]
+  %212 = zext i32 %211 to i64
+  %213 = getelementptr inbounds nuw double, ptr %8, i64 %212
+  %214 = getelementptr inbounds nuw float, ptr %4, i64 %212
+  call void %5(ptr nonnull %213, ptr %214)
+  %215 = add i32 %211, 16
+  %216 = icmp ult i32 %215, %9
+  br i1 %216, label %210, label %201
 }
 
-define internal void @select_words(ptr %0, ptr %1, ptr %2, i32 %3, i32 %4, i32 %5) noinline #0 {
-  %7 = icmp eq i32 %4, 0
-  br i1 %7, label %18, label %8
-8:
-  %9 = icmp eq i32 %3, 0
-  %10 = icmp eq i32 %5, 2
-  %11 = zext i32 %3 to i64
-  br label %12
-12:
-  %13 = phi ptr [ %2, %8 ], [ %24, %22 ]
-  %14 = phi i32 [ 0, %8 ], [ %23, %22 ]
-  br i1 %9, label %22, label %15
-15:
-  %16 = udiv i32 4, %5
-  %17 = mul i32 %16, %14
-  br label %19
-18:
+define internal void @multiply_warp(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, ptr %7, ptr %8, ptr %9, ptr %10, ptr %11, ptr %12) noinline #0 {
+  %14 = alloca <16 x double>, align 8
+  %15 = alloca <16 x i32>, align 4
+  %16 = alloca <16 x i32>, align 4
+  %17 = alloca <16 x i32>, align 4
+  %18 = alloca [512 x float], align 16
+  %19 = alloca [512 x float], align 16
+  %20 = alloca [256 x i32], align 16
+  %21 = alloca [256 x i32], align 16
+  %22 = alloca [512 x i32], align 16
+  %23 = alloca [512 x i32], align 16
+  %24 = alloca [32 x float], align 16
+  %25 = alloca [512 x i32], align 16
+  %26 = alloca [512 x i32], align 16
+  %27 = alloca [512 x i32], align 16
+  %28 = alloca [512 x i32], align 16
+  %29 = alloca <8 x double>, align 8
+  %30 = getelementptr inbounds nuw i8, ptr %1, i64 16
+  %31 = load i32, ptr %30, align 4
+  %32 = lshr i32 %31, 2
+  %33 = load i32, ptr %1, align 4
+  %34 = lshr i32 %33, 3
+  %35 = mul i32 %34, %32
+  %36 = icmp eq i32 %35, 0
+  br i1 %36, label %117, label %37
+37:
+  %38 = getelementptr inbounds nuw i8, ptr %1, i64 28
+  %39 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %40 = getelementptr inbounds nuw i8, ptr %1, i64 124
+  br label %41
+41:
+  %42 = phi i32 [ %33, %37 ], [ %113, %111 ]
+  %43 = phi i32 [ 0, %37 ], [ %112, %111 ]
+  %44 = icmp ugt i32 %42, 8
+  %45 = zext i1 %44 to i32
+  %46 = shl nuw nsw i32 %32, %45
+  %47 = udiv i32 %43, %46
+  %48 = shl i32 %47, %45
+  %49 = and i32 %43, 1
+  %50 = select i1 %44, i32 %49, i32 0
+  %51 = add i32 %48, %50
+  %52 = shl i32 %51, 3
+  %53 = lshr i32 %43, %45
+  %54 = urem i32 %53, %32
+  %55 = shl nuw i32 %54, 2
+  %56 = load i32, ptr %38, align 4
+  %57 = icmp eq i32 %56, 0
+  br i1 %57, label %83, label %58
+58:
+  %59 = zext i32 %52 to i64
+  %60 = getelementptr inbounds nuw i64, ptr %2, i64 %59
+  br label %61
+61:
+  %62 = phi i64 [ 0, %58 ], [ %81, %61 ]
+  %63 = trunc nuw nsw i64 %62 to i32
+  %64 = and i32 %63, 3
+  %65 = or disjoint i32 %64, %55
+  %66 = load i32, ptr %1, align 4
+  %67 = mul i32 %66, %65
+  %68 = zext i32 %67 to i64
+  %69 = getelementptr inbounds nuw i64, ptr %60, i64 %68
+  %70 = lshr i64 %62, 2
+  %71 = and i64 %70, 1073741823
+  %72 = getelementptr inbounds nuw i64, ptr %69, i64 %71
+  %73 = load ptr, ptr %39, align 8
+  %74 = load i32, ptr %40, align 4
+  %75 = add i32 %74, %43
+  %76 = shl i32 %75, 9
+  %77 = zext i32 %76 to i64
+  %78 = getelementptr inbounds nuw i8, ptr %73, i64 %77
+  %79 = getelementptr inbounds nuw i64, ptr %78, i64 %62
+  %80 = load i64, ptr %79, align 8
+  store i64 %80, ptr %72, align 8
+  %81 = add nuw nsw i64 %62, 1
+  %82 = icmp eq i64 %81, 32
+  br i1 %82, label %111, label %61
+83:
+  %84 = load ptr, ptr %39, align 8
+  %85 = load i32, ptr %40, align 4
+  %86 = add i32 %85, %43
+  %87 = shl i32 %86, 9
+  %88 = zext i32 %87 to i64
+  %89 = getelementptr inbounds nuw i8, ptr %84, i64 %88
+  %90 = load <32 x i32>, ptr %89, align 4
+  %91 = mul i32 %55, %42
+  %92 = zext i32 %91 to i64
+  %93 = getelementptr inbounds nuw i32, ptr %2, i64 %92
+  %94 = zext i32 %52 to i64
+  %95 = getelementptr inbounds nuw i32, ptr %93, i64 %94
+  %96 = shufflevector <32 x i32> %90, <32 x i32> poison, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  store <8 x i32> %96, ptr %95, align 4
+  %97 = shufflevector <32 x i32> %90, <32 x i32> poison, <8 x i32> <i32 1, i32 5, i32 9, i32 13, i32 17, i32 21, i32 25, i32 29>
+  %98 = load i32, ptr %1, align 4
+  %99 = zext i32 %98 to i64
+  %100 = getelementptr inbounds nuw i32, ptr %95, i64 %99
+  store <8 x i32> %97, ptr %100, align 4
+  %101 = shufflevector <32 x i32> %90, <32 x i32> poison, <8 x i32> <i32 2, i32 6, i32 10, i32 14, i32 18, i32 22, i32 26, i32 30>
+  %102 = load i32, ptr %1, align 4
+  %103 = shl i32 %102, 1
+  %104 = zext i32 %103 to i64
+  %105 = getelementptr inbounds nuw i32, ptr %95, i64 %104
+  store <8 x i32> %101, ptr %105, align 4
+  %106 = shufflevector <32 x i32> %90, <32 x i32> poison, <8 x i32> <i32 3, i32 7, i32 11, i32 15, i32 19, i32 23, i32 27, i32 31>
+  %107 = load i32, ptr %1, align 4
+  %108 = mul i32 %107, 3
+  %109 = zext i32 %108 to i64
+  %110 = getelementptr inbounds nuw i32, ptr %95, i64 %109
+  store <8 x i32> %106, ptr %110, align 4
+  br label %111
+111:
+  %112 = add nuw i32 %43, 1
+  %113 = load i32, ptr %1, align 4
+  %114 = lshr i32 %113, 3
+  %115 = mul i32 %114, %32
+  %116 = icmp ult i32 %112, %115
+  br i1 %116, label %41, label %117
+117:
+  %118 = phi i32 [ %33, %13 ], [ %113, %111 ]
+  %119 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %120 = load i32, ptr %119, align 4
+  %121 = lshr i32 %120, 2
+  %122 = getelementptr inbounds nuw i8, ptr %1, i64 28
+  %123 = getelementptr inbounds nuw i8, ptr %1, i64 4
+  %124 = load i32, ptr %123, align 4
+  %125 = lshr i32 %124, 3
+  %126 = mul i32 %125, %121
+  %127 = icmp eq i32 %126, 0
+  br i1 %127, label %137, label %128
+128:
+  %129 = load i32, ptr %122, align 4
+  %130 = icmp eq i32 %129, 0
+  %131 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %132 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %133 = select i1 %130, i32 2, i32 3
+  %134 = select i1 %130, i64 16, i64 32
+  br label %147
+135:
+  %136 = load i32, ptr %1, align 4
+  br label %137
+137:
+  %138 = phi i32 [ %118, %117 ], [ %136, %135 ]
+  %139 = phi i32 [ %125, %117 ], [ %162, %135 ]
+  %140 = lshr i32 %138, 3
+  %141 = mul i32 %140, %139
+  %142 = icmp eq i32 %141, 0
+  br i1 %142, label %308, label %143
+143:
+  %144 = getelementptr inbounds nuw i8, ptr %1, i64 132
+  %145 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %146 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  br label %180
+147:
+  %148 = phi i32 [ 0, %128 ], [ %160, %159 ]
+  %149 = udiv i32 %148, %121
+  %150 = shl i32 %149, 3
+  %151 = urem i32 %148, %121
+  %152 = shl nuw i32 %151, 2
+  %153 = load ptr, ptr %131, align 8
+  %154 = load i32, ptr %132, align 4
+  %155 = add i32 %154, %148
+  %156 = shl i32 %155, 9
+  %157 = zext i32 %156 to i64
+  %158 = getelementptr inbounds nuw i8, ptr %153, i64 %157
+  br label %165
+159:
+  %160 = add nuw i32 %148, 1
+  %161 = load i32, ptr %123, align 4
+  %162 = lshr i32 %161, 3
+  %163 = mul i32 %162, %121
+  %164 = icmp ult i32 %160, %163
+  br i1 %164, label %147, label %135
+165:
+  %166 = phi i32 [ 0, %147 ], [ %178, %165 ]
+  %167 = add nuw nsw i32 %166, %150
+  %168 = load i32, ptr %119, align 4
+  %169 = mul i32 %168, %167
+  %170 = add i32 %169, %152
+  %171 = shl i32 %170, %133
+  %172 = zext i32 %171 to i64
+  %173 = getelementptr inbounds nuw i8, ptr %3, i64 %172
+  %174 = shl nuw nsw i32 %166, 2
+  %175 = shl nuw nsw i32 %174, %133
+  %176 = zext nneg i32 %175 to i64
+  %177 = getelementptr inbounds nuw i8, ptr %158, i64 %176
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(16) %173, ptr nonnull align 1 dereferenceable(16) %177, i64 %134, i1 false)
+  %178 = add nuw nsw i32 %166, 1
+  %179 = icmp eq i32 %178, 8
+  br i1 %179, label %159, label %165
+180:
+  %181 = phi i32 [ %138, %143 ], [ %198, %196 ]
+  %182 = phi i32 [ 0, %143 ], [ %197, %196 ]
+  %183 = icmp ugt i32 %181, 8
+  %184 = zext i1 %183 to i32
+  %185 = shl nuw nsw i32 %139, %184
+  %186 = udiv i32 %182, %185
+  %187 = shl i32 %186, %184
+  %188 = and i32 %182, 1
+  %189 = select i1 %183, i32 %188, i32 0
+  %190 = add i32 %187, %189
+  %191 = shl i32 %190, 3
+  %192 = lshr i32 %182, %184
+  %193 = urem i32 %192, %139
+  %194 = shl nuw i32 %193, 3
+  %195 = shl i32 %182, 1
+  br label %202
+196:
+  %197 = add nuw i32 %182, 1
+  %198 = load i32, ptr %1, align 4
+  %199 = lshr i32 %198, 3
+  %200 = mul i32 %199, %139
+  %201 = icmp ult i32 %197, %200
+  br i1 %201, label %180, label %308
+202:
+  %203 = phi i1 [ true, %180 ], [ false, %307 ]
+  %204 = phi i32 [ 0, %180 ], [ 1, %307 ]
+  %205 = load i32, ptr %144, align 4
+  %206 = load i32, ptr %145, align 4
+  %207 = icmp eq i32 %206, 0
+  %208 = or disjoint i32 %204, %195
+  %209 = select i1 %207, i32 %208, i32 %182
+  %210 = add i32 %209, %205
+  %211 = or disjoint i32 %204, %194
+  %212 = load i32, ptr %1, align 4
+  %213 = mul i32 %212, %211
+  %214 = add i32 %213, %191
+  %215 = shl i32 %212, 1
+  %216 = load i32, ptr %122, align 4
+  %217 = icmp eq i32 %216, 0
+  br i1 %217, label %237, label %218
+218:
+  %219 = shl i32 %210, 9
+  %220 = zext i32 %219 to i64
+  br label %221
+221:
+  %222 = phi i64 [ 0, %218 ], [ %235, %221 ]
+  %223 = load ptr, ptr %146, align 8
+  %224 = getelementptr inbounds nuw i8, ptr %223, i64 %220
+  %225 = getelementptr inbounds nuw i64, ptr %224, i64 %222
+  %226 = load i64, ptr %225, align 8
+  %227 = trunc nuw nsw i64 %222 to i32
+  %228 = and i32 %227, 3
+  %229 = mul i32 %228, %215
+  %230 = lshr i32 %227, 2
+  %231 = add i32 %230, %214
+  %232 = add i32 %231, %229
+  %233 = zext i32 %232 to i64
+  %234 = getelementptr inbounds nuw i64, ptr %4, i64 %233
+  store i64 %226, ptr %234, align 8
+  %235 = add nuw nsw i64 %222, 1
+  %236 = icmp eq i64 %235, 32
+  br i1 %236, label %307, label %221
+237:
+  %238 = load ptr, ptr %146, align 8
+  %239 = shl i32 %210, 9
+  %240 = zext i32 %239 to i64
+  %241 = getelementptr inbounds nuw i8, ptr %238, i64 %240
+  %242 = load <32 x i32>, ptr %241, align 4
+  %243 = shufflevector <32 x i32> %242, <32 x i32> poison, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  br i1 %207, label %253, label %244
+244:
+  %245 = shl nuw nsw i32 %204, 4
+  %246 = insertelement <8 x i32> poison, i32 %245, i64 0
+  %247 = shufflevector <8 x i32> %246, <8 x i32> poison, <8 x i32> zeroinitializer
+  %248 = lshr <8 x i32> %243, %247
+  %249 = trunc <8 x i32> %248 to <8 x i16>
+  %250 = bitcast <8 x i16> %249 to <8 x half>
+  %251 = fpext <8 x half> %250 to <8 x float>
+  %252 = bitcast <8 x float> %251 to <8 x i32>
+  br label %253
+253:
+  %254 = phi <8 x i32> [ %252, %244 ], [ %243, %237 ]
+  %255 = zext i32 %214 to i64
+  %256 = getelementptr inbounds nuw i32, ptr %4, i64 %255
+  store <8 x i32> %254, ptr %256, align 4
+  %257 = shufflevector <32 x i32> %242, <32 x i32> poison, <8 x i32> <i32 1, i32 5, i32 9, i32 13, i32 17, i32 21, i32 25, i32 29>
+  %258 = load i32, ptr %145, align 4
+  %259 = icmp eq i32 %258, 0
+  br i1 %259, label %269, label %260
+260:
+  %261 = shl nuw nsw i32 %204, 4
+  %262 = insertelement <8 x i32> poison, i32 %261, i64 0
+  %263 = shufflevector <8 x i32> %262, <8 x i32> poison, <8 x i32> zeroinitializer
+  %264 = lshr <8 x i32> %257, %263
+  %265 = trunc <8 x i32> %264 to <8 x i16>
+  %266 = bitcast <8 x i16> %265 to <8 x half>
+  %267 = fpext <8 x half> %266 to <8 x float>
+  %268 = bitcast <8 x float> %267 to <8 x i32>
+  br label %269
+269:
+  %270 = phi <8 x i32> [ %268, %260 ], [ %257, %253 ]
+  %271 = zext i32 %215 to i64
+  %272 = getelementptr inbounds nuw i32, ptr %256, i64 %271
+  store <8 x i32> %270, ptr %272, align 4
+  %273 = shufflevector <32 x i32> %242, <32 x i32> poison, <8 x i32> <i32 2, i32 6, i32 10, i32 14, i32 18, i32 22, i32 26, i32 30>
+  %274 = load i32, ptr %145, align 4
+  %275 = icmp eq i32 %274, 0
+  br i1 %275, label %285, label %276
+276:
+  %277 = shl nuw nsw i32 %204, 4
+  %278 = insertelement <8 x i32> poison, i32 %277, i64 0
+  %279 = shufflevector <8 x i32> %278, <8 x i32> poison, <8 x i32> zeroinitializer
+  %280 = lshr <8 x i32> %273, %279
+  %281 = trunc <8 x i32> %280 to <8 x i16>
+  %282 = bitcast <8 x i16> %281 to <8 x half>
+  %283 = fpext <8 x half> %282 to <8 x float>
+  %284 = bitcast <8 x float> %283 to <8 x i32>
+  br label %285
+285:
+  %286 = phi <8 x i32> [ %284, %276 ], [ %273, %269 ]
+  %287 = shl i32 %212, 2
+  %288 = zext i32 %287 to i64
+  %289 = getelementptr inbounds nuw i32, ptr %256, i64 %288
+  store <8 x i32> %286, ptr %289, align 4
+  %290 = shufflevector <32 x i32> %242, <32 x i32> poison, <8 x i32> <i32 3, i32 7, i32 11, i32 15, i32 19, i32 23, i32 27, i32 31>
+  %291 = load i32, ptr %145, align 4
+  %292 = icmp eq i32 %291, 0
+  br i1 %292, label %302, label %293
+293:
+  %294 = shl nuw nsw i32 %204, 4
+  %295 = insertelement <8 x i32> poison, i32 %294, i64 0
+  %296 = shufflevector <8 x i32> %295, <8 x i32> poison, <8 x i32> zeroinitializer
+  %297 = lshr <8 x i32> %290, %296
+  %298 = trunc <8 x i32> %297 to <8 x i16>
+  %299 = bitcast <8 x i16> %298 to <8 x half>
+  %300 = fpext <8 x half> %299 to <8 x float>
+  %301 = bitcast <8 x float> %300 to <8 x i32>
+  br label %302
+302:
+  %303 = phi <8 x i32> [ %301, %293 ], [ %290, %285 ]
+  %304 = mul i32 %212, 6
+  %305 = zext i32 %304 to i64
+  %306 = getelementptr inbounds nuw i32, ptr %256, i64 %305
+  store <8 x i32> %303, ptr %306, align 4
+  br label %307
+307:
+  br i1 %203, label %202, label %196
+308:
+  %309 = phi i32 [ %138, %137 ], [ %198, %196 ]
+  %310 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %311 = load ptr, ptr %310, align 8
+  %312 = getelementptr inbounds nuw i8, ptr %1, i64 136
+  %313 = load i32, ptr %312, align 4
+  %314 = shl i32 %313, 9
+  %315 = zext i32 %314 to i64
+  %316 = getelementptr inbounds nuw i8, ptr %311, i64 %315
+  %317 = load i32, ptr %122, align 4
+  %318 = icmp eq i32 %317, 0
+  br i1 %318, label %373, label %319
+319:
+  %320 = load i32, ptr %123, align 4
+  %321 = icmp eq i32 %320, 0
+  br i1 %321, label %1374, label %322
+322:
+  %323 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  br label %324
+324:
+  %325 = phi i32 [ %320, %322 ], [ %335, %334 ]
+  %326 = phi i32 [ %309, %322 ], [ %336, %334 ]
+  %327 = phi i32 [ 0, %322 ], [ %337, %334 ]
+  %328 = phi ptr [ %3, %322 ], [ %340, %334 ]
+  %329 = phi ptr [ %5, %322 ], [ %343, %334 ]
+  %330 = phi ptr [ %4, %322 ], [ %342, %334 ]
+  %331 = icmp eq i32 %326, 0
+  br i1 %331, label %334, label %345
+332:
+  %333 = load i32, ptr %123, align 4
+  br label %334
+334:
+  %335 = phi i32 [ %325, %324 ], [ %333, %332 ]
+  %336 = phi i32 [ 0, %324 ], [ %359, %332 ]
+  %337 = add nuw i32 %327, 1
+  %338 = load i32, ptr %30, align 4
+  %339 = zext i32 %338 to i64
+  %340 = getelementptr inbounds nuw double, ptr %328, i64 %339
+  %341 = zext i32 %336 to i64
+  %342 = getelementptr inbounds nuw double, ptr %330, i64 %341
+  %343 = getelementptr inbounds nuw double, ptr %329, i64 %341
+  %344 = icmp ult i32 %337, %335
+  br i1 %344, label %324, label %1374
+345:
+  %346 = phi i32 [ %358, %355 ], [ 0, %324 ]
+  call void @llvm.lifetime.start.p0(i64 64, ptr nonnull %29)
+  %347 = zext i32 %346 to i64
+  %348 = getelementptr inbounds nuw double, ptr %330, i64 %347
+  %349 = load <8 x double>, ptr %348, align 8
+  store <8 x double> %349, ptr %29, align 8
+  %350 = getelementptr inbounds nuw double, ptr %2, i64 %347
+  %351 = load i32, ptr %323, align 4
+  %352 = icmp eq i32 %351, 0
+  br i1 %352, label %355, label %361
+353:
+  %354 = load <8 x double>, ptr %29, align 8
+  br label %355
+355:
+  %356 = phi <8 x double> [ %354, %353 ], [ %349, %345 ]
+  %357 = getelementptr inbounds nuw double, ptr %329, i64 %347
+  store <8 x double> %356, ptr %357, align 8
+  call void @llvm.lifetime.end.p0(i64 64, ptr nonnull %29)
+  %358 = add i32 %346, 8
+  %359 = load i32, ptr %1, align 4
+  %360 = icmp ult i32 %358, %359
+  br i1 %360, label %345, label %332
+361:
+  %362 = phi i64 [ %369, %361 ], [ 0, %345 ]
+  %363 = load i32, ptr %1, align 4
+  %364 = trunc nuw i64 %362 to i32
+  %365 = mul i32 %363, %364
+  %366 = zext i32 %365 to i64
+  %367 = getelementptr inbounds nuw double, ptr %350, i64 %366
+  %368 = getelementptr inbounds nuw double, ptr %328, i64 %362
+  call void %12(ptr %367, ptr %368, ptr nonnull %29)
+  %369 = add nuw nsw i64 %362, 1
+  %370 = load i32, ptr %323, align 4
+  %371 = zext i32 %370 to i64
+  %372 = icmp samesign ult i64 %369, %371
+  br i1 %372, label %361, label %353
+373:
+  %374 = getelementptr inbounds nuw i8, ptr %1, i64 44
+  %375 = load i32, ptr %374, align 4
+  %376 = icmp eq i32 %375, 0
+  br i1 %376, label %427, label %377
+377:
+  %378 = load i32, ptr %123, align 4
+  %379 = icmp eq i32 %378, 0
+  br i1 %379, label %1374, label %380
+380:
+  %381 = load i32, ptr %30, align 4
+  %382 = getelementptr inbounds nuw i8, ptr %1, i64 48
+  %383 = load i32, ptr %382, align 4
+  %384 = zext i32 %309 to i64
+  %385 = shl nuw nsw i64 %384, 2
+  %386 = icmp eq i32 %381, 0
+  %387 = icmp eq i32 %309, 0
+  %388 = icmp eq i32 %383, 0
+  %389 = zext i32 %381 to i64
+  br label %390
+390:
+  %391 = phi ptr [ %3, %380 ], [ %403, %401 ]
+  %392 = phi ptr [ %4, %380 ], [ %404, %401 ]
+  %393 = phi i32 [ 0, %380 ], [ %402, %401 ]
+  %394 = phi ptr [ %5, %380 ], [ %405, %401 ]
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 4 %394, ptr align 4 %392, i64 %385, i1 false)
+  br i1 %386, label %401, label %395
+395:
+  %396 = phi i64 [ %408, %407 ], [ 0, %390 ]
+  br i1 %387, label %407, label %397
+397:
+  %398 = trunc nuw i64 %396 to i32
+  %399 = mul i32 %309, %398
+  %400 = getelementptr inbounds nuw i32, ptr %391, i64 %396
+  br label %410
+401:
+  %402 = add nuw i32 %393, 1
+  %403 = getelementptr inbounds nuw i32, ptr %391, i64 %389
+  %404 = getelementptr inbounds nuw i32, ptr %392, i64 %384
+  %405 = getelementptr inbounds nuw i32, ptr %394, i64 %384
+  %406 = icmp eq i32 %402, %378
+  br i1 %406, label %1372, label %390
+407:
+  %408 = add nuw nsw i64 %396, 1
+  %409 = icmp eq i64 %408, %389
+  br i1 %409, label %401, label %395
+410:
+  %411 = phi i64 [ 0, %397 ], [ %425, %410 ]
+  %412 = trunc nuw i64 %411 to i32
+  %413 = add i32 %399, %412
+  %414 = zext i32 %413 to i64
+  %415 = getelementptr inbounds nuw i32, ptr %2, i64 %414
+  %416 = load i32, ptr %415, align 4
+  %417 = load i32, ptr %400, align 4
+  %418 = xor i32 %417, %416
+  %419 = and i32 %417, %416
+  %420 = select i1 %388, i32 %419, i32 %418
+  %421 = tail call range(i32 0, 33) i32 @llvm.ctpop.i32(i32 %420)
+  %422 = getelementptr inbounds nuw i32, ptr %394, i64 %411
+  %423 = load i32, ptr %422, align 4
+  %424 = add i32 %421, %423
+  store i32 %424, ptr %422, align 4
+  %425 = add nuw nsw i64 %411, 1
+  %426 = icmp eq i64 %425, %384
+  br i1 %426, label %407, label %410
+427:
+  %428 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %429 = load i32, ptr %428, align 4
+  %430 = icmp eq i32 %429, 0
+  br i1 %430, label %431, label %774
+431:
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %25)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %26)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %27)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %28)
+  %432 = getelementptr inbounds nuw i8, ptr %1, i64 76
+  %433 = load i32, ptr %432, align 4
+  %434 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %435 = load i32, ptr %434, align 4
+  %436 = udiv i32 16, %435
+  %437 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %438 = load i32, ptr %437, align 4
+  %439 = icmp ult i32 %438, 2
+  br i1 %439, label %498, label %440
+440:
+  %441 = lshr i32 %438, 1
+  %442 = getelementptr inbounds nuw i8, ptr %1, i64 104
+  %443 = load i32, ptr %442, align 4
+  %444 = icmp eq i32 %309, 0
+  %445 = icmp eq i32 %443, 0
+  %446 = sub i32 32, %435
+  %447 = insertelement <16 x i32> poison, i32 %446, i64 0
+  %448 = shufflevector <16 x i32> %447, <16 x i32> poison, <16 x i32> zeroinitializer
+  %449 = zext i32 %309 to i64
+  %450 = zext nneg i32 %441 to i64
+  br label %451
+451:
+  %452 = phi i64 [ 0, %440 ], [ %475, %474 ]
+  br i1 %444, label %474, label %453
+453:
+  %454 = trunc nuw nsw i64 %452 to i32
+  %455 = udiv i32 %454, %436
+  %456 = mul i32 %455, %309
+  %457 = zext i32 %456 to i64
+  %458 = getelementptr inbounds nuw i32, ptr %2, i64 %457
+  %459 = urem i32 %454, %436
+  %460 = shl nuw nsw i32 %459, 1
+  %461 = xor i32 %460, -1
+  %462 = mul i32 %435, %461
+  %463 = add i32 %462, 32
+  %464 = insertelement <16 x i32> poison, i32 %463, i64 0
+  %465 = shufflevector <16 x i32> %464, <16 x i32> poison, <16 x i32> zeroinitializer
+  %466 = xor i32 %460, -2
+  %467 = mul i32 %466, %435
+  %468 = add i32 %467, 32
+  %469 = insertelement <16 x i32> poison, i32 %468, i64 0
+  %470 = shufflevector <16 x i32> %469, <16 x i32> poison, <16 x i32> zeroinitializer
+  %471 = mul i32 %309, %454
+  %472 = zext i32 %471 to i64
+  %473 = getelementptr inbounds nuw i32, ptr %25, i64 %472
+  br label %477
+474:
+  %475 = add nuw nsw i64 %452, 1
+  %476 = icmp eq i64 %475, %450
+  br i1 %476, label %498, label %451
+477:
+  %478 = phi i64 [ 0, %453 ], [ %496, %489 ]
+  %479 = getelementptr inbounds nuw i32, ptr %458, i64 %478
+  %480 = load <16 x i32>, ptr %479, align 4
+  %481 = shl <16 x i32> %480, %465
+  %482 = shl <16 x i32> %480, %470
+  br i1 %445, label %486, label %483
+483:
+  %484 = ashr <16 x i32> %481, %448
+  %485 = ashr <16 x i32> %482, %448
+  br label %489
+486:
+  %487 = lshr <16 x i32> %481, %448
+  %488 = lshr <16 x i32> %482, %448
+  br label %489
+489:
+  %490 = phi <16 x i32> [ %484, %483 ], [ %487, %486 ]
+  %491 = phi <16 x i32> [ %485, %483 ], [ %488, %486 ]
+  %492 = and <16 x i32> %490, splat (i32 65535)
+  %493 = shl <16 x i32> %491, splat (i32 16)
+  %494 = or disjoint <16 x i32> %493, %492
+  %495 = getelementptr inbounds nuw i32, ptr %473, i64 %478
+  store <16 x i32> %494, ptr %495, align 4
+  %496 = add nuw nsw i64 %478, 16
+  %497 = icmp samesign ult i64 %496, %449
+  br i1 %497, label %477, label %474
+498:
+  %499 = icmp eq i32 %433, 0
+  %500 = icmp eq i32 %309, 0
+  %501 = or i1 %499, %500
+  br i1 %501, label %545, label %502
+502:
+  %503 = getelementptr inbounds nuw i8, ptr %1, i64 72
+  %504 = load i32, ptr %503, align 4
+  %505 = icmp eq i32 %504, 0
+  %506 = zext i32 %504 to i64
+  br label %507
+507:
+  %508 = phi ptr [ %6, %502 ], [ %511, %510 ]
+  %509 = phi i32 [ 0, %502 ], [ %512, %510 ]
+  br i1 %505, label %510, label %514
+510:
+  %511 = phi ptr [ %508, %507 ], [ %528, %527 ]
+  %512 = add nuw i32 %509, 1
+  %513 = icmp eq i32 %512, %309
+  br i1 %513, label %545, label %507
+514:
+  %515 = phi i64 [ %529, %527 ], [ 0, %507 ]
+  %516 = phi ptr [ %528, %527 ], [ %508, %507 ]
+  %517 = load i32, ptr %516, align 4
+  %518 = lshr i32 %517, 5
+  %519 = zext nneg i32 %518 to i64
+  %520 = getelementptr inbounds nuw i32, ptr %316, i64 %519
+  %521 = load i32, ptr %520, align 4
+  %522 = and i32 %517, 31
+  %523 = lshr i32 %521, %522
+  %524 = trunc nuw i64 %515 to i32
+  %525 = shl i32 %524, 2
+  %526 = shl nuw i64 %515, 1
+  br label %531
+527:
+  %528 = getelementptr inbounds nuw i8, ptr %516, i64 4
+  %529 = add nuw nsw i64 %515, 1
+  %530 = icmp eq i64 %529, %506
+  br i1 %530, label %510, label %514
+531:
+  %532 = phi i1 [ true, %514 ], [ false, %531 ]
+  %533 = phi i64 [ 0, %514 ], [ 1, %531 ]
+  %534 = phi i32 [ %523, %514 ], [ %544, %531 ]
+  %535 = and i32 %534, 3
+  %536 = or disjoint i32 %535, %525
+  %537 = mul i32 %536, %433
+  %538 = or disjoint i64 %533, %526
+  %539 = trunc i64 %538 to i32
+  %540 = mul i32 %309, %539
+  %541 = add i32 %540, %509
+  %542 = zext i32 %541 to i64
+  %543 = getelementptr inbounds nuw i32, ptr %27, i64 %542
+  store i32 %537, ptr %543, align 4
+  %544 = lshr i32 %534, 2
+  br i1 %532, label %531, label %527
+545:
+  %546 = load i32, ptr %123, align 4
+  %547 = icmp eq i32 %546, 0
+  br i1 %547, label %772, label %548
+548:
+  %549 = icmp eq i32 %309, 0
+  %550 = zext i32 %309 to i64
+  %551 = getelementptr inbounds nuw i8, ptr %1, i64 112
+  %552 = getelementptr inbounds nuw i8, ptr %1, i64 32
+  br label %553
+553:
+  %554 = phi i32 [ %546, %548 ], [ %712, %711 ]
+  %555 = phi ptr [ %3, %548 ], [ %716, %711 ]
+  %556 = phi ptr [ %4, %548 ], [ %717, %711 ]
+  %557 = phi ptr [ %5, %548 ], [ %718, %711 ]
+  %558 = phi i32 [ 0, %548 ], [ %713, %711 ]
+  br i1 %499, label %559, label %567
+559:
+  %560 = load i32, ptr %437, align 4
+  %561 = icmp eq i32 %560, 0
+  br i1 %561, label %708, label %562
+562:
+  %563 = load i32, ptr %434, align 4
+  %564 = icmp eq i32 %563, 8
+  %565 = load i32, ptr %551, align 4
+  %566 = icmp eq i32 %565, 0
+  br label %678
+567:
+  %568 = load i32, ptr %30, align 4
+  %569 = load i32, ptr %432, align 4
+  %570 = icmp eq i32 %568, 0
+  br i1 %570, label %615, label %571
+571:
+  %572 = icmp eq i32 %569, 2
+  br label %573
+573:
+  %574 = phi ptr [ %28, %571 ], [ %584, %582 ]
+  %575 = phi i32 [ 0, %571 ], [ %583, %582 ]
+  br i1 %549, label %582, label %576
+576:
+  %577 = udiv i32 4, %569
+  %578 = mul i32 %577, %575
+  br label %579
+579:
+  %580 = phi i64 [ 0, %576 ], [ %588, %586 ]
+  %581 = trunc nuw i64 %580 to i32
+  br label %590
+582:
+  %583 = add nuw i32 %575, 1
+  %584 = getelementptr inbounds nuw i32, ptr %574, i64 %550
+  %585 = icmp eq i32 %583, %568
+  br i1 %585, label %615, label %573
+586:
+  %587 = getelementptr inbounds nuw i32, ptr %574, i64 %580
+  store i32 %612, ptr %587, align 4
+  %588 = add nuw nsw i64 %580, 1
+  %589 = icmp eq i64 %588, %550
+  br i1 %589, label %582, label %579
+590:
+  %591 = phi i32 [ 0, %579 ], [ %613, %608 ]
+  %592 = phi i32 [ 0, %579 ], [ %612, %608 ]
+  %593 = udiv i32 %591, %569
+  %594 = add i32 %578, %593
+  %595 = mul i32 %594, %309
+  %596 = add i32 %595, %581
+  %597 = zext i32 %596 to i64
+  %598 = getelementptr inbounds nuw i32, ptr %27, i64 %597
+  %599 = load i32, ptr %598, align 4
+  %600 = zext i32 %599 to i64
+  %601 = getelementptr inbounds nuw i8, ptr %555, i64 %600
+  br i1 %572, label %602, label %605
+602:
+  %603 = load i16, ptr %601, align 2
+  %604 = zext i16 %603 to i32
+  br label %608
+605:
+  %606 = load i8, ptr %601, align 1
+  %607 = zext i8 %606 to i32
+  br label %608
+608:
+  %609 = phi i32 [ %604, %602 ], [ %607, %605 ]
+  %610 = shl nuw nsw i32 %591, 3
+  %611 = shl i32 %609, %610
+  %612 = or i32 %611, %592
+  %613 = add i32 %591, %569
+  %614 = icmp ult i32 %613, 4
+  br i1 %614, label %590, label %586
+615:
+  %616 = load i32, ptr %434, align 4
+  %617 = udiv i32 16, %616
+  %618 = load i32, ptr %1, align 4
+  %619 = load i32, ptr %437, align 4
+  %620 = icmp ult i32 %619, 2
+  br i1 %620, label %708, label %621
+621:
+  %622 = lshr i32 %619, 1
+  %623 = load i32, ptr %551, align 4
+  %624 = icmp eq i32 %618, 0
+  %625 = icmp eq i32 %623, 0
+  %626 = sub i32 32, %616
+  %627 = insertelement <16 x i32> poison, i32 %626, i64 0
+  %628 = shufflevector <16 x i32> %627, <16 x i32> poison, <16 x i32> zeroinitializer
+  %629 = zext i32 %618 to i64
+  %630 = zext nneg i32 %622 to i64
+  br label %631
+631:
+  %632 = phi i64 [ 0, %621 ], [ %655, %654 ]
+  br i1 %624, label %654, label %633
+633:
+  %634 = trunc nuw nsw i64 %632 to i32
+  %635 = udiv i32 %634, %617
+  %636 = mul i32 %635, %618
+  %637 = zext i32 %636 to i64
+  %638 = getelementptr inbounds nuw i32, ptr %28, i64 %637
+  %639 = urem i32 %634, %617
+  %640 = shl nuw nsw i32 %639, 1
+  %641 = xor i32 %640, -1
+  %642 = mul i32 %616, %641
+  %643 = add i32 %642, 32
+  %644 = insertelement <16 x i32> poison, i32 %643, i64 0
+  %645 = shufflevector <16 x i32> %644, <16 x i32> poison, <16 x i32> zeroinitializer
+  %646 = xor i32 %640, -2
+  %647 = mul i32 %646, %616
+  %648 = add i32 %647, 32
+  %649 = insertelement <16 x i32> poison, i32 %648, i64 0
+  %650 = shufflevector <16 x i32> %649, <16 x i32> poison, <16 x i32> zeroinitializer
+  %651 = mul i32 %618, %634
+  %652 = zext i32 %651 to i64
+  %653 = getelementptr inbounds nuw i32, ptr %26, i64 %652
+  br label %657
+654:
+  %655 = add nuw nsw i64 %632, 1
+  %656 = icmp eq i64 %655, %630
+  br i1 %656, label %708, label %631
+657:
+  %658 = phi i64 [ 0, %633 ], [ %676, %669 ]
+  %659 = getelementptr inbounds nuw i32, ptr %638, i64 %658
+  %660 = load <16 x i32>, ptr %659, align 4
+  %661 = shl <16 x i32> %660, %645
+  %662 = shl <16 x i32> %660, %650
+  br i1 %625, label %666, label %663
+663:
+  %664 = ashr <16 x i32> %661, %628
+  %665 = ashr <16 x i32> %662, %628
+  br label %669
+666:
+  %667 = lshr <16 x i32> %661, %628
+  %668 = lshr <16 x i32> %662, %628
+  br label %669
+669:
+  %670 = phi <16 x i32> [ %664, %663 ], [ %667, %666 ]
+  %671 = phi <16 x i32> [ %665, %663 ], [ %668, %666 ]
+  %672 = and <16 x i32> %670, splat (i32 65535)
+  %673 = shl <16 x i32> %671, splat (i32 16)
+  %674 = or disjoint <16 x i32> %673, %672
+  %675 = getelementptr inbounds nuw i32, ptr %653, i64 %658
+  store <16 x i32> %674, ptr %675, align 4
+  %676 = add nuw nsw i64 %658, 16
+  %677 = icmp samesign ult i64 %676, %629
+  br i1 %677, label %657, label %654
+678:
+  %679 = phi ptr [ %555, %562 ], [ %706, %703 ]
+  %680 = phi i32 [ 0, %562 ], [ %705, %703 ]
+  %681 = load <16 x i8>, ptr %679, align 1
+  br i1 %564, label %682, label %688
+682:
+  %683 = sext <16 x i8> %681 to <16 x i16>
+  %684 = zext <16 x i8> %681 to <16 x i16>
+  %685 = select i1 %566, <16 x i16> %684, <16 x i16> %683
+  %686 = zext i32 %680 to i64
+  %687 = getelementptr inbounds nuw i16, ptr %26, i64 %686
+  store <16 x i16> %685, ptr %687, align 16
+  br label %703
+688:
+  br i1 %566, label %693, label %689
+689:
+  %690 = shl <16 x i8> %681, splat (i8 4)
+  %691 = ashr exact <16 x i8> %690, splat (i8 4)
+  %692 = ashr <16 x i8> %681, splat (i8 4)
+  br label %696
+693:
+  %694 = and <16 x i8> %681, splat (i8 15)
+  %695 = lshr <16 x i8> %681, splat (i8 4)
+  br label %696
+696:
+  %697 = phi <16 x i8> [ %691, %689 ], [ %694, %693 ]
+  %698 = phi <16 x i8> [ %692, %689 ], [ %695, %693 ]
+  %699 = shufflevector <16 x i8> %697, <16 x i8> %698, <32 x i32> <i32 0, i32 16, i32 1, i32 17, i32 2, i32 18, i32 3, i32 19, i32 4, i32 20, i32 5, i32 21, i32 6, i32 22, i32 7, i32 23, i32 8, i32 24, i32 9, i32 25, i32 10, i32 26, i32 11, i32 27, i32 12, i32 28, i32 13, i32 29, i32 14, i32 30, i32 15, i32 31>
+  %700 = sext <32 x i8> %699 to <32 x i16>
+  %701 = zext i32 %680 to i64
+  %702 = getelementptr inbounds nuw i16, ptr %26, i64 %701
+  store <32 x i16> %700, ptr %702, align 16
+  br label %703
+703:
+  %704 = phi i32 [ 32, %696 ], [ 16, %682 ]
+  %705 = add i32 %704, %680
+  %706 = getelementptr inbounds nuw i8, ptr %679, i64 16
+  %707 = icmp ult i32 %705, %560
+  br i1 %707, label %678, label %708
+708:
+  br i1 %549, label %711, label %720
+709:
+  %710 = load i32, ptr %123, align 4
+  br label %711
+711:
+  %712 = phi i32 [ %710, %709 ], [ %554, %708 ]
+  %713 = add nuw i32 %558, 1
+  %714 = load i32, ptr %119, align 4
+  %715 = zext i32 %714 to i64
+  %716 = getelementptr inbounds nuw i32, ptr %555, i64 %715
+  %717 = getelementptr inbounds nuw i32, ptr %556, i64 %550
+  %718 = getelementptr inbounds nuw i32, ptr %557, i64 %550
+  %719 = icmp ult i32 %713, %712
+  br i1 %719, label %553, label %772
+720:
+  %721 = phi i64 [ %770, %767 ], [ 0, %708 ]
+  %722 = getelementptr inbounds nuw i32, ptr %556, i64 %721
+  %723 = load <16 x i32>, ptr %722, align 4
+  %724 = load i32, ptr %437, align 4
+  %725 = getelementptr inbounds nuw i32, ptr %25, i64 %721
+  %726 = getelementptr inbounds nuw i32, ptr %26, i64 %721
+  %727 = icmp ult i32 %724, 2
+  br i1 %727, label %731, label %728
+728:
+  %729 = lshr i32 %724, 1
+  %730 = zext nneg i32 %729 to i64
+  br label %735
+731:
+  %732 = phi <16 x i32> [ zeroinitializer, %720 ], [ %760, %751 ]
+  %733 = load i32, ptr %552, align 4
+  %734 = icmp eq i32 %733, 0
+  br i1 %734, label %765, label %763
+735:
+  %736 = phi i64 [ 0, %728 ], [ %761, %751 ]
+  %737 = phi <16 x i32> [ zeroinitializer, %728 ], [ %760, %751 ]
+  %738 = trunc nuw nsw i64 %736 to i32
+  %739 = mul i32 %309, %738
+  %740 = zext i32 %739 to i64
+  %741 = getelementptr inbounds nuw i32, ptr %725, i64 %740
+  %742 = load <32 x i16>, ptr %741, align 4
+  br i1 %499, label %746, label %743
+743:
+  %744 = getelementptr inbounds nuw i32, ptr %726, i64 %740
+  %745 = load <16 x i32>, ptr %744, align 4
+  br label %751
+746:
+  %747 = getelementptr inbounds nuw [512 x i32], ptr %26, i64 0, i64 %736
+  %748 = load i32, ptr %747, align 4
+  %749 = insertelement <16 x i32> poison, i32 %748, i64 0
+  %750 = shufflevector <16 x i32> %749, <16 x i32> poison, <16 x i32> zeroinitializer
+  br label %751
+751:
+  %752 = phi <16 x i32> [ %745, %743 ], [ %750, %746 ]
+  %753 = sext <32 x i16> %742 to <32 x i32>
+  %754 = bitcast <16 x i32> %752 to <32 x i16>
+  %755 = sext <32 x i16> %754 to <32 x i32>
+  %756 = mul nsw <32 x i32> %755, %753
+  %757 = shufflevector <32 x i32> %756, <32 x i32> poison, <16 x i32> <i32 0, i32 2, i32 4, i32 6, i32 8, i32 10, i32 12, i32 14, i32 16, i32 18, i32 20, i32 22, i32 24, i32 26, i32 28, i32 30>
+  %758 = shufflevector <32 x i32> %756, <32 x i32> poison, <16 x i32> <i32 1, i32 3, i32 5, i32 7, i32 9, i32 11, i32 13, i32 15, i32 17, i32 19, i32 21, i32 23, i32 25, i32 27, i32 29, i32 31>
+  %759 = add <16 x i32> %758, %737
+  %760 = add <16 x i32> %759, %757
+  %761 = add nuw nsw i64 %736, 1
+  %762 = icmp eq i64 %761, %730
+  br i1 %762, label %731, label %735
+763:
+  %764 = tail call <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32> %732, <16 x i32> %723)
+  br label %767
+765:
+  %766 = add <16 x i32> %732, %723
+  br label %767
+767:
+  %768 = phi <16 x i32> [ %764, %763 ], [ %766, %765 ]
+  %769 = getelementptr inbounds nuw i32, ptr %557, i64 %721
+  store <16 x i32> %768, ptr %769, align 4
+  %770 = add nuw nsw i64 %721, 16
+  %771 = icmp samesign ult i64 %770, %550
+  br i1 %771, label %720, label %709
+772:
+  %773 = phi i32 [ 0, %545 ], [ %712, %711 ]
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %28)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %27)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %26)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %25)
+  br label %1374
+774:
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %18)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %19)
+  call void @llvm.lifetime.start.p0(i64 1024, ptr nonnull %20)
+  call void @llvm.lifetime.start.p0(i64 1024, ptr nonnull %21)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %22)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %23)
+  %775 = getelementptr inbounds nuw i8, ptr %1, i64 100
+  %776 = load i32, ptr %775, align 4
+  %777 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %778 = load i32, ptr %777, align 4
+  %779 = udiv i32 32, %778
+  %780 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %781 = load i32, ptr %780, align 4
+  %782 = mul i32 %781, %309
+  %783 = icmp eq i32 %782, 0
+  br i1 %783, label %788, label %784
+784:
+  %785 = getelementptr inbounds nuw i8, ptr %1, i64 36
+  %786 = load i32, ptr %785, align 4
+  %787 = icmp eq i32 %786, 0
+  br label %801
+788:
+  %789 = phi i32 [ %781, %774 ], [ %825, %823 ]
+  %790 = lshr i32 %789, 1
+  %791 = mul i32 %790, %309
+  %792 = icmp eq i32 %791, 0
+  br i1 %792, label %877, label %793
+793:
+  %794 = insertelement <16 x i32> poison, i32 %776, i64 0
+  %795 = shufflevector <16 x i32> %794, <16 x i32> poison, <16 x i32> zeroinitializer
+  %796 = zext i32 %309 to i64
+  %797 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %798 = load i32, ptr %797, align 4
+  %799 = icmp eq i32 %798, 0
+  %800 = zext i32 %791 to i64
+  br label %828
+801:
+  %802 = phi i32 [ 0, %784 ], [ %824, %823 ]
+  %803 = udiv i32 %802, %309
+  %804 = urem i32 %802, %309
+  %805 = udiv i32 %803, %779
+  %806 = mul i32 %805, %309
+  %807 = zext i32 %806 to i64
+  %808 = getelementptr inbounds nuw i32, ptr %2, i64 %807
+  %809 = zext i32 %804 to i64
+  %810 = getelementptr inbounds nuw i32, ptr %808, i64 %809
+  %811 = load <16 x i32>, ptr %810, align 4
+  call void @llvm.lifetime.start.p0(i64 64, ptr nonnull %16)
+  %812 = urem i32 %803, %779
+  %813 = load i32, ptr %777, align 4
+  %814 = mul i32 %813, %812
+  %815 = insertelement <16 x i32> poison, i32 %814, i64 0
+  %816 = shufflevector <16 x i32> %815, <16 x i32> poison, <16 x i32> zeroinitializer
+  %817 = lshr <16 x i32> %811, %816
+  store <16 x i32> %817, ptr %16, align 4
+  %818 = zext i32 %802 to i64
+  %819 = getelementptr inbounds nuw float, ptr %18, i64 %818
+  call void %7(ptr nonnull %16, ptr nonnull %819)
+  br i1 %787, label %823, label %820
+820:
+  %821 = load <16 x float>, ptr %819, align 16
+  %822 = fneg <16 x float> %821
+  store <16 x float> %822, ptr %819, align 16
+  br label %823
+823:
+  call void @llvm.lifetime.end.p0(i64 64, ptr nonnull %16)
+  %824 = add i32 %802, 16
+  %825 = load i32, ptr %780, align 4
+  %826 = mul i32 %825, %309
+  %827 = icmp ult i32 %824, %826
+  br i1 %827, label %801, label %788
+828:
+  %829 = phi i64 [ 0, %793 ], [ %875, %866 ]
+  %830 = phi <16 x i32> [ zeroinitializer, %793 ], [ %870, %866 ]
+  %831 = trunc nuw i64 %829 to i32
+  %832 = urem i32 %831, %309
+  %833 = sub nuw i32 %831, %832
+  %834 = shl i32 %833, 1
+  %835 = zext i32 %834 to i64
+  %836 = getelementptr inbounds nuw float, ptr %18, i64 %835
+  %837 = zext i32 %832 to i64
+  %838 = getelementptr inbounds nuw float, ptr %836, i64 %837
+  %839 = load <16 x i32>, ptr %838, align 4
+  %840 = shl <16 x i32> %839, splat (i32 1)
+  %841 = lshr <16 x i32> %840, splat (i32 24)
+  %842 = add nsw <16 x i32> %841, splat (i32 -127)
+  %843 = icmp eq <16 x i32> %840, zeroinitializer
+  %844 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %842, <16 x i32> %795)
+  %845 = select <16 x i1> %843, <16 x i32> splat (i32 -2000), <16 x i32> %844
+  %846 = getelementptr inbounds nuw float, ptr %838, i64 %796
+  %847 = load <16 x i32>, ptr %846, align 4
+  %848 = shl <16 x i32> %847, splat (i32 1)
+  %849 = lshr <16 x i32> %848, splat (i32 24)
+  %850 = add nsw <16 x i32> %849, splat (i32 -127)
+  %851 = icmp eq <16 x i32> %848, zeroinitializer
+  %852 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %850, <16 x i32> %795)
+  %853 = select <16 x i1> %851, <16 x i32> splat (i32 -2000), <16 x i32> %852
+  br i1 %799, label %863, label %854
+854:
+  %855 = add nsw <16 x i32> %845, splat (i32 -51)
+  %856 = icmp ult <16 x i32> %855, splat (i32 -101)
+  %857 = icmp ne <16 x i32> %845, splat (i32 -2000)
+  %858 = and <16 x i1> %857, %856
+  %859 = add nsw <16 x i32> %853, splat (i32 -51)
+  %860 = icmp ult <16 x i32> %859, splat (i32 -101)
+  %861 = icmp ne <16 x i32> %853, splat (i32 -2000)
+  %862 = and <16 x i1> %861, %860
+  br label %866
+863:
+  %864 = icmp eq <16 x i32> %845, splat (i32 128)
+  %865 = icmp eq <16 x i32> %853, splat (i32 128)
+  br label %866
+866:
+  %867 = phi <16 x i1> [ %858, %854 ], [ %864, %863 ]
+  %868 = phi <16 x i1> [ %862, %854 ], [ %865, %863 ]
+  %869 = or <16 x i1> %867, %868
+  %870 = select <16 x i1> %869, <16 x i32> splat (i32 -1), <16 x i32> %830
+  %871 = and <16 x i32> %845, splat (i32 65535)
+  %872 = shl <16 x i32> %853, splat (i32 16)
+  %873 = or disjoint <16 x i32> %872, %871
+  %874 = getelementptr inbounds nuw i32, ptr %20, i64 %829
+  store <16 x i32> %873, ptr %874, align 16
+  %875 = add nuw nsw i64 %829, 16
+  %876 = icmp samesign ult i64 %875, %800
+  br i1 %876, label %828, label %877
+877:
+  %878 = phi <16 x i32> [ zeroinitializer, %788 ], [ %870, %866 ]
+  %879 = getelementptr inbounds nuw i8, ptr %1, i64 76
+  %880 = load i32, ptr %879, align 4
+  %881 = icmp eq i32 %880, 0
+  %882 = icmp eq i32 %309, 0
+  %883 = or i1 %881, %882
+  br i1 %883, label %927, label %884
+884:
+  %885 = getelementptr inbounds nuw i8, ptr %1, i64 72
+  %886 = load i32, ptr %885, align 4
+  %887 = icmp eq i32 %886, 0
+  %888 = zext i32 %886 to i64
+  br label %889
+889:
+  %890 = phi ptr [ %6, %884 ], [ %893, %892 ]
+  %891 = phi i32 [ 0, %884 ], [ %894, %892 ]
+  br i1 %887, label %892, label %896
+892:
+  %893 = phi ptr [ %890, %889 ], [ %910, %909 ]
+  %894 = add nuw i32 %891, 1
+  %895 = icmp eq i32 %894, %309
+  br i1 %895, label %927, label %889
+896:
+  %897 = phi i64 [ %911, %909 ], [ 0, %889 ]
+  %898 = phi ptr [ %910, %909 ], [ %890, %889 ]
+  %899 = load i32, ptr %898, align 4
+  %900 = lshr i32 %899, 5
+  %901 = zext nneg i32 %900 to i64
+  %902 = getelementptr inbounds nuw i32, ptr %316, i64 %901
+  %903 = load i32, ptr %902, align 4
+  %904 = and i32 %899, 31
+  %905 = lshr i32 %903, %904
+  %906 = trunc nuw i64 %897 to i32
+  %907 = shl i32 %906, 2
+  %908 = shl nuw i64 %897, 1
+  br label %913
+909:
+  %910 = getelementptr inbounds nuw i8, ptr %898, i64 4
+  %911 = add nuw nsw i64 %897, 1
+  %912 = icmp eq i64 %911, %888
+  br i1 %912, label %892, label %896
+913:
+  %914 = phi i1 [ true, %896 ], [ false, %913 ]
+  %915 = phi i64 [ 0, %896 ], [ 1, %913 ]
+  %916 = phi i32 [ %905, %896 ], [ %926, %913 ]
+  %917 = and i32 %916, 3
+  %918 = or disjoint i32 %917, %907
+  %919 = mul i32 %918, %880
+  %920 = or disjoint i64 %915, %908
+  %921 = trunc i64 %920 to i32
+  %922 = mul i32 %309, %921
+  %923 = add i32 %922, %891
+  %924 = zext i32 %923 to i64
+  %925 = getelementptr inbounds nuw i32, ptr %22, i64 %924
+  store i32 %919, ptr %925, align 4
+  %926 = lshr i32 %916, 2
+  br i1 %914, label %913, label %909
+927:
+  %928 = load i32, ptr %123, align 4
+  %929 = icmp eq i32 %928, 0
+  br i1 %929, label %1370, label %930
+930:
+  %931 = icmp eq i32 %309, 0
+  %932 = zext i32 %309 to i64
+  %933 = getelementptr inbounds nuw i8, ptr %1, i64 108
+  %934 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %935 = getelementptr inbounds nuw i8, ptr %1, i64 64
+  %936 = getelementptr inbounds nuw i8, ptr %1, i64 68
+  %937 = getelementptr inbounds nuw i8, ptr %1, i64 12
+  %938 = getelementptr inbounds nuw i8, ptr %1, i64 116
+  %939 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %940 = getelementptr inbounds nuw i8, ptr %1, i64 92
+  %941 = icmp ne i32 %309, 0
+  br label %942
+942:
+  %943 = phi ptr [ %3, %930 ], [ %1355, %1351 ]
+  %944 = phi ptr [ %4, %930 ], [ %1356, %1351 ]
+  %945 = phi ptr [ %5, %930 ], [ %1357, %1351 ]
+  %946 = phi i32 [ 0, %930 ], [ %1352, %1351 ]
+  %947 = load i32, ptr %879, align 4
+  %948 = icmp eq i32 %947, 0
+  br i1 %948, label %949, label %952
+949:
+  %950 = load i32, ptr %780, align 4
+  %951 = icmp eq i32 %950, 0
+  br i1 %951, label %1137, label %1091
+952:
+  %953 = load i32, ptr %30, align 4
+  %954 = icmp eq i32 %953, 0
+  br i1 %954, label %999, label %955
+955:
+  %956 = icmp eq i32 %947, 2
+  br label %957
+957:
+  %958 = phi ptr [ %23, %955 ], [ %968, %966 ]
+  %959 = phi i32 [ 0, %955 ], [ %967, %966 ]
+  br i1 %931, label %966, label %960
+960:
+  %961 = udiv i32 4, %947
+  %962 = mul i32 %961, %959
+  br label %963
+963:
+  %964 = phi i64 [ 0, %960 ], [ %972, %970 ]
+  %965 = trunc nuw i64 %964 to i32
+  br label %974
+966:
+  %967 = add nuw i32 %959, 1
+  %968 = getelementptr inbounds nuw i32, ptr %958, i64 %932
+  %969 = icmp eq i32 %967, %953
+  br i1 %969, label %999, label %957
+970:
+  %971 = getelementptr inbounds nuw i32, ptr %958, i64 %964
+  store i32 %996, ptr %971, align 4
+  %972 = add nuw nsw i64 %964, 1
+  %973 = icmp eq i64 %972, %932
+  br i1 %973, label %966, label %963
+974:
+  %975 = phi i32 [ 0, %963 ], [ %997, %992 ]
+  %976 = phi i32 [ 0, %963 ], [ %996, %992 ]
+  %977 = udiv i32 %975, %947
+  %978 = add i32 %962, %977
+  %979 = mul i32 %978, %309
+  %980 = add i32 %979, %965
+  %981 = zext i32 %980 to i64
+  %982 = getelementptr inbounds nuw i32, ptr %22, i64 %981
+  %983 = load i32, ptr %982, align 4
+  %984 = zext i32 %983 to i64
+  %985 = getelementptr inbounds nuw i8, ptr %943, i64 %984
+  br i1 %956, label %986, label %989
+986:
+  %987 = load i16, ptr %985, align 2
+  %988 = zext i16 %987 to i32
+  br label %992
+989:
+  %990 = load i8, ptr %985, align 1
+  %991 = zext i8 %990 to i32
+  br label %992
+992:
+  %993 = phi i32 [ %988, %986 ], [ %991, %989 ]
+  %994 = shl nuw nsw i32 %975, 3
+  %995 = shl i32 %993, %994
+  %996 = or i32 %995, %976
+  %997 = add i32 %975, %947
+  %998 = icmp ult i32 %997, 4
+  br i1 %998, label %974, label %970
+999:
+  %1000 = load i32, ptr %933, align 4
+  %1001 = load i32, ptr %1, align 4
+  %1002 = load i32, ptr %777, align 4
+  %1003 = udiv i32 32, %1002
+  %1004 = load i32, ptr %780, align 4
+  %1005 = mul i32 %1004, %1001
+  %1006 = icmp eq i32 %1005, 0
+  br i1 %1006, label %1007, label %1019
+1007:
+  %1008 = phi i32 [ %1004, %999 ], [ %1039, %1019 ]
+  %1009 = lshr i32 %1008, 1
+  %1010 = mul i32 %1009, %1001
+  %1011 = icmp eq i32 %1010, 0
+  br i1 %1011, label %1137, label %1012
+1012:
+  %1013 = insertelement <16 x i32> poison, i32 %1000, i64 0
+  %1014 = shufflevector <16 x i32> %1013, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1015 = zext i32 %1001 to i64
+  %1016 = load i32, ptr %934, align 4
+  %1017 = icmp eq i32 %1016, 0
+  %1018 = zext i32 %1010 to i64
+  br label %1042
+1019:
+  %1020 = phi i32 [ %1038, %1019 ], [ 0, %999 ]
+  %1021 = udiv i32 %1020, %1001
+  %1022 = urem i32 %1020, %1001
+  %1023 = udiv i32 %1021, %1003
+  %1024 = mul i32 %1023, %1001
+  %1025 = zext i32 %1024 to i64
+  %1026 = getelementptr inbounds nuw i32, ptr %23, i64 %1025
+  %1027 = zext i32 %1022 to i64
+  %1028 = getelementptr inbounds nuw i32, ptr %1026, i64 %1027
+  %1029 = load <16 x i32>, ptr %1028, align 4
+  call void @llvm.lifetime.start.p0(i64 64, ptr nonnull %17)
+  %1030 = urem i32 %1021, %1003
+  %1031 = load i32, ptr %777, align 4
+  %1032 = mul i32 %1031, %1030
+  %1033 = insertelement <16 x i32> poison, i32 %1032, i64 0
+  %1034 = shufflevector <16 x i32> %1033, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1035 = lshr <16 x i32> %1029, %1034
+  store <16 x i32> %1035, ptr %17, align 4
+  %1036 = zext i32 %1020 to i64
+  %1037 = getelementptr inbounds nuw float, ptr %19, i64 %1036
+  call void %8(ptr nonnull %17, ptr nonnull %1037)
+  call void @llvm.lifetime.end.p0(i64 64, ptr nonnull %17)
+  %1038 = add i32 %1020, 16
+  %1039 = load i32, ptr %780, align 4
+  %1040 = mul i32 %1039, %1001
+  %1041 = icmp ult i32 %1038, %1040
+  br i1 %1041, label %1019, label %1007
+1042:
+  %1043 = phi i64 [ 0, %1012 ], [ %1089, %1080 ]
+  %1044 = phi <16 x i32> [ zeroinitializer, %1012 ], [ %1084, %1080 ]
+  %1045 = trunc nuw i64 %1043 to i32
+  %1046 = urem i32 %1045, %1001
+  %1047 = sub nuw i32 %1045, %1046
+  %1048 = shl i32 %1047, 1
+  %1049 = zext i32 %1048 to i64
+  %1050 = getelementptr inbounds nuw float, ptr %19, i64 %1049
+  %1051 = zext i32 %1046 to i64
+  %1052 = getelementptr inbounds nuw float, ptr %1050, i64 %1051
+  %1053 = load <16 x i32>, ptr %1052, align 4
+  %1054 = shl <16 x i32> %1053, splat (i32 1)
+  %1055 = lshr <16 x i32> %1054, splat (i32 24)
+  %1056 = add nsw <16 x i32> %1055, splat (i32 -127)
+  %1057 = icmp eq <16 x i32> %1054, zeroinitializer
+  %1058 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1056, <16 x i32> %1014)
+  %1059 = select <16 x i1> %1057, <16 x i32> splat (i32 -2000), <16 x i32> %1058
+  %1060 = getelementptr inbounds nuw float, ptr %1052, i64 %1015
+  %1061 = load <16 x i32>, ptr %1060, align 4
+  %1062 = shl <16 x i32> %1061, splat (i32 1)
+  %1063 = lshr <16 x i32> %1062, splat (i32 24)
+  %1064 = add nsw <16 x i32> %1063, splat (i32 -127)
+  %1065 = icmp eq <16 x i32> %1062, zeroinitializer
+  %1066 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1064, <16 x i32> %1014)
+  %1067 = select <16 x i1> %1065, <16 x i32> splat (i32 -2000), <16 x i32> %1066
+  br i1 %1017, label %1077, label %1068
+1068:
+  %1069 = add nsw <16 x i32> %1059, splat (i32 -51)
+  %1070 = icmp ult <16 x i32> %1069, splat (i32 -101)
+  %1071 = icmp ne <16 x i32> %1059, splat (i32 -2000)
+  %1072 = and <16 x i1> %1071, %1070
+  %1073 = add nsw <16 x i32> %1067, splat (i32 -51)
+  %1074 = icmp ult <16 x i32> %1073, splat (i32 -101)
+  %1075 = icmp ne <16 x i32> %1067, splat (i32 -2000)
+  %1076 = and <16 x i1> %1075, %1074
+  br label %1080
+1077:
+  %1078 = icmp eq <16 x i32> %1059, splat (i32 128)
+  %1079 = icmp eq <16 x i32> %1067, splat (i32 128)
+  br label %1080
+1080:
+  %1081 = phi <16 x i1> [ %1072, %1068 ], [ %1078, %1077 ]
+  %1082 = phi <16 x i1> [ %1076, %1068 ], [ %1079, %1077 ]
+  %1083 = or <16 x i1> %1081, %1082
+  %1084 = select <16 x i1> %1083, <16 x i32> splat (i32 -1), <16 x i32> %1044
+  %1085 = and <16 x i32> %1059, splat (i32 65535)
+  %1086 = shl <16 x i32> %1067, splat (i32 16)
+  %1087 = or disjoint <16 x i32> %1086, %1085
+  %1088 = getelementptr inbounds nuw i32, ptr %21, i64 %1043
+  store <16 x i32> %1087, ptr %1088, align 16
+  %1089 = add nuw nsw i64 %1043, 16
+  %1090 = icmp samesign ult i64 %1089, %1018
+  br i1 %1090, label %1042, label %1137
+1091:
+  %1092 = phi <16 x i32> [ %1131, %1129 ], [ zeroinitializer, %949 ]
+  %1093 = phi i32 [ %1134, %1129 ], [ 0, %949 ]
+  call void @llvm.lifetime.start.p0(i64 64, ptr nonnull %15)
+  %1094 = zext i32 %1093 to i64
+  %1095 = getelementptr inbounds nuw i32, ptr %943, i64 %1094
+  %1096 = load <16 x i32>, ptr %1095, align 4
+  store <16 x i32> %1096, ptr %15, align 4
+  %1097 = load i32, ptr %777, align 4
+  switch i32 %1097, label %1108 [
+    i32 16, label %1098
+    i32 8, label %1102
+  ]
+1098:
+  %1099 = getelementptr inbounds nuw i16, ptr %943, i64 %1094
+  %1100 = load <16 x i16>, ptr %1099, align 2
+  %1101 = zext <16 x i16> %1100 to <16 x i32>
+  br label %1106
+1102:
+  %1103 = getelementptr inbounds nuw i8, ptr %943, i64 %1094
+  %1104 = load <16 x i8>, ptr %1103, align 1
+  %1105 = zext <16 x i8> %1104 to <16 x i32>
+  br label %1106
+1106:
+  %1107 = phi <16 x i32> [ %1105, %1102 ], [ %1101, %1098 ]
+  store <16 x i32> %1107, ptr %15, align 4
+  br label %1108
+1108:
+  %1109 = getelementptr inbounds nuw float, ptr %19, i64 %1094
+  call void %8(ptr nonnull %15, ptr nonnull %1109)
+  %1110 = load <16 x i32>, ptr %1109, align 16
+  %1111 = load i32, ptr %933, align 4
+  %1112 = shl <16 x i32> %1110, splat (i32 1)
+  %1113 = lshr <16 x i32> %1112, splat (i32 24)
+  %1114 = add nsw <16 x i32> %1113, splat (i32 -127)
+  %1115 = icmp eq <16 x i32> %1112, zeroinitializer
+  %1116 = insertelement <16 x i32> poison, i32 %1111, i64 0
+  %1117 = shufflevector <16 x i32> %1116, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1118 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1114, <16 x i32> %1117)
+  %1119 = select <16 x i1> %1115, <16 x i32> splat (i32 -2000), <16 x i32> %1118
+  %1120 = load i32, ptr %934, align 4
+  %1121 = icmp eq i32 %1120, 0
+  br i1 %1121, label %1127, label %1122
+1122:
+  %1123 = add nsw <16 x i32> %1119, splat (i32 -51)
+  %1124 = icmp ult <16 x i32> %1123, splat (i32 -101)
+  %1125 = icmp ne <16 x i32> %1119, splat (i32 -2000)
+  %1126 = and <16 x i1> %1125, %1124
+  br label %1129
+1127:
+  %1128 = icmp eq <16 x i32> %1119, splat (i32 128)
+  br label %1129
+1129:
+  %1130 = phi <16 x i1> [ %1126, %1122 ], [ %1128, %1127 ]
+  %1131 = select <16 x i1> %1130, <16 x i32> splat (i32 -1), <16 x i32> %1092
+  %1132 = trunc <16 x i32> %1119 to <16 x i16>
+  %1133 = getelementptr inbounds nuw i16, ptr %21, i64 %1094
+  store <16 x i16> %1132, ptr %1133, align 16
+  call void @llvm.lifetime.end.p0(i64 64, ptr nonnull %15)
+  %1134 = add i32 %1093, 16
+  %1135 = load i32, ptr %780, align 4
+  %1136 = icmp ult i32 %1134, %1135
+  br i1 %1136, label %1091, label %1137
+1137:
+  %1138 = phi <16 x i32> [ zeroinitializer, %949 ], [ zeroinitializer, %1007 ], [ %1131, %1129 ], [ %1084, %1080 ]
+  %1139 = or <16 x i32> %1138, %878
+  br i1 %931, label %1140, label %1145
+1140:
+  %1141 = phi <16 x i32> [ %1139, %1137 ], [ %1340, %1338 ]
+  %1142 = call i32 @llvm.vector.reduce.or.v16i32(<16 x i32> %1141)
+  %1143 = icmp eq i32 %1142, 0
+  %1144 = load i32, ptr %935, align 4
+  br i1 %1143, label %1347, label %1343, !prof !{!"branch_weights", !"expected", i32 2000, i32 1}
+1145:
+  %1146 = phi i32 [ %1341, %1338 ], [ 0, %1137 ]
+  %1147 = phi <16 x i32> [ %1340, %1338 ], [ %1139, %1137 ]
+  %1148 = zext i32 %1146 to i64
+  %1149 = getelementptr inbounds nuw float, ptr %945, i64 %1148
+  %1150 = load i32, ptr %879, align 4
+  %1151 = icmp eq i32 %1150, 0
+  %1152 = select i1 %1151, i32 0, i32 %1146
+  %1153 = load i32, ptr %935, align 4
+  %1154 = icmp eq i32 %1153, 0
+  br i1 %1154, label %1155, label %1158
+1155:
+  %1156 = getelementptr inbounds nuw float, ptr %944, i64 %1148
+  %1157 = load <16 x float>, ptr %1156, align 4
+  br label %1158
+1158:
+  %1159 = phi <16 x float> [ %1157, %1155 ], [ zeroinitializer, %1145 ]
+  store <16 x float> %1159, ptr %1149, align 4
+  %1160 = getelementptr inbounds nuw float, ptr %18, i64 %1148
+  %1161 = getelementptr inbounds nuw i32, ptr %20, i64 %1148
+  %1162 = zext i32 %1152 to i64
+  %1163 = getelementptr inbounds nuw float, ptr %19, i64 %1162
+  %1164 = getelementptr inbounds nuw i32, ptr %21, i64 %1162
+  %1165 = load i32, ptr %1, align 4
+  %1166 = load i32, ptr %936, align 4
+  %1167 = icmp sgt i32 %1166, 16
+  %1168 = load i32, ptr %937, align 4
+  %1169 = call i32 @llvm.umin.i32(i32 %1168, i32 8)
+  %1170 = select i1 %1167, i32 %1169, i32 %1168
+  %1171 = load i32, ptr %780, align 4
+  %1172 = icmp eq i32 %1171, 0
+  br i1 %1172, label %1338, label %1173
+1173:
+  %1174 = load i32, ptr %879, align 4
+  %1175 = icmp eq i32 %1174, 0
+  br label %1176
+1176:
+  %1177 = phi i32 [ 0, %1173 ], [ %1335, %1332 ]
+  %1178 = phi i32 [ %1168, %1173 ], [ %1334, %1332 ]
+  %1179 = phi ptr [ %938, %1173 ], [ %940, %1332 ]
+  %1180 = phi <16 x i32> [ zeroinitializer, %1173 ], [ %1198, %1332 ]
+  %1181 = phi i32 [ 0, %1173 ], [ %1333, %1332 ]
+  %1182 = load i32, ptr %1179, align 4
+  %1183 = load <16 x i32>, ptr %1149, align 4
+  %1184 = shl <16 x i32> %1183, splat (i32 1)
+  %1185 = lshr <16 x i32> %1184, splat (i32 24)
+  %1186 = add nsw <16 x i32> %1185, splat (i32 -127)
+  %1187 = icmp eq <16 x i32> %1184, zeroinitializer
+  %1188 = insertelement <16 x i32> poison, i32 %1182, i64 0
+  %1189 = shufflevector <16 x i32> %1188, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1190 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1186, <16 x i32> %1189)
+  %1191 = select <16 x i1> %1187, <16 x i32> splat (i32 -2000), <16 x i32> %1190
+  %1192 = add nsw <16 x i32> %1191, splat (i32 -101)
+  %1193 = icmp ult <16 x i32> %1192, splat (i32 -201)
+  %1194 = icmp ne <16 x i32> %1191, splat (i32 -2000)
+  %1195 = and <16 x i1> %1194, %1193
+  %1196 = icmp eq <16 x i32> %1183, splat (i32 -2147483648)
+  %1197 = select <16 x i1> %1196, <16 x i1> splat (i1 true), <16 x i1> %1195
+  %1198 = select <16 x i1> %1197, <16 x i32> splat (i32 -1), <16 x i32> %1180
+  %1199 = icmp eq i32 %1178, 0
+  %1200 = bitcast <16 x i32> %1183 to <16 x float>
+  br i1 %1199, label %1206, label %1201
+1201:
+  %1202 = load i32, ptr %935, align 4
+  %1203 = icmp eq i32 %1202, 0
+  br label %1227
+1204:
+  %1205 = bitcast <32 x i16> %1252 to <16 x i32>
+  br label %1206
+1206:
+  %1207 = phi <16 x i32> [ splat (i32 -6553701), %1176 ], [ %1205, %1204 ]
+  %1208 = shl <16 x i32> %1207, splat (i32 16)
+  %1209 = ashr exact <16 x i32> %1208, splat (i32 16)
+  %1210 = ashr <16 x i32> %1207, splat (i32 16)
+  %1211 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1209, <16 x i32> %1210)
+  %1212 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1211, <16 x i32> %1191)
+  %1213 = load i32, ptr %936, align 4
+  %1214 = insertelement <16 x i32> poison, i32 %1213, i64 0
+  %1215 = shufflevector <16 x i32> %1214, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1216 = sub <16 x i32> %1215, %1212
+  %1217 = shl <16 x i32> %1216, splat (i32 23)
+  %1218 = add <16 x i32> %1217, splat (i32 1065353216)
+  %1219 = bitcast <16 x i32> %1218 to <16 x float>
+  %1220 = sub <16 x i32> %1212, %1215
+  %1221 = shl <16 x i32> %1220, splat (i32 23)
+  %1222 = add <16 x i32> %1221, splat (i32 1065353216)
+  %1223 = bitcast <16 x i32> %1222 to <16 x float>
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %14)
+  br i1 %1199, label %1267, label %1224
+1224:
+  %1225 = fmul <16 x float> %1200, %1219
+  %1226 = fptosi <16 x float> %1225 to <16 x i32>
+  br label %1255
+1227:
+  %1228 = phi <32 x i16> [ splat (i16 -101), %1201 ], [ %1252, %1246 ]
+  %1229 = phi i32 [ 0, %1201 ], [ %1253, %1246 ]
+  %1230 = add i32 %1229, %1181
+  %1231 = shl i32 %1230, 1
+  %1232 = add i32 %1229, %1177
+  %1233 = select i1 %1203, i32 %1232, i32 %1231
+  %1234 = lshr i32 %1233, 1
+  %1235 = mul i32 %1234, %1165
+  %1236 = zext i32 %1235 to i64
+  br i1 %1175, label %1240, label %1237
+1237:
+  %1238 = getelementptr inbounds nuw i32, ptr %1164, i64 %1236
+  %1239 = load <16 x i32>, ptr %1238, align 4
+  br label %1246
+1240:
+  %1241 = zext nneg i32 %1234 to i64
+  %1242 = getelementptr inbounds nuw i32, ptr %1164, i64 %1241
+  %1243 = load i32, ptr %1242, align 4
+  %1244 = insertelement <16 x i32> poison, i32 %1243, i64 0
+  %1245 = shufflevector <16 x i32> %1244, <16 x i32> poison, <16 x i32> zeroinitializer
+  br label %1246
+1246:
+  %1247 = phi <16 x i32> [ %1239, %1237 ], [ %1245, %1240 ]
+  %1248 = getelementptr inbounds nuw i32, ptr %1161, i64 %1236
+  %1249 = load <32 x i16>, ptr %1248, align 4
+  %1250 = bitcast <16 x i32> %1247 to <32 x i16>
+  %1251 = add <32 x i16> %1249, %1250
+  %1252 = call <32 x i16> @llvm.smax.v32i16(<32 x i16> %1228, <32 x i16> %1251)
+  %1253 = add nuw i32 %1229, 2
+  %1254 = icmp ult i32 %1253, %1178
+  br i1 %1254, label %1227, label %1204
+1255:
+  %1256 = phi i32 [ %1170, %1224 ], [ %1279, %1272 ]
+  %1257 = phi i32 [ 0, %1224 ], [ %1260, %1272 ]
+  %1258 = phi <16 x i32> [ %1226, %1224 ], [ zeroinitializer, %1272 ]
+  %1259 = phi <16 x double> [ undef, %1224 ], [ %1277, %1272 ]
+  %1260 = add i32 %1257, %1170
+  %1261 = icmp ult i32 %1257, %1260
+  br i1 %1261, label %1262, label %1272
+1262:
+  %1263 = load i32, ptr %935, align 4
+  %1264 = icmp eq i32 %1263, 0
+  br label %1280
+1265:
+  %1266 = bitcast <16 x double> %1277 to <16 x i64>
+  br label %1267
+1267:
+  %1268 = phi <16 x i64> [ %1266, %1265 ], [ undef, %1206 ]
+  %1269 = phi <16 x double> [ %1277, %1265 ], [ undef, %1206 ]
+  %1270 = load i32, ptr %939, align 4
+  %1271 = icmp eq i32 %1270, 0
+  br i1 %1271, label %1320, label %1317
+1272:
+  %1273 = phi <16 x i32> [ %1258, %1255 ], [ %1314, %1306 ]
+  %1274 = sitofp <16 x i32> %1273 to <16 x double>
+  %1275 = icmp eq i32 %1257, 0
+  %1276 = select i1 %1275, <16 x double> splat (double -0.000000e+00), <16 x double> %1259
+  %1277 = fadd <16 x double> %1276, %1274
+  %1278 = icmp ult i32 %1260, %1178
+  %1279 = add i32 %1256, %1170
+  br i1 %1278, label %1255, label %1265
+1280:
+  %1281 = phi i32 [ %1257, %1262 ], [ %1315, %1306 ]
+  %1282 = phi <16 x i32> [ %1258, %1262 ], [ %1314, %1306 ]
+  br i1 %1264, label %1289, label %1283
+1283:
+  %1284 = and i32 %1281, 2147483646
+  %1285 = add i32 %1284, %1181
+  %1286 = shl i32 %1285, 1
+  %1287 = and i32 %1281, 1
+  %1288 = or disjoint i32 %1286, %1287
+  br label %1291
+1289:
+  %1290 = add i32 %1281, %1177
+  br label %1291
+1291:
+  %1292 = phi i32 [ %1288, %1283 ], [ %1290, %1289 ]
+  br i1 %1175, label %1298, label %1293
+1293:
+  %1294 = mul i32 %1292, %1165
+  %1295 = zext i32 %1294 to i64
+  %1296 = getelementptr inbounds nuw float, ptr %1163, i64 %1295
+  %1297 = load <16 x float>, ptr %1296, align 4
+  br label %1306
+1298:
+  %1299 = zext i32 %1292 to i64
+  %1300 = getelementptr inbounds nuw float, ptr %1163, i64 %1299
+  %1301 = load float, ptr %1300, align 4
+  %1302 = insertelement <16 x float> poison, float %1301, i64 0
+  %1303 = shufflevector <16 x float> %1302, <16 x float> poison, <16 x i32> zeroinitializer
+  %1304 = mul i32 %1292, %1165
+  %1305 = zext i32 %1304 to i64
+  br label %1306
+1306:
+  %1307 = phi i64 [ %1305, %1298 ], [ %1295, %1293 ]
+  %1308 = phi <16 x float> [ %1303, %1298 ], [ %1297, %1293 ]
+  %1309 = getelementptr inbounds nuw float, ptr %1160, i64 %1307
+  %1310 = load <16 x float>, ptr %1309, align 4
+  %1311 = fmul <16 x float> %1308, %1310
+  %1312 = fmul <16 x float> %1311, %1219
+  %1313 = fptosi <16 x float> %1312 to <16 x i32>
+  %1314 = add <16 x i32> %1282, %1313
+  %1315 = add nuw i32 %1281, 1
+  %1316 = icmp eq i32 %1315, %1256
+  br i1 %1316, label %1272, label %1280
+1317:
+  %1318 = fpext <16 x float> %1223 to <16 x double>
+  %1319 = fmul <16 x double> %1269, %1318
+  store <16 x double> %1319, ptr %14, align 8
+  call void %9(ptr nonnull %14, ptr nonnull %1149)
+  br label %1332
+1320:
+  %1321 = icmp slt i32 %1213, 23
+  %1322 = sub nsw i32 52, %1213
+  %1323 = zext nneg i32 %1322 to i64
+  %1324 = shl nsw i64 -1, %1323
+  %1325 = select i1 %1321, i64 %1324, i64 -536870912
+  %1326 = insertelement <16 x i64> poison, i64 %1325, i64 0
+  %1327 = shufflevector <16 x i64> %1326, <16 x i64> poison, <16 x i32> zeroinitializer
+  %1328 = and <16 x i64> %1268, %1327
+  %1329 = bitcast <16 x i64> %1328 to <16 x double>
+  %1330 = fptrunc <16 x double> %1329 to <16 x float>
+  %1331 = fmul <16 x float> %1223, %1330
+  store <16 x float> %1331, ptr %1149, align 4
+  br label %1332
+1332:
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %14)
+  %1333 = add i32 %1181, 1
+  %1334 = load i32, ptr %937, align 4
+  %1335 = mul i32 %1334, %1333
+  %1336 = load i32, ptr %780, align 4
+  %1337 = icmp ult i32 %1335, %1336
+  br i1 %1337, label %1176, label %1338
+1338:
+  %1339 = phi <16 x i32> [ zeroinitializer, %1158 ], [ %1198, %1332 ]
+  %1340 = or <16 x i32> %1339, %1147
+  %1341 = add i32 %1146, 16
+  %1342 = icmp ult i32 %1341, %309
+  br i1 %1342, label %1145, label %1140
+1343:
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %24)
+  call void @llvm.memset.p0.i64(ptr nonnull align 16 dereferenceable(128) %24, i8 0, i64 128, i1 false)
+  %1344 = icmp eq i32 %1144, 0
+  %1345 = select i1 %1344, ptr %944, ptr %24
+  call void %11(ptr nonnull %18, ptr nonnull %19, ptr %1345, ptr %945)
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %24)
+  %1346 = load i32, ptr %935, align 4
+  br label %1347
+1347:
+  %1348 = phi i32 [ %1346, %1343 ], [ %1144, %1140 ]
+  %1349 = icmp ne i32 %1348, 0
+  %1350 = and i1 %1349, %941
+  br i1 %1350, label %1360, label %1351
+1351:
+  %1352 = add nuw i32 %946, 1
+  %1353 = load i32, ptr %119, align 4
+  %1354 = zext i32 %1353 to i64
+  %1355 = getelementptr inbounds nuw i32, ptr %943, i64 %1354
+  %1356 = getelementptr inbounds nuw float, ptr %944, i64 %932
+  %1357 = getelementptr inbounds nuw float, ptr %945, i64 %932
+  %1358 = load i32, ptr %123, align 4
+  %1359 = icmp ult i32 %1352, %1358
+  br i1 %1359, label %942, label %1370
+1360:
+  %1361 = phi i32 [ %1365, %1360 ], [ 0, %1347 ]
+  %1362 = zext i32 %1361 to i64
+  %1363 = getelementptr inbounds nuw float, ptr %945, i64 %1362
+  %1364 = getelementptr inbounds nuw float, ptr %944, i64 %1362
+  call void %10(ptr %1363, ptr %1364)
+  %1365 = add i32 %1361, 16
+  %1366 = load i32, ptr %935, align 4
+  %1367 = icmp ne i32 %1366, 0
+  %1368 = icmp ult i32 %1365, %309
+  %1369 = and i1 %1367, %1368
+  br i1 %1369, label %1360, label %1351
+1370:
+  %1371 = phi i32 [ 0, %927 ], [ %1358, %1351 ]
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %23)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %22)
+  call void @llvm.lifetime.end.p0(i64 1024, ptr nonnull %21)
+  call void @llvm.lifetime.end.p0(i64 1024, ptr nonnull %20)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %19)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %18)
+  br label %1374
+1372:
+  %1373 = load i32, ptr %123, align 4
+  br label %1374
+1374:
+  %1375 = phi i32 [ %1373, %1372 ], [ 0, %319 ], [ 0, %377 ], [ %773, %772 ], [ %1371, %1370 ], [ %335, %334 ]
+  %1376 = lshr i32 %1375, 3
+  %1377 = load i32, ptr %1, align 4
+  %1378 = lshr i32 %1377, 3
+  %1379 = mul i32 %1378, %1376
+  %1380 = icmp eq i32 %1379, 0
+  br i1 %1380, label %1532, label %1381
+1381:
+  %1382 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %1383 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  br label %1384
+1384:
+  %1385 = phi i32 [ %1377, %1381 ], [ %1527, %1526 ]
+  %1386 = phi i32 [ 0, %1381 ], [ %1528, %1526 ]
+  %1387 = icmp ugt i32 %1385, 8
+  %1388 = zext i1 %1387 to i32
+  %1389 = shl nuw nsw i32 %1376, %1388
+  %1390 = udiv i32 %1386, %1389
+  %1391 = shl i32 %1390, %1388
+  %1392 = and i32 %1386, 1
+  %1393 = select i1 %1387, i32 %1392, i32 0
+  %1394 = add i32 %1391, %1393
+  %1395 = shl i32 %1394, 3
+  %1396 = lshr i32 %1386, %1388
+  %1397 = urem i32 %1396, %1376
+  %1398 = shl i32 %1385, 3
+  %1399 = mul i32 %1398, %1397
+  %1400 = add i32 %1399, %1395
+  %1401 = shl i32 %1385, 1
+  %1402 = zext i32 %1400 to i64
+  %1403 = getelementptr inbounds nuw i32, ptr %5, i64 %1402
+  %1404 = load i32, ptr %1382, align 4
+  %1405 = icmp eq i32 %1404, 0
+  br i1 %1405, label %1406, label %1413
+1406:
+  %1407 = shl i32 %1386, 1
+  %1408 = zext i32 %1401 to i64
+  %1409 = shl i32 %1385, 2
+  %1410 = zext i32 %1409 to i64
+  %1411 = mul i32 %1385, 6
+  %1412 = zext i32 %1411 to i64
+  br label %1477
+1413:
+  %1414 = load <8 x float>, ptr %1403, align 4
+  %1415 = fptrunc <8 x float> %1414 to <8 x half>
+  %1416 = bitcast <8 x half> %1415 to <8 x i16>
+  %1417 = zext <8 x i16> %1416 to <8 x i32>
+  %1418 = zext i32 %1385 to i64
+  %1419 = getelementptr inbounds nuw i32, ptr %1403, i64 %1418
+  %1420 = load <8 x float>, ptr %1419, align 4
+  %1421 = fptrunc <8 x float> %1420 to <8 x half>
+  %1422 = bitcast <8 x half> %1421 to <8 x i16>
+  %1423 = zext <8 x i16> %1422 to <8 x i32>
+  %1424 = shl nuw <8 x i32> %1423, splat (i32 16)
+  %1425 = or disjoint <8 x i32> %1424, %1417
+  %1426 = zext i32 %1401 to i64
+  %1427 = getelementptr inbounds nuw i32, ptr %1403, i64 %1426
+  %1428 = load <8 x float>, ptr %1427, align 4
+  %1429 = fptrunc <8 x float> %1428 to <8 x half>
+  %1430 = bitcast <8 x half> %1429 to <8 x i16>
+  %1431 = zext <8 x i16> %1430 to <8 x i32>
+  %1432 = getelementptr inbounds nuw i32, ptr %1419, i64 %1426
+  %1433 = load <8 x float>, ptr %1432, align 4
+  %1434 = fptrunc <8 x float> %1433 to <8 x half>
+  %1435 = bitcast <8 x half> %1434 to <8 x i16>
+  %1436 = zext <8 x i16> %1435 to <8 x i32>
+  %1437 = shl nuw <8 x i32> %1436, splat (i32 16)
+  %1438 = or disjoint <8 x i32> %1437, %1431
+  %1439 = shufflevector <8 x i32> %1425, <8 x i32> %1438, <16 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11, i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %1440 = shl i32 %1385, 2
+  %1441 = zext i32 %1440 to i64
+  %1442 = getelementptr inbounds nuw i32, ptr %1403, i64 %1441
+  %1443 = load <8 x float>, ptr %1442, align 4
+  %1444 = fptrunc <8 x float> %1443 to <8 x half>
+  %1445 = bitcast <8 x half> %1444 to <8 x i16>
+  %1446 = zext <8 x i16> %1445 to <8 x i32>
+  %1447 = getelementptr inbounds nuw i32, ptr %1419, i64 %1441
+  %1448 = load <8 x float>, ptr %1447, align 4
+  %1449 = fptrunc <8 x float> %1448 to <8 x half>
+  %1450 = bitcast <8 x half> %1449 to <8 x i16>
+  %1451 = zext <8 x i16> %1450 to <8 x i32>
+  %1452 = shl nuw <8 x i32> %1451, splat (i32 16)
+  %1453 = or disjoint <8 x i32> %1452, %1446
+  %1454 = mul i32 %1385, 6
+  %1455 = zext i32 %1454 to i64
+  %1456 = getelementptr inbounds nuw i32, ptr %1403, i64 %1455
+  %1457 = load <8 x float>, ptr %1456, align 4
+  %1458 = fptrunc <8 x float> %1457 to <8 x half>
+  %1459 = bitcast <8 x half> %1458 to <8 x i16>
+  %1460 = zext <8 x i16> %1459 to <8 x i32>
+  %1461 = getelementptr inbounds nuw i32, ptr %1419, i64 %1455
+  %1462 = load <8 x float>, ptr %1461, align 4
+  %1463 = fptrunc <8 x float> %1462 to <8 x half>
+  %1464 = bitcast <8 x half> %1463 to <8 x i16>
+  %1465 = zext <8 x i16> %1464 to <8 x i32>
+  %1466 = shl nuw <8 x i32> %1465, splat (i32 16)
+  %1467 = or disjoint <8 x i32> %1466, %1460
+  %1468 = shufflevector <8 x i32> %1453, <8 x i32> %1467, <16 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11, i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %1469 = shufflevector <16 x i32> %1439, <16 x i32> %1468, <32 x i32> <i32 0, i32 1, i32 16, i32 17, i32 2, i32 3, i32 18, i32 19, i32 4, i32 5, i32 20, i32 21, i32 6, i32 7, i32 22, i32 23, i32 8, i32 9, i32 24, i32 25, i32 10, i32 11, i32 26, i32 27, i32 12, i32 13, i32 28, i32 29, i32 14, i32 15, i32 30, i32 31>
+  %1470 = load ptr, ptr %310, align 8
+  %1471 = load i32, ptr %1383, align 4
+  %1472 = add i32 %1471, %1386
+  %1473 = shl i32 %1472, 9
+  %1474 = zext i32 %1473 to i64
+  %1475 = getelementptr inbounds nuw i8, ptr %1470, i64 %1474
+  store <32 x i32> %1469, ptr %1475, align 4
+  %1476 = load i32, ptr %1, align 4
+  br label %1526
+1477:
+  %1478 = phi i1 [ true, %1406 ], [ false, %1521 ]
+  %1479 = phi i32 [ 0, %1406 ], [ 1, %1521 ]
+  %1480 = phi ptr [ %1403, %1406 ], [ %1524, %1521 ]
+  %1481 = phi i32 [ %1400, %1406 ], [ %1525, %1521 ]
+  %1482 = load i32, ptr %1383, align 4
+  %1483 = or disjoint i32 %1479, %1407
+  %1484 = add i32 %1483, %1482
+  %1485 = load i32, ptr %122, align 4
+  %1486 = icmp eq i32 %1485, 0
+  br i1 %1486, label %1506, label %1487
+1487:
+  %1488 = shl i32 %1484, 9
+  %1489 = zext i32 %1488 to i64
+  br label %1490
+1490:
+  %1491 = phi i64 [ 0, %1487 ], [ %1504, %1490 ]
+  %1492 = trunc nuw nsw i64 %1491 to i32
+  %1493 = and i32 %1492, 3
+  %1494 = mul i32 %1493, %1401
+  %1495 = lshr i32 %1492, 2
+  %1496 = add i32 %1495, %1481
+  %1497 = add i32 %1496, %1494
+  %1498 = zext i32 %1497 to i64
+  %1499 = getelementptr inbounds nuw i64, ptr %5, i64 %1498
+  %1500 = load i64, ptr %1499, align 8
+  %1501 = load ptr, ptr %310, align 8
+  %1502 = getelementptr inbounds nuw i8, ptr %1501, i64 %1489
+  %1503 = getelementptr inbounds nuw i64, ptr %1502, i64 %1491
+  store i64 %1500, ptr %1503, align 8
+  %1504 = add nuw nsw i64 %1491, 1
+  %1505 = icmp eq i64 %1504, 32
+  br i1 %1505, label %1521, label %1490
+1506:
+  %1507 = getelementptr inbounds nuw i32, ptr %1480, i64 %1408
+  %1508 = getelementptr inbounds nuw i32, ptr %1480, i64 %1410
+  %1509 = getelementptr inbounds nuw i32, ptr %1480, i64 %1412
+  %1510 = load <8 x i32>, ptr %1480, align 4
+  %1511 = load <8 x i32>, ptr %1507, align 4
+  %1512 = shufflevector <8 x i32> %1510, <8 x i32> %1511, <16 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11, i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %1513 = load <8 x i32>, ptr %1508, align 4
+  %1514 = load <8 x i32>, ptr %1509, align 4
+  %1515 = shufflevector <8 x i32> %1513, <8 x i32> %1514, <16 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11, i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %1516 = shufflevector <16 x i32> %1512, <16 x i32> %1515, <32 x i32> <i32 0, i32 1, i32 16, i32 17, i32 2, i32 3, i32 18, i32 19, i32 4, i32 5, i32 20, i32 21, i32 6, i32 7, i32 22, i32 23, i32 8, i32 9, i32 24, i32 25, i32 10, i32 11, i32 26, i32 27, i32 12, i32 13, i32 28, i32 29, i32 14, i32 15, i32 30, i32 31>
+  %1517 = load ptr, ptr %310, align 8
+  %1518 = shl i32 %1484, 9
+  %1519 = zext i32 %1518 to i64
+  %1520 = getelementptr inbounds nuw i8, ptr %1517, i64 %1519
+  store <32 x i32> %1516, ptr %1520, align 4
+  br label %1521
+1521:
+  %1522 = load i32, ptr %1, align 4
+  %1523 = zext i32 %1522 to i64
+  %1524 = getelementptr inbounds nuw i32, ptr %1480, i64 %1523
+  %1525 = add i32 %1522, %1481
+  br i1 %1478, label %1477, label %1526
+1526:
+  %1527 = phi i32 [ %1476, %1413 ], [ %1522, %1521 ]
+  %1528 = add nuw i32 %1386, 1
+  %1529 = lshr i32 %1527, 3
+  %1530 = mul i32 %1529, %1376
+  %1531 = icmp ult i32 %1528, %1530
+  br i1 %1531, label %1384, label %1532
+1532:
   ret void
-19:
-  %20 = phi i64 [ 0, %15 ], [ %28, %26 ]
-  %21 = trunc nuw i64 %20 to i32
-  br label %30
-22:
-  %23 = add nuw i32 %14, 1
-  %24 = getelementptr inbounds nuw i32, ptr %13, i64 %11
-  %25 = icmp eq i32 %23, %4
-  br i1 %25, label %18, label %12
-26:
-  %27 = getelementptr inbounds nuw i32, ptr %13, i64 %20
-  store i32 %52, ptr %27, align 4
-  %28 = add nuw nsw i64 %20, 1
-  %29 = icmp eq i64 %28, %11
-  br i1 %29, label %22, label %19
-30:
-  %31 = phi i32 [ 0, %19 ], [ %53, %48 ]
-  %32 = phi i32 [ 0, %19 ], [ %52, %48 ]
-  %33 = udiv i32 %31, %5
-  %34 = add i32 %17, %33
-  %35 = mul i32 %34, %3
-  %36 = add i32 %35, %21
-  %37 = zext i32 %36 to i64
-  %38 = getelementptr inbounds nuw i32, ptr %1, i64 %37
-  %39 = load i32, ptr %38, align 4
+}
+
+define internal range(i32 0, 2) i32 @multiply_group(ptr %0, i32 %1, i32 %2, ptr %3, ptr %4, ptr %5, ptr %6, ptr %7, ptr %8, ptr %9, ptr %10, ptr %11, ptr %12, ptr %13, ptr %14) noinline #0 {
+  %16 = alloca <16 x double>, align 8
+  %17 = alloca <16 x i32>, align 4
+  %18 = alloca <16 x i32>, align 4
+  %19 = alloca <16 x i32>, align 4
+  %20 = alloca [512 x float], align 16
+  %21 = alloca [512 x float], align 16
+  %22 = alloca [256 x i32], align 16
+  %23 = alloca [256 x i32], align 16
+  %24 = alloca [512 x i32], align 16
+  %25 = alloca [512 x i32], align 16
+  %26 = alloca [32 x float], align 16
+  %27 = alloca [512 x i32], align 16
+  %28 = alloca [512 x i32], align 16
+  %29 = alloca [512 x i32], align 16
+  %30 = alloca [512 x i32], align 16
+  %31 = alloca <8 x double>, align 8
+  %32 = getelementptr inbounds nuw i8, ptr %3, i64 20
+  %33 = load i32, ptr %32, align 4
+  %34 = lshr i32 %33, 2
+  %35 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %36 = load ptr, ptr %35, align 8
+  %37 = getelementptr inbounds nuw i8, ptr %3, i64 140
+  %38 = load i32, ptr %37, align 4
+  %39 = shl i32 %38, 9
   %40 = zext i32 %39 to i64
-  %41 = getelementptr inbounds nuw i8, ptr %0, i64 %40
-  br i1 %10, label %42, label %45
-42:
-  %43 = load i16, ptr %41, align 2
-  %44 = zext i16 %43 to i32
-  br label %48
-45:
-  %46 = load i8, ptr %41, align 1
-  %47 = zext i8 %46 to i32
-  br label %48
+  %41 = getelementptr inbounds nuw i8, ptr %36, i64 %40
+  %42 = tail call i32 @is_whole_group(ptr %0, i32 %1, i32 %2)
+  %43 = tail call i32 @are_equal(ptr %41, i64 1)
+  %44 = and i32 %43, %42
+  %45 = getelementptr inbounds nuw i8, ptr %3, i64 80
+  %46 = load i32, ptr %45, align 4
+  %47 = icmp eq i32 %46, 0
+  br i1 %47, label %135, label %48
 48:
-  %49 = phi i32 [ %44, %42 ], [ %47, %45 ]
-  %50 = shl nuw nsw i32 %31, 3
-  %51 = shl i32 %49, %50
-  %52 = or i32 %51, %32
-  %53 = add i32 %31, %5
-  %54 = icmp ult i32 %53, 4
-  br i1 %54, label %30, label %26
+  %49 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %50 = load i32, ptr %49, align 4
+  %51 = lshr i32 %50, 2
+  %52 = load i32, ptr %3, align 4
+  %53 = lshr i32 %52, 3
+  %54 = mul i32 %53, %51
+  %55 = icmp eq i32 %54, 0
+  br i1 %55, label %142, label %56
+56:
+  %57 = getelementptr inbounds nuw i8, ptr %3, i64 28
+  %58 = getelementptr inbounds nuw i8, ptr %3, i64 124
+  br label %59
+59:
+  %60 = phi i32 [ %52, %56 ], [ %131, %129 ]
+  %61 = phi i32 [ 0, %56 ], [ %130, %129 ]
+  %62 = icmp ugt i32 %60, 8
+  %63 = zext i1 %62 to i32
+  %64 = shl nuw nsw i32 %51, %63
+  %65 = udiv i32 %61, %64
+  %66 = shl i32 %65, %63
+  %67 = and i32 %61, 1
+  %68 = select i1 %62, i32 %67, i32 0
+  %69 = add i32 %66, %68
+  %70 = shl i32 %69, 3
+  %71 = lshr i32 %61, %63
+  %72 = urem i32 %71, %51
+  %73 = shl nuw i32 %72, 2
+  %74 = load i32, ptr %57, align 4
+  %75 = icmp eq i32 %74, 0
+  br i1 %75, label %101, label %76
+76:
+  %77 = zext i32 %70 to i64
+  %78 = getelementptr inbounds nuw i64, ptr %4, i64 %77
+  br label %79
+79:
+  %80 = phi i64 [ 0, %76 ], [ %99, %79 ]
+  %81 = trunc nuw nsw i64 %80 to i32
+  %82 = and i32 %81, 3
+  %83 = or disjoint i32 %82, %73
+  %84 = load i32, ptr %3, align 4
+  %85 = mul i32 %84, %83
+  %86 = zext i32 %85 to i64
+  %87 = getelementptr inbounds nuw i64, ptr %78, i64 %86
+  %88 = lshr i64 %80, 2
+  %89 = and i64 %88, 1073741823
+  %90 = getelementptr inbounds nuw i64, ptr %87, i64 %89
+  %91 = load ptr, ptr %35, align 8
+  %92 = load i32, ptr %58, align 4
+  %93 = add i32 %92, %61
+  %94 = shl i32 %93, 9
+  %95 = zext i32 %94 to i64
+  %96 = getelementptr inbounds nuw i8, ptr %91, i64 %95
+  %97 = getelementptr inbounds nuw i64, ptr %96, i64 %80
+  %98 = load i64, ptr %97, align 8
+  store i64 %98, ptr %90, align 8
+  %99 = add nuw nsw i64 %80, 1
+  %100 = icmp eq i64 %99, 32
+  br i1 %100, label %129, label %79
+101:
+  %102 = load ptr, ptr %35, align 8
+  %103 = load i32, ptr %58, align 4
+  %104 = add i32 %103, %61
+  %105 = shl i32 %104, 9
+  %106 = zext i32 %105 to i64
+  %107 = getelementptr inbounds nuw i8, ptr %102, i64 %106
+  %108 = load <32 x i32>, ptr %107, align 4
+  %109 = mul i32 %73, %60
+  %110 = zext i32 %109 to i64
+  %111 = getelementptr inbounds nuw i32, ptr %4, i64 %110
+  %112 = zext i32 %70 to i64
+  %113 = getelementptr inbounds nuw i32, ptr %111, i64 %112
+  %114 = shufflevector <32 x i32> %108, <32 x i32> poison, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  store <8 x i32> %114, ptr %113, align 4
+  %115 = shufflevector <32 x i32> %108, <32 x i32> poison, <8 x i32> <i32 1, i32 5, i32 9, i32 13, i32 17, i32 21, i32 25, i32 29>
+  %116 = load i32, ptr %3, align 4
+  %117 = zext i32 %116 to i64
+  %118 = getelementptr inbounds nuw i32, ptr %113, i64 %117
+  store <8 x i32> %115, ptr %118, align 4
+  %119 = shufflevector <32 x i32> %108, <32 x i32> poison, <8 x i32> <i32 2, i32 6, i32 10, i32 14, i32 18, i32 22, i32 26, i32 30>
+  %120 = load i32, ptr %3, align 4
+  %121 = shl i32 %120, 1
+  %122 = zext i32 %121 to i64
+  %123 = getelementptr inbounds nuw i32, ptr %113, i64 %122
+  store <8 x i32> %119, ptr %123, align 4
+  %124 = shufflevector <32 x i32> %108, <32 x i32> poison, <8 x i32> <i32 3, i32 7, i32 11, i32 15, i32 19, i32 23, i32 27, i32 31>
+  %125 = load i32, ptr %3, align 4
+  %126 = mul i32 %125, 3
+  %127 = zext i32 %126 to i64
+  %128 = getelementptr inbounds nuw i32, ptr %113, i64 %127
+  store <8 x i32> %124, ptr %128, align 4
+  br label %129
+129:
+  %130 = add nuw i32 %61, 1
+  %131 = load i32, ptr %3, align 4
+  %132 = lshr i32 %131, 3
+  %133 = mul i32 %132, %51
+  %134 = icmp ult i32 %130, %133
+  br i1 %134, label %59, label %142
+135:
+  %136 = getelementptr inbounds nuw i8, ptr %3, i64 124
+  %137 = load i32, ptr %136, align 4
+  %138 = getelementptr inbounds nuw i8, ptr %3, i64 84
+  %139 = load i32, ptr %138, align 4
+  %140 = tail call i32 @read_left(ptr nonnull %0, i32 %137, i32 %1, i32 %139, ptr %4)
+  %141 = and i32 %140, %44
+  br label %142
+142:
+  %143 = phi i32 [ %141, %135 ], [ %44, %48 ], [ %44, %129 ]
+  %144 = getelementptr inbounds nuw i8, ptr %3, i64 128
+  %145 = load i32, ptr %144, align 4
+  %146 = getelementptr inbounds nuw i8, ptr %3, i64 4
+  %147 = load i32, ptr %146, align 4
+  %148 = zext i32 %147 to i64
+  %149 = zext nneg i32 %34 to i64
+  %150 = getelementptr inbounds nuw i8, ptr %3, i64 88
+  %151 = load i32, ptr %150, align 4
+  %152 = tail call i32 @read_right(ptr nonnull %0, i32 %145, i64 %148, i64 %149, i32 %151, ptr %5)
+  %153 = and i32 %152, %143
+  %154 = icmp eq i32 %153, 0
+  br i1 %154, label %1534, label %155
+155:
+  %156 = load i8, ptr %41, align 1
+  %157 = icmp eq i8 %156, 0
+  br i1 %157, label %297, label %158
+158:
+  %159 = load i32, ptr %146, align 4
+  %160 = lshr i32 %159, 3
+  %161 = load i32, ptr %3, align 4
+  %162 = lshr i32 %161, 3
+  %163 = mul i32 %162, %160
+  %164 = icmp eq i32 %163, 0
+  br i1 %164, label %303, label %165
+165:
+  %166 = getelementptr inbounds nuw i8, ptr %3, i64 132
+  %167 = getelementptr inbounds nuw i8, ptr %3, i64 52
+  %168 = getelementptr inbounds nuw i8, ptr %3, i64 28
+  br label %169
+169:
+  %170 = phi i32 [ %161, %165 ], [ %187, %185 ]
+  %171 = phi i32 [ 0, %165 ], [ %186, %185 ]
+  %172 = icmp ugt i32 %170, 8
+  %173 = zext i1 %172 to i32
+  %174 = shl nuw nsw i32 %160, %173
+  %175 = udiv i32 %171, %174
+  %176 = shl i32 %175, %173
+  %177 = and i32 %171, 1
+  %178 = select i1 %172, i32 %177, i32 0
+  %179 = add i32 %176, %178
+  %180 = shl i32 %179, 3
+  %181 = lshr i32 %171, %173
+  %182 = urem i32 %181, %160
+  %183 = shl nuw i32 %182, 3
+  %184 = shl i32 %171, 1
+  br label %191
+185:
+  %186 = add nuw i32 %171, 1
+  %187 = load i32, ptr %3, align 4
+  %188 = lshr i32 %187, 3
+  %189 = mul i32 %188, %160
+  %190 = icmp ult i32 %186, %189
+  br i1 %190, label %169, label %303
+191:
+  %192 = phi i1 [ true, %169 ], [ false, %296 ]
+  %193 = phi i32 [ 0, %169 ], [ 1, %296 ]
+  %194 = load i32, ptr %166, align 4
+  %195 = load i32, ptr %167, align 4
+  %196 = icmp eq i32 %195, 0
+  %197 = or disjoint i32 %193, %184
+  %198 = select i1 %196, i32 %197, i32 %171
+  %199 = add i32 %198, %194
+  %200 = or disjoint i32 %193, %183
+  %201 = load i32, ptr %3, align 4
+  %202 = mul i32 %201, %200
+  %203 = add i32 %202, %180
+  %204 = shl i32 %201, 1
+  %205 = load i32, ptr %168, align 4
+  %206 = icmp eq i32 %205, 0
+  br i1 %206, label %226, label %207
+207:
+  %208 = shl i32 %199, 9
+  %209 = zext i32 %208 to i64
+  br label %210
+210:
+  %211 = phi i64 [ 0, %207 ], [ %224, %210 ]
+  %212 = load ptr, ptr %35, align 8
+  %213 = getelementptr inbounds nuw i8, ptr %212, i64 %209
+  %214 = getelementptr inbounds nuw i64, ptr %213, i64 %211
+  %215 = load i64, ptr %214, align 8
+  %216 = trunc nuw nsw i64 %211 to i32
+  %217 = and i32 %216, 3
+  %218 = mul i32 %217, %204
+  %219 = lshr i32 %216, 2
+  %220 = add i32 %219, %203
+  %221 = add i32 %220, %218
+  %222 = zext i32 %221 to i64
+  %223 = getelementptr inbounds nuw i64, ptr %6, i64 %222
+  store i64 %215, ptr %223, align 8
+  %224 = add nuw nsw i64 %211, 1
+  %225 = icmp eq i64 %224, 32
+  br i1 %225, label %296, label %210
+226:
+  %227 = load ptr, ptr %35, align 8
+  %228 = shl i32 %199, 9
+  %229 = zext i32 %228 to i64
+  %230 = getelementptr inbounds nuw i8, ptr %227, i64 %229
+  %231 = load <32 x i32>, ptr %230, align 4
+  %232 = shufflevector <32 x i32> %231, <32 x i32> poison, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  br i1 %196, label %242, label %233
+233:
+  %234 = shl nuw nsw i32 %193, 4
+  %235 = insertelement <8 x i32> poison, i32 %234, i64 0
+  %236 = shufflevector <8 x i32> %235, <8 x i32> poison, <8 x i32> zeroinitializer
+  %237 = lshr <8 x i32> %232, %236
+  %238 = trunc <8 x i32> %237 to <8 x i16>
+  %239 = bitcast <8 x i16> %238 to <8 x half>
+  %240 = fpext <8 x half> %239 to <8 x float>
+  %241 = bitcast <8 x float> %240 to <8 x i32>
+  br label %242
+242:
+  %243 = phi <8 x i32> [ %241, %233 ], [ %232, %226 ]
+  %244 = zext i32 %203 to i64
+  %245 = getelementptr inbounds nuw i32, ptr %6, i64 %244
+  store <8 x i32> %243, ptr %245, align 4
+  %246 = shufflevector <32 x i32> %231, <32 x i32> poison, <8 x i32> <i32 1, i32 5, i32 9, i32 13, i32 17, i32 21, i32 25, i32 29>
+  %247 = load i32, ptr %167, align 4
+  %248 = icmp eq i32 %247, 0
+  br i1 %248, label %258, label %249
+249:
+  %250 = shl nuw nsw i32 %193, 4
+  %251 = insertelement <8 x i32> poison, i32 %250, i64 0
+  %252 = shufflevector <8 x i32> %251, <8 x i32> poison, <8 x i32> zeroinitializer
+  %253 = lshr <8 x i32> %246, %252
+  %254 = trunc <8 x i32> %253 to <8 x i16>
+  %255 = bitcast <8 x i16> %254 to <8 x half>
+  %256 = fpext <8 x half> %255 to <8 x float>
+  %257 = bitcast <8 x float> %256 to <8 x i32>
+  br label %258
+258:
+  %259 = phi <8 x i32> [ %257, %249 ], [ %246, %242 ]
+  %260 = zext i32 %204 to i64
+  %261 = getelementptr inbounds nuw i32, ptr %245, i64 %260
+  store <8 x i32> %259, ptr %261, align 4
+  %262 = shufflevector <32 x i32> %231, <32 x i32> poison, <8 x i32> <i32 2, i32 6, i32 10, i32 14, i32 18, i32 22, i32 26, i32 30>
+  %263 = load i32, ptr %167, align 4
+  %264 = icmp eq i32 %263, 0
+  br i1 %264, label %274, label %265
+265:
+  %266 = shl nuw nsw i32 %193, 4
+  %267 = insertelement <8 x i32> poison, i32 %266, i64 0
+  %268 = shufflevector <8 x i32> %267, <8 x i32> poison, <8 x i32> zeroinitializer
+  %269 = lshr <8 x i32> %262, %268
+  %270 = trunc <8 x i32> %269 to <8 x i16>
+  %271 = bitcast <8 x i16> %270 to <8 x half>
+  %272 = fpext <8 x half> %271 to <8 x float>
+  %273 = bitcast <8 x float> %272 to <8 x i32>
+  br label %274
+274:
+  %275 = phi <8 x i32> [ %273, %265 ], [ %262, %258 ]
+  %276 = shl i32 %201, 2
+  %277 = zext i32 %276 to i64
+  %278 = getelementptr inbounds nuw i32, ptr %245, i64 %277
+  store <8 x i32> %275, ptr %278, align 4
+  %279 = shufflevector <32 x i32> %231, <32 x i32> poison, <8 x i32> <i32 3, i32 7, i32 11, i32 15, i32 19, i32 23, i32 27, i32 31>
+  %280 = load i32, ptr %167, align 4
+  %281 = icmp eq i32 %280, 0
+  br i1 %281, label %291, label %282
+282:
+  %283 = shl nuw nsw i32 %193, 4
+  %284 = insertelement <8 x i32> poison, i32 %283, i64 0
+  %285 = shufflevector <8 x i32> %284, <8 x i32> poison, <8 x i32> zeroinitializer
+  %286 = lshr <8 x i32> %279, %285
+  %287 = trunc <8 x i32> %286 to <8 x i16>
+  %288 = bitcast <8 x i16> %287 to <8 x half>
+  %289 = fpext <8 x half> %288 to <8 x float>
+  %290 = bitcast <8 x float> %289 to <8 x i32>
+  br label %291
+291:
+  %292 = phi <8 x i32> [ %290, %282 ], [ %279, %274 ]
+  %293 = mul i32 %201, 6
+  %294 = zext i32 %293 to i64
+  %295 = getelementptr inbounds nuw i32, ptr %245, i64 %294
+  store <8 x i32> %292, ptr %295, align 4
+  br label %296
+296:
+  br i1 %192, label %191, label %185
+297:
+  %298 = load i32, ptr %3, align 4
+  %299 = load i32, ptr %146, align 4
+  %300 = shl i32 %298, 2
+  %301 = mul i32 %300, %299
+  %302 = zext i32 %301 to i64
+  tail call void @llvm.memset.p0.i64(ptr align 1 %6, i8 0, i64 %302, i1 false)
+  br label %303
+303:
+  %304 = load ptr, ptr %35, align 8
+  %305 = getelementptr inbounds nuw i8, ptr %3, i64 136
+  %306 = load i32, ptr %305, align 4
+  %307 = shl i32 %306, 9
+  %308 = zext i32 %307 to i64
+  %309 = getelementptr inbounds nuw i8, ptr %304, i64 %308
+  %310 = getelementptr inbounds nuw i8, ptr %3, i64 28
+  %311 = load i32, ptr %310, align 4
+  %312 = icmp eq i32 %311, 0
+  br i1 %312, label %369, label %313
+313:
+  %314 = load i32, ptr %146, align 4
+  %315 = icmp eq i32 %314, 0
+  br i1 %315, label %1376, label %316
+316:
+  %317 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  %318 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %319 = load i32, ptr %3, align 4
+  br label %320
+320:
+  %321 = phi i32 [ %314, %316 ], [ %331, %330 ]
+  %322 = phi i32 [ %319, %316 ], [ %332, %330 ]
+  %323 = phi i32 [ 0, %316 ], [ %333, %330 ]
+  %324 = phi ptr [ %5, %316 ], [ %336, %330 ]
+  %325 = phi ptr [ %7, %316 ], [ %339, %330 ]
+  %326 = phi ptr [ %6, %316 ], [ %338, %330 ]
+  %327 = icmp eq i32 %322, 0
+  br i1 %327, label %330, label %341
+328:
+  %329 = load i32, ptr %146, align 4
+  br label %330
+330:
+  %331 = phi i32 [ %321, %320 ], [ %329, %328 ]
+  %332 = phi i32 [ 0, %320 ], [ %355, %328 ]
+  %333 = add nuw i32 %323, 1
+  %334 = load i32, ptr %318, align 4
+  %335 = zext i32 %334 to i64
+  %336 = getelementptr inbounds nuw double, ptr %324, i64 %335
+  %337 = zext i32 %332 to i64
+  %338 = getelementptr inbounds nuw double, ptr %326, i64 %337
+  %339 = getelementptr inbounds nuw double, ptr %325, i64 %337
+  %340 = icmp ult i32 %333, %331
+  br i1 %340, label %320, label %1376
+341:
+  %342 = phi i32 [ %354, %351 ], [ 0, %320 ]
+  call void @llvm.lifetime.start.p0(i64 64, ptr nonnull %31)
+  %343 = zext i32 %342 to i64
+  %344 = getelementptr inbounds nuw double, ptr %326, i64 %343
+  %345 = load <8 x double>, ptr %344, align 8
+  store <8 x double> %345, ptr %31, align 8
+  %346 = getelementptr inbounds nuw double, ptr %4, i64 %343
+  %347 = load i32, ptr %317, align 4
+  %348 = icmp eq i32 %347, 0
+  br i1 %348, label %351, label %357
+349:
+  %350 = load <8 x double>, ptr %31, align 8
+  br label %351
+351:
+  %352 = phi <8 x double> [ %350, %349 ], [ %345, %341 ]
+  %353 = getelementptr inbounds nuw double, ptr %325, i64 %343
+  store <8 x double> %352, ptr %353, align 8
+  call void @llvm.lifetime.end.p0(i64 64, ptr nonnull %31)
+  %354 = add i32 %342, 8
+  %355 = load i32, ptr %3, align 4
+  %356 = icmp ult i32 %354, %355
+  br i1 %356, label %341, label %328
+357:
+  %358 = phi i64 [ %365, %357 ], [ 0, %341 ]
+  %359 = load i32, ptr %3, align 4
+  %360 = trunc nuw i64 %358 to i32
+  %361 = mul i32 %359, %360
+  %362 = zext i32 %361 to i64
+  %363 = getelementptr inbounds nuw double, ptr %346, i64 %362
+  %364 = getelementptr inbounds nuw double, ptr %324, i64 %358
+  call void %14(ptr %363, ptr %364, ptr nonnull %31)
+  %365 = add nuw nsw i64 %358, 1
+  %366 = load i32, ptr %317, align 4
+  %367 = zext i32 %366 to i64
+  %368 = icmp samesign ult i64 %365, %367
+  br i1 %368, label %357, label %349
+369:
+  %370 = getelementptr inbounds nuw i8, ptr %3, i64 44
+  %371 = load i32, ptr %370, align 4
+  %372 = icmp eq i32 %371, 0
+  br i1 %372, label %425, label %373
+373:
+  %374 = load i32, ptr %3, align 4
+  %375 = load i32, ptr %146, align 4
+  %376 = icmp eq i32 %375, 0
+  br i1 %376, label %1376, label %377
+377:
+  %378 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %379 = load i32, ptr %378, align 4
+  %380 = getelementptr inbounds nuw i8, ptr %3, i64 48
+  %381 = load i32, ptr %380, align 4
+  %382 = zext i32 %374 to i64
+  %383 = shl nuw nsw i64 %382, 2
+  %384 = icmp eq i32 %379, 0
+  %385 = icmp eq i32 %374, 0
+  %386 = icmp eq i32 %381, 0
+  %387 = zext i32 %379 to i64
+  br label %388
+388:
+  %389 = phi ptr [ %5, %377 ], [ %401, %399 ]
+  %390 = phi ptr [ %6, %377 ], [ %402, %399 ]
+  %391 = phi i32 [ 0, %377 ], [ %400, %399 ]
+  %392 = phi ptr [ %7, %377 ], [ %403, %399 ]
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 4 %392, ptr align 4 %390, i64 %383, i1 false)
+  br i1 %384, label %399, label %393
+393:
+  %394 = phi i64 [ %406, %405 ], [ 0, %388 ]
+  br i1 %385, label %405, label %395
+395:
+  %396 = trunc nuw i64 %394 to i32
+  %397 = mul i32 %374, %396
+  %398 = getelementptr inbounds nuw i32, ptr %389, i64 %394
+  br label %408
+399:
+  %400 = add nuw i32 %391, 1
+  %401 = getelementptr inbounds nuw i32, ptr %389, i64 %387
+  %402 = getelementptr inbounds nuw i32, ptr %390, i64 %382
+  %403 = getelementptr inbounds nuw i32, ptr %392, i64 %382
+  %404 = icmp eq i32 %400, %375
+  br i1 %404, label %1374, label %388
+405:
+  %406 = add nuw nsw i64 %394, 1
+  %407 = icmp eq i64 %406, %387
+  br i1 %407, label %399, label %393
+408:
+  %409 = phi i64 [ 0, %395 ], [ %423, %408 ]
+  %410 = trunc nuw i64 %409 to i32
+  %411 = add i32 %397, %410
+  %412 = zext i32 %411 to i64
+  %413 = getelementptr inbounds nuw i32, ptr %4, i64 %412
+  %414 = load i32, ptr %413, align 4
+  %415 = load i32, ptr %398, align 4
+  %416 = xor i32 %415, %414
+  %417 = and i32 %415, %414
+  %418 = select i1 %386, i32 %417, i32 %416
+  %419 = tail call range(i32 0, 33) i32 @llvm.ctpop.i32(i32 %418)
+  %420 = getelementptr inbounds nuw i32, ptr %392, i64 %409
+  %421 = load i32, ptr %420, align 4
+  %422 = add i32 %419, %421
+  store i32 %422, ptr %420, align 4
+  %423 = add nuw nsw i64 %409, 1
+  %424 = icmp eq i64 %423, %382
+  br i1 %424, label %405, label %408
+425:
+  %426 = getelementptr inbounds nuw i8, ptr %3, i64 24
+  %427 = load i32, ptr %426, align 4
+  %428 = icmp eq i32 %427, 0
+  br i1 %428, label %429, label %774
+429:
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %27)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %28)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %29)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %30)
+  %430 = load i32, ptr %3, align 4
+  %431 = getelementptr inbounds nuw i8, ptr %3, i64 76
+  %432 = load i32, ptr %431, align 4
+  %433 = getelementptr inbounds nuw i8, ptr %3, i64 40
+  %434 = load i32, ptr %433, align 4
+  %435 = udiv i32 16, %434
+  %436 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  %437 = load i32, ptr %436, align 4
+  %438 = icmp ult i32 %437, 2
+  br i1 %438, label %497, label %439
+439:
+  %440 = lshr i32 %437, 1
+  %441 = getelementptr inbounds nuw i8, ptr %3, i64 104
+  %442 = load i32, ptr %441, align 4
+  %443 = icmp eq i32 %430, 0
+  %444 = icmp eq i32 %442, 0
+  %445 = sub i32 32, %434
+  %446 = insertelement <16 x i32> poison, i32 %445, i64 0
+  %447 = shufflevector <16 x i32> %446, <16 x i32> poison, <16 x i32> zeroinitializer
+  %448 = zext i32 %430 to i64
+  %449 = zext nneg i32 %440 to i64
+  br label %450
+450:
+  %451 = phi i64 [ 0, %439 ], [ %474, %473 ]
+  br i1 %443, label %473, label %452
+452:
+  %453 = trunc nuw nsw i64 %451 to i32
+  %454 = udiv i32 %453, %435
+  %455 = mul i32 %454, %430
+  %456 = zext i32 %455 to i64
+  %457 = getelementptr inbounds nuw i32, ptr %4, i64 %456
+  %458 = urem i32 %453, %435
+  %459 = shl nuw nsw i32 %458, 1
+  %460 = xor i32 %459, -1
+  %461 = mul i32 %434, %460
+  %462 = add i32 %461, 32
+  %463 = insertelement <16 x i32> poison, i32 %462, i64 0
+  %464 = shufflevector <16 x i32> %463, <16 x i32> poison, <16 x i32> zeroinitializer
+  %465 = xor i32 %459, -2
+  %466 = mul i32 %465, %434
+  %467 = add i32 %466, 32
+  %468 = insertelement <16 x i32> poison, i32 %467, i64 0
+  %469 = shufflevector <16 x i32> %468, <16 x i32> poison, <16 x i32> zeroinitializer
+  %470 = mul i32 %430, %453
+  %471 = zext i32 %470 to i64
+  %472 = getelementptr inbounds nuw i32, ptr %27, i64 %471
+  br label %476
+473:
+  %474 = add nuw nsw i64 %451, 1
+  %475 = icmp eq i64 %474, %449
+  br i1 %475, label %497, label %450
+476:
+  %477 = phi i64 [ 0, %452 ], [ %495, %488 ]
+  %478 = getelementptr inbounds nuw i32, ptr %457, i64 %477
+  %479 = load <16 x i32>, ptr %478, align 4
+  %480 = shl <16 x i32> %479, %464
+  %481 = shl <16 x i32> %479, %469
+  br i1 %444, label %485, label %482
+482:
+  %483 = ashr <16 x i32> %480, %447
+  %484 = ashr <16 x i32> %481, %447
+  br label %488
+485:
+  %486 = lshr <16 x i32> %480, %447
+  %487 = lshr <16 x i32> %481, %447
+  br label %488
+488:
+  %489 = phi <16 x i32> [ %483, %482 ], [ %486, %485 ]
+  %490 = phi <16 x i32> [ %484, %482 ], [ %487, %485 ]
+  %491 = and <16 x i32> %489, splat (i32 65535)
+  %492 = shl <16 x i32> %490, splat (i32 16)
+  %493 = or disjoint <16 x i32> %492, %491
+  %494 = getelementptr inbounds nuw i32, ptr %472, i64 %477
+  store <16 x i32> %493, ptr %494, align 4
+  %495 = add nuw nsw i64 %477, 16
+  %496 = icmp samesign ult i64 %495, %448
+  br i1 %496, label %476, label %473
+497:
+  %498 = icmp eq i32 %432, 0
+  %499 = icmp eq i32 %430, 0
+  %500 = select i1 %498, i1 true, i1 %499
+  br i1 %500, label %544, label %501
+501:
+  %502 = getelementptr inbounds nuw i8, ptr %3, i64 72
+  %503 = load i32, ptr %502, align 4
+  %504 = icmp eq i32 %503, 0
+  %505 = zext i32 %503 to i64
+  br label %506
+506:
+  %507 = phi ptr [ %8, %501 ], [ %510, %509 ]
+  %508 = phi i32 [ 0, %501 ], [ %511, %509 ]
+  br i1 %504, label %509, label %513
+509:
+  %510 = phi ptr [ %507, %506 ], [ %527, %526 ]
+  %511 = add nuw i32 %508, 1
+  %512 = icmp eq i32 %511, %430
+  br i1 %512, label %544, label %506
+513:
+  %514 = phi i64 [ %528, %526 ], [ 0, %506 ]
+  %515 = phi ptr [ %527, %526 ], [ %507, %506 ]
+  %516 = load i32, ptr %515, align 4
+  %517 = lshr i32 %516, 5
+  %518 = zext nneg i32 %517 to i64
+  %519 = getelementptr inbounds nuw i32, ptr %309, i64 %518
+  %520 = load i32, ptr %519, align 4
+  %521 = and i32 %516, 31
+  %522 = lshr i32 %520, %521
+  %523 = trunc nuw i64 %514 to i32
+  %524 = shl i32 %523, 2
+  %525 = shl nuw i64 %514, 1
+  br label %530
+526:
+  %527 = getelementptr inbounds nuw i8, ptr %515, i64 4
+  %528 = add nuw nsw i64 %514, 1
+  %529 = icmp eq i64 %528, %505
+  br i1 %529, label %509, label %513
+530:
+  %531 = phi i1 [ true, %513 ], [ false, %530 ]
+  %532 = phi i64 [ 0, %513 ], [ 1, %530 ]
+  %533 = phi i32 [ %522, %513 ], [ %543, %530 ]
+  %534 = and i32 %533, 3
+  %535 = or disjoint i32 %534, %524
+  %536 = mul i32 %535, %432
+  %537 = or disjoint i64 %532, %525
+  %538 = trunc i64 %537 to i32
+  %539 = mul i32 %430, %538
+  %540 = add i32 %539, %508
+  %541 = zext i32 %540 to i64
+  %542 = getelementptr inbounds nuw i32, ptr %29, i64 %541
+  store i32 %536, ptr %542, align 4
+  %543 = lshr i32 %533, 2
+  br i1 %531, label %530, label %526
+544:
+  %545 = load i32, ptr %146, align 4
+  %546 = icmp eq i32 %545, 0
+  br i1 %546, label %772, label %547
+547:
+  %548 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %549 = icmp eq i32 %430, 0
+  %550 = zext i32 %430 to i64
+  %551 = getelementptr inbounds nuw i8, ptr %3, i64 112
+  %552 = getelementptr inbounds nuw i8, ptr %3, i64 32
+  br label %553
+553:
+  %554 = phi i32 [ %545, %547 ], [ %712, %711 ]
+  %555 = phi ptr [ %5, %547 ], [ %716, %711 ]
+  %556 = phi ptr [ %6, %547 ], [ %717, %711 ]
+  %557 = phi ptr [ %7, %547 ], [ %718, %711 ]
+  %558 = phi i32 [ 0, %547 ], [ %713, %711 ]
+  br i1 %498, label %559, label %567
+559:
+  %560 = load i32, ptr %436, align 4
+  %561 = icmp eq i32 %560, 0
+  br i1 %561, label %708, label %562
+562:
+  %563 = load i32, ptr %433, align 4
+  %564 = icmp eq i32 %563, 8
+  %565 = load i32, ptr %551, align 4
+  %566 = icmp eq i32 %565, 0
+  br label %678
+567:
+  %568 = load i32, ptr %548, align 4
+  %569 = load i32, ptr %431, align 4
+  %570 = icmp eq i32 %568, 0
+  br i1 %570, label %615, label %571
+571:
+  %572 = icmp eq i32 %569, 2
+  br label %573
+573:
+  %574 = phi ptr [ %30, %571 ], [ %584, %582 ]
+  %575 = phi i32 [ 0, %571 ], [ %583, %582 ]
+  br i1 %549, label %582, label %576
+576:
+  %577 = udiv i32 4, %569
+  %578 = mul i32 %577, %575
+  br label %579
+579:
+  %580 = phi i64 [ 0, %576 ], [ %588, %586 ]
+  %581 = trunc nuw i64 %580 to i32
+  br label %590
+582:
+  %583 = add nuw i32 %575, 1
+  %584 = getelementptr inbounds nuw i32, ptr %574, i64 %550
+  %585 = icmp eq i32 %583, %568
+  br i1 %585, label %615, label %573
+586:
+  %587 = getelementptr inbounds nuw i32, ptr %574, i64 %580
+  store i32 %612, ptr %587, align 4
+  %588 = add nuw nsw i64 %580, 1
+  %589 = icmp eq i64 %588, %550
+  br i1 %589, label %582, label %579
+590:
+  %591 = phi i32 [ 0, %579 ], [ %613, %608 ]
+  %592 = phi i32 [ 0, %579 ], [ %612, %608 ]
+  %593 = udiv i32 %591, %569
+  %594 = add i32 %578, %593
+  %595 = mul i32 %594, %430
+  %596 = add i32 %595, %581
+  %597 = zext i32 %596 to i64
+  %598 = getelementptr inbounds nuw i32, ptr %29, i64 %597
+  %599 = load i32, ptr %598, align 4
+  %600 = zext i32 %599 to i64
+  %601 = getelementptr inbounds nuw i8, ptr %555, i64 %600
+  br i1 %572, label %602, label %605
+602:
+  %603 = load i16, ptr %601, align 2
+  %604 = zext i16 %603 to i32
+  br label %608
+605:
+  %606 = load i8, ptr %601, align 1
+  %607 = zext i8 %606 to i32
+  br label %608
+608:
+  %609 = phi i32 [ %604, %602 ], [ %607, %605 ]
+  %610 = shl nuw nsw i32 %591, 3
+  %611 = shl i32 %609, %610
+  %612 = or i32 %611, %592
+  %613 = add i32 %591, %569
+  %614 = icmp ult i32 %613, 4
+  br i1 %614, label %590, label %586
+615:
+  %616 = load i32, ptr %433, align 4
+  %617 = udiv i32 16, %616
+  %618 = load i32, ptr %3, align 4
+  %619 = load i32, ptr %436, align 4
+  %620 = icmp ult i32 %619, 2
+  br i1 %620, label %708, label %621
+621:
+  %622 = lshr i32 %619, 1
+  %623 = load i32, ptr %551, align 4
+  %624 = icmp eq i32 %618, 0
+  %625 = icmp eq i32 %623, 0
+  %626 = sub i32 32, %616
+  %627 = insertelement <16 x i32> poison, i32 %626, i64 0
+  %628 = shufflevector <16 x i32> %627, <16 x i32> poison, <16 x i32> zeroinitializer
+  %629 = zext i32 %618 to i64
+  %630 = zext nneg i32 %622 to i64
+  br label %631
+631:
+  %632 = phi i64 [ 0, %621 ], [ %655, %654 ]
+  br i1 %624, label %654, label %633
+633:
+  %634 = trunc nuw nsw i64 %632 to i32
+  %635 = udiv i32 %634, %617
+  %636 = mul i32 %635, %618
+  %637 = zext i32 %636 to i64
+  %638 = getelementptr inbounds nuw i32, ptr %30, i64 %637
+  %639 = urem i32 %634, %617
+  %640 = shl nuw nsw i32 %639, 1
+  %641 = xor i32 %640, -1
+  %642 = mul i32 %616, %641
+  %643 = add i32 %642, 32
+  %644 = insertelement <16 x i32> poison, i32 %643, i64 0
+  %645 = shufflevector <16 x i32> %644, <16 x i32> poison, <16 x i32> zeroinitializer
+  %646 = xor i32 %640, -2
+  %647 = mul i32 %646, %616
+  %648 = add i32 %647, 32
+  %649 = insertelement <16 x i32> poison, i32 %648, i64 0
+  %650 = shufflevector <16 x i32> %649, <16 x i32> poison, <16 x i32> zeroinitializer
+  %651 = mul i32 %618, %634
+  %652 = zext i32 %651 to i64
+  %653 = getelementptr inbounds nuw i32, ptr %28, i64 %652
+  br label %657
+654:
+  %655 = add nuw nsw i64 %632, 1
+  %656 = icmp eq i64 %655, %630
+  br i1 %656, label %708, label %631
+657:
+  %658 = phi i64 [ 0, %633 ], [ %676, %669 ]
+  %659 = getelementptr inbounds nuw i32, ptr %638, i64 %658
+  %660 = load <16 x i32>, ptr %659, align 4
+  %661 = shl <16 x i32> %660, %645
+  %662 = shl <16 x i32> %660, %650
+  br i1 %625, label %666, label %663
+663:
+  %664 = ashr <16 x i32> %661, %628
+  %665 = ashr <16 x i32> %662, %628
+  br label %669
+666:
+  %667 = lshr <16 x i32> %661, %628
+  %668 = lshr <16 x i32> %662, %628
+  br label %669
+669:
+  %670 = phi <16 x i32> [ %664, %663 ], [ %667, %666 ]
+  %671 = phi <16 x i32> [ %665, %663 ], [ %668, %666 ]
+  %672 = and <16 x i32> %670, splat (i32 65535)
+  %673 = shl <16 x i32> %671, splat (i32 16)
+  %674 = or disjoint <16 x i32> %673, %672
+  %675 = getelementptr inbounds nuw i32, ptr %653, i64 %658
+  store <16 x i32> %674, ptr %675, align 4
+  %676 = add nuw nsw i64 %658, 16
+  %677 = icmp samesign ult i64 %676, %629
+  br i1 %677, label %657, label %654
+678:
+  %679 = phi ptr [ %555, %562 ], [ %706, %703 ]
+  %680 = phi i32 [ 0, %562 ], [ %705, %703 ]
+  %681 = load <16 x i8>, ptr %679, align 1
+  br i1 %564, label %682, label %688
+682:
+  %683 = sext <16 x i8> %681 to <16 x i16>
+  %684 = zext <16 x i8> %681 to <16 x i16>
+  %685 = select i1 %566, <16 x i16> %684, <16 x i16> %683
+  %686 = zext i32 %680 to i64
+  %687 = getelementptr inbounds nuw i16, ptr %28, i64 %686
+  store <16 x i16> %685, ptr %687, align 16
+  br label %703
+688:
+  br i1 %566, label %693, label %689
+689:
+  %690 = shl <16 x i8> %681, splat (i8 4)
+  %691 = ashr exact <16 x i8> %690, splat (i8 4)
+  %692 = ashr <16 x i8> %681, splat (i8 4)
+  br label %696
+693:
+  %694 = and <16 x i8> %681, splat (i8 15)
+  %695 = lshr <16 x i8> %681, splat (i8 4)
+  br label %696
+696:
+  %697 = phi <16 x i8> [ %691, %689 ], [ %694, %693 ]
+  %698 = phi <16 x i8> [ %692, %689 ], [ %695, %693 ]
+  %699 = shufflevector <16 x i8> %697, <16 x i8> %698, <32 x i32> <i32 0, i32 16, i32 1, i32 17, i32 2, i32 18, i32 3, i32 19, i32 4, i32 20, i32 5, i32 21, i32 6, i32 22, i32 7, i32 23, i32 8, i32 24, i32 9, i32 25, i32 10, i32 26, i32 11, i32 27, i32 12, i32 28, i32 13, i32 29, i32 14, i32 30, i32 15, i32 31>
+  %700 = sext <32 x i8> %699 to <32 x i16>
+  %701 = zext i32 %680 to i64
+  %702 = getelementptr inbounds nuw i16, ptr %28, i64 %701
+  store <32 x i16> %700, ptr %702, align 16
+  br label %703
+703:
+  %704 = phi i32 [ 32, %696 ], [ 16, %682 ]
+  %705 = add i32 %704, %680
+  %706 = getelementptr inbounds nuw i8, ptr %679, i64 16
+  %707 = icmp ult i32 %705, %560
+  br i1 %707, label %678, label %708
+708:
+  br i1 %549, label %711, label %720
+709:
+  %710 = load i32, ptr %146, align 4
+  br label %711
+711:
+  %712 = phi i32 [ %710, %709 ], [ %554, %708 ]
+  %713 = add nuw i32 %558, 1
+  %714 = load i32, ptr %32, align 4
+  %715 = zext i32 %714 to i64
+  %716 = getelementptr inbounds nuw i32, ptr %555, i64 %715
+  %717 = getelementptr inbounds nuw i32, ptr %556, i64 %550
+  %718 = getelementptr inbounds nuw i32, ptr %557, i64 %550
+  %719 = icmp ult i32 %713, %712
+  br i1 %719, label %553, label %772
+720:
+  %721 = phi i64 [ %770, %767 ], [ 0, %708 ]
+  %722 = getelementptr inbounds nuw i32, ptr %556, i64 %721
+  %723 = load <16 x i32>, ptr %722, align 4
+  %724 = load i32, ptr %436, align 4
+  %725 = getelementptr inbounds nuw i32, ptr %27, i64 %721
+  %726 = getelementptr inbounds nuw i32, ptr %28, i64 %721
+  %727 = icmp ult i32 %724, 2
+  br i1 %727, label %731, label %728
+728:
+  %729 = lshr i32 %724, 1
+  %730 = zext nneg i32 %729 to i64
+  br label %735
+731:
+  %732 = phi <16 x i32> [ zeroinitializer, %720 ], [ %760, %751 ]
+  %733 = load i32, ptr %552, align 4
+  %734 = icmp eq i32 %733, 0
+  br i1 %734, label %765, label %763
+735:
+  %736 = phi i64 [ 0, %728 ], [ %761, %751 ]
+  %737 = phi <16 x i32> [ zeroinitializer, %728 ], [ %760, %751 ]
+  %738 = trunc nuw nsw i64 %736 to i32
+  %739 = mul i32 %430, %738
+  %740 = zext i32 %739 to i64
+  %741 = getelementptr inbounds nuw i32, ptr %725, i64 %740
+  %742 = load <32 x i16>, ptr %741, align 4
+  br i1 %498, label %746, label %743
+743:
+  %744 = getelementptr inbounds nuw i32, ptr %726, i64 %740
+  %745 = load <16 x i32>, ptr %744, align 4
+  br label %751
+746:
+  %747 = getelementptr inbounds nuw [512 x i32], ptr %28, i64 0, i64 %736
+  %748 = load i32, ptr %747, align 4
+  %749 = insertelement <16 x i32> poison, i32 %748, i64 0
+  %750 = shufflevector <16 x i32> %749, <16 x i32> poison, <16 x i32> zeroinitializer
+  br label %751
+751:
+  %752 = phi <16 x i32> [ %745, %743 ], [ %750, %746 ]
+  %753 = sext <32 x i16> %742 to <32 x i32>
+  %754 = bitcast <16 x i32> %752 to <32 x i16>
+  %755 = sext <32 x i16> %754 to <32 x i32>
+  %756 = mul nsw <32 x i32> %755, %753
+  %757 = shufflevector <32 x i32> %756, <32 x i32> poison, <16 x i32> <i32 0, i32 2, i32 4, i32 6, i32 8, i32 10, i32 12, i32 14, i32 16, i32 18, i32 20, i32 22, i32 24, i32 26, i32 28, i32 30>
+  %758 = shufflevector <32 x i32> %756, <32 x i32> poison, <16 x i32> <i32 1, i32 3, i32 5, i32 7, i32 9, i32 11, i32 13, i32 15, i32 17, i32 19, i32 21, i32 23, i32 25, i32 27, i32 29, i32 31>
+  %759 = add <16 x i32> %758, %737
+  %760 = add <16 x i32> %759, %757
+  %761 = add nuw nsw i64 %736, 1
+  %762 = icmp eq i64 %761, %730
+  br i1 %762, label %731, label %735
+763:
+  %764 = tail call <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32> %732, <16 x i32> %723)
+  br label %767
+765:
+  %766 = add <16 x i32> %732, %723
+  br label %767
+767:
+  %768 = phi <16 x i32> [ %764, %763 ], [ %766, %765 ]
+  %769 = getelementptr inbounds nuw i32, ptr %557, i64 %721
+  store <16 x i32> %768, ptr %769, align 4
+  %770 = add nuw nsw i64 %721, 16
+  %771 = icmp samesign ult i64 %770, %550
+  br i1 %771, label %720, label %709
+772:
+  %773 = phi i32 [ 0, %544 ], [ %712, %711 ]
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %30)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %29)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %28)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %27)
+  br label %1376
+774:
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %20)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %21)
+  call void @llvm.lifetime.start.p0(i64 1024, ptr nonnull %22)
+  call void @llvm.lifetime.start.p0(i64 1024, ptr nonnull %23)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %24)
+  call void @llvm.lifetime.start.p0(i64 2048, ptr nonnull %25)
+  %775 = load i32, ptr %3, align 4
+  %776 = getelementptr inbounds nuw i8, ptr %3, i64 100
+  %777 = load i32, ptr %776, align 4
+  %778 = getelementptr inbounds nuw i8, ptr %3, i64 40
+  %779 = load i32, ptr %778, align 4
+  %780 = udiv i32 32, %779
+  %781 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  %782 = load i32, ptr %781, align 4
+  %783 = mul i32 %782, %775
+  %784 = icmp eq i32 %783, 0
+  br i1 %784, label %789, label %785
+785:
+  %786 = getelementptr inbounds nuw i8, ptr %3, i64 36
+  %787 = load i32, ptr %786, align 4
+  %788 = icmp eq i32 %787, 0
+  br label %802
+789:
+  %790 = phi i32 [ %782, %774 ], [ %826, %824 ]
+  %791 = lshr i32 %790, 1
+  %792 = mul i32 %791, %775
+  %793 = icmp eq i32 %792, 0
+  br i1 %793, label %878, label %794
+794:
+  %795 = insertelement <16 x i32> poison, i32 %777, i64 0
+  %796 = shufflevector <16 x i32> %795, <16 x i32> poison, <16 x i32> zeroinitializer
+  %797 = zext i32 %775 to i64
+  %798 = getelementptr inbounds nuw i8, ptr %3, i64 60
+  %799 = load i32, ptr %798, align 4
+  %800 = icmp eq i32 %799, 0
+  %801 = zext i32 %792 to i64
+  br label %829
+802:
+  %803 = phi i32 [ 0, %785 ], [ %825, %824 ]
+  %804 = udiv i32 %803, %775
+  %805 = urem i32 %803, %775
+  %806 = udiv i32 %804, %780
+  %807 = mul i32 %806, %775
+  %808 = zext i32 %807 to i64
+  %809 = getelementptr inbounds nuw i32, ptr %4, i64 %808
+  %810 = zext i32 %805 to i64
+  %811 = getelementptr inbounds nuw i32, ptr %809, i64 %810
+  %812 = load <16 x i32>, ptr %811, align 4
+  call void @llvm.lifetime.start.p0(i64 64, ptr nonnull %18)
+  %813 = urem i32 %804, %780
+  %814 = load i32, ptr %778, align 4
+  %815 = mul i32 %814, %813
+  %816 = insertelement <16 x i32> poison, i32 %815, i64 0
+  %817 = shufflevector <16 x i32> %816, <16 x i32> poison, <16 x i32> zeroinitializer
+  %818 = lshr <16 x i32> %812, %817
+  store <16 x i32> %818, ptr %18, align 4
+  %819 = zext i32 %803 to i64
+  %820 = getelementptr inbounds nuw float, ptr %20, i64 %819
+  call void %9(ptr nonnull %18, ptr nonnull %820)
+  br i1 %788, label %824, label %821
+821:
+  %822 = load <16 x float>, ptr %820, align 16
+  %823 = fneg <16 x float> %822
+  store <16 x float> %823, ptr %820, align 16
+  br label %824
+824:
+  call void @llvm.lifetime.end.p0(i64 64, ptr nonnull %18)
+  %825 = add i32 %803, 16
+  %826 = load i32, ptr %781, align 4
+  %827 = mul i32 %826, %775
+  %828 = icmp ult i32 %825, %827
+  br i1 %828, label %802, label %789
+829:
+  %830 = phi i64 [ 0, %794 ], [ %876, %867 ]
+  %831 = phi <16 x i32> [ zeroinitializer, %794 ], [ %871, %867 ]
+  %832 = trunc nuw i64 %830 to i32
+  %833 = urem i32 %832, %775
+  %834 = sub nuw i32 %832, %833
+  %835 = shl i32 %834, 1
+  %836 = zext i32 %835 to i64
+  %837 = getelementptr inbounds nuw float, ptr %20, i64 %836
+  %838 = zext i32 %833 to i64
+  %839 = getelementptr inbounds nuw float, ptr %837, i64 %838
+  %840 = load <16 x i32>, ptr %839, align 4
+  %841 = shl <16 x i32> %840, splat (i32 1)
+  %842 = lshr <16 x i32> %841, splat (i32 24)
+  %843 = add nsw <16 x i32> %842, splat (i32 -127)
+  %844 = icmp eq <16 x i32> %841, zeroinitializer
+  %845 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %843, <16 x i32> %796)
+  %846 = select <16 x i1> %844, <16 x i32> splat (i32 -2000), <16 x i32> %845
+  %847 = getelementptr inbounds nuw float, ptr %839, i64 %797
+  %848 = load <16 x i32>, ptr %847, align 4
+  %849 = shl <16 x i32> %848, splat (i32 1)
+  %850 = lshr <16 x i32> %849, splat (i32 24)
+  %851 = add nsw <16 x i32> %850, splat (i32 -127)
+  %852 = icmp eq <16 x i32> %849, zeroinitializer
+  %853 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %851, <16 x i32> %796)
+  %854 = select <16 x i1> %852, <16 x i32> splat (i32 -2000), <16 x i32> %853
+  br i1 %800, label %864, label %855
+855:
+  %856 = add nsw <16 x i32> %846, splat (i32 -51)
+  %857 = icmp ult <16 x i32> %856, splat (i32 -101)
+  %858 = icmp ne <16 x i32> %846, splat (i32 -2000)
+  %859 = and <16 x i1> %858, %857
+  %860 = add nsw <16 x i32> %854, splat (i32 -51)
+  %861 = icmp ult <16 x i32> %860, splat (i32 -101)
+  %862 = icmp ne <16 x i32> %854, splat (i32 -2000)
+  %863 = and <16 x i1> %862, %861
+  br label %867
+864:
+  %865 = icmp eq <16 x i32> %846, splat (i32 128)
+  %866 = icmp eq <16 x i32> %854, splat (i32 128)
+  br label %867
+867:
+  %868 = phi <16 x i1> [ %859, %855 ], [ %865, %864 ]
+  %869 = phi <16 x i1> [ %863, %855 ], [ %866, %864 ]
+  %870 = or <16 x i1> %868, %869
+  %871 = select <16 x i1> %870, <16 x i32> splat (i32 -1), <16 x i32> %831
+  %872 = and <16 x i32> %846, splat (i32 65535)
+  %873 = shl <16 x i32> %854, splat (i32 16)
+  %874 = or disjoint <16 x i32> %873, %872
+  %875 = getelementptr inbounds nuw i32, ptr %22, i64 %830
+  store <16 x i32> %874, ptr %875, align 16
+  %876 = add nuw nsw i64 %830, 16
+  %877 = icmp samesign ult i64 %876, %801
+  br i1 %877, label %829, label %878
+878:
+  %879 = phi <16 x i32> [ zeroinitializer, %789 ], [ %871, %867 ]
+  %880 = getelementptr inbounds nuw i8, ptr %3, i64 76
+  %881 = load i32, ptr %880, align 4
+  %882 = icmp eq i32 %881, 0
+  %883 = icmp eq i32 %775, 0
+  %884 = or i1 %882, %883
+  br i1 %884, label %928, label %885
+885:
+  %886 = getelementptr inbounds nuw i8, ptr %3, i64 72
+  %887 = load i32, ptr %886, align 4
+  %888 = icmp eq i32 %887, 0
+  %889 = zext i32 %887 to i64
+  br label %890
+890:
+  %891 = phi ptr [ %8, %885 ], [ %894, %893 ]
+  %892 = phi i32 [ 0, %885 ], [ %895, %893 ]
+  br i1 %888, label %893, label %897
+893:
+  %894 = phi ptr [ %891, %890 ], [ %911, %910 ]
+  %895 = add nuw i32 %892, 1
+  %896 = icmp eq i32 %895, %775
+  br i1 %896, label %928, label %890
+897:
+  %898 = phi i64 [ %912, %910 ], [ 0, %890 ]
+  %899 = phi ptr [ %911, %910 ], [ %891, %890 ]
+  %900 = load i32, ptr %899, align 4
+  %901 = lshr i32 %900, 5
+  %902 = zext nneg i32 %901 to i64
+  %903 = getelementptr inbounds nuw i32, ptr %309, i64 %902
+  %904 = load i32, ptr %903, align 4
+  %905 = and i32 %900, 31
+  %906 = lshr i32 %904, %905
+  %907 = trunc nuw i64 %898 to i32
+  %908 = shl i32 %907, 2
+  %909 = shl nuw i64 %898, 1
+  br label %914
+910:
+  %911 = getelementptr inbounds nuw i8, ptr %899, i64 4
+  %912 = add nuw nsw i64 %898, 1
+  %913 = icmp eq i64 %912, %889
+  br i1 %913, label %893, label %897
+914:
+  %915 = phi i1 [ true, %897 ], [ false, %914 ]
+  %916 = phi i64 [ 0, %897 ], [ 1, %914 ]
+  %917 = phi i32 [ %906, %897 ], [ %927, %914 ]
+  %918 = and i32 %917, 3
+  %919 = or disjoint i32 %918, %908
+  %920 = mul i32 %919, %881
+  %921 = or disjoint i64 %916, %909
+  %922 = trunc i64 %921 to i32
+  %923 = mul i32 %775, %922
+  %924 = add i32 %923, %892
+  %925 = zext i32 %924 to i64
+  %926 = getelementptr inbounds nuw i32, ptr %24, i64 %925
+  store i32 %920, ptr %926, align 4
+  %927 = lshr i32 %917, 2
+  br i1 %915, label %914, label %910
+928:
+  %929 = load i32, ptr %146, align 4
+  %930 = icmp eq i32 %929, 0
+  br i1 %930, label %1372, label %931
+931:
+  %932 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %933 = icmp eq i32 %775, 0
+  %934 = zext i32 %775 to i64
+  %935 = getelementptr inbounds nuw i8, ptr %3, i64 108
+  %936 = getelementptr inbounds nuw i8, ptr %3, i64 60
+  %937 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %938 = getelementptr inbounds nuw i8, ptr %3, i64 68
+  %939 = getelementptr inbounds nuw i8, ptr %3, i64 12
+  %940 = getelementptr inbounds nuw i8, ptr %3, i64 116
+  %941 = getelementptr inbounds nuw i8, ptr %3, i64 56
+  %942 = getelementptr inbounds nuw i8, ptr %3, i64 92
+  %943 = icmp ne i32 %775, 0
+  br label %944
+944:
+  %945 = phi ptr [ %5, %931 ], [ %1357, %1353 ]
+  %946 = phi ptr [ %6, %931 ], [ %1358, %1353 ]
+  %947 = phi ptr [ %7, %931 ], [ %1359, %1353 ]
+  %948 = phi i32 [ 0, %931 ], [ %1354, %1353 ]
+  %949 = load i32, ptr %880, align 4
+  %950 = icmp eq i32 %949, 0
+  br i1 %950, label %951, label %954
+951:
+  %952 = load i32, ptr %781, align 4
+  %953 = icmp eq i32 %952, 0
+  br i1 %953, label %1139, label %1093
+954:
+  %955 = load i32, ptr %932, align 4
+  %956 = icmp eq i32 %955, 0
+  br i1 %956, label %1001, label %957
+957:
+  %958 = icmp eq i32 %949, 2
+  br label %959
+959:
+  %960 = phi ptr [ %25, %957 ], [ %970, %968 ]
+  %961 = phi i32 [ 0, %957 ], [ %969, %968 ]
+  br i1 %933, label %968, label %962
+962:
+  %963 = udiv i32 4, %949
+  %964 = mul i32 %963, %961
+  br label %965
+965:
+  %966 = phi i64 [ 0, %962 ], [ %974, %972 ]
+  %967 = trunc nuw i64 %966 to i32
+  br label %976
+968:
+  %969 = add nuw i32 %961, 1
+  %970 = getelementptr inbounds nuw i32, ptr %960, i64 %934
+  %971 = icmp eq i32 %969, %955
+  br i1 %971, label %1001, label %959
+972:
+  %973 = getelementptr inbounds nuw i32, ptr %960, i64 %966
+  store i32 %998, ptr %973, align 4
+  %974 = add nuw nsw i64 %966, 1
+  %975 = icmp eq i64 %974, %934
+  br i1 %975, label %968, label %965
+976:
+  %977 = phi i32 [ 0, %965 ], [ %999, %994 ]
+  %978 = phi i32 [ 0, %965 ], [ %998, %994 ]
+  %979 = udiv i32 %977, %949
+  %980 = add i32 %964, %979
+  %981 = mul i32 %980, %775
+  %982 = add i32 %981, %967
+  %983 = zext i32 %982 to i64
+  %984 = getelementptr inbounds nuw i32, ptr %24, i64 %983
+  %985 = load i32, ptr %984, align 4
+  %986 = zext i32 %985 to i64
+  %987 = getelementptr inbounds nuw i8, ptr %945, i64 %986
+  br i1 %958, label %988, label %991
+988:
+  %989 = load i16, ptr %987, align 2
+  %990 = zext i16 %989 to i32
+  br label %994
+991:
+  %992 = load i8, ptr %987, align 1
+  %993 = zext i8 %992 to i32
+  br label %994
+994:
+  %995 = phi i32 [ %990, %988 ], [ %993, %991 ]
+  %996 = shl nuw nsw i32 %977, 3
+  %997 = shl i32 %995, %996
+  %998 = or i32 %997, %978
+  %999 = add i32 %977, %949
+  %1000 = icmp ult i32 %999, 4
+  br i1 %1000, label %976, label %972
+1001:
+  %1002 = load i32, ptr %935, align 4
+  %1003 = load i32, ptr %3, align 4
+  %1004 = load i32, ptr %778, align 4
+  %1005 = udiv i32 32, %1004
+  %1006 = load i32, ptr %781, align 4
+  %1007 = mul i32 %1006, %1003
+  %1008 = icmp eq i32 %1007, 0
+  br i1 %1008, label %1009, label %1021
+1009:
+  %1010 = phi i32 [ %1006, %1001 ], [ %1041, %1021 ]
+  %1011 = lshr i32 %1010, 1
+  %1012 = mul i32 %1011, %1003
+  %1013 = icmp eq i32 %1012, 0
+  br i1 %1013, label %1139, label %1014
+1014:
+  %1015 = insertelement <16 x i32> poison, i32 %1002, i64 0
+  %1016 = shufflevector <16 x i32> %1015, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1017 = zext i32 %1003 to i64
+  %1018 = load i32, ptr %936, align 4
+  %1019 = icmp eq i32 %1018, 0
+  %1020 = zext i32 %1012 to i64
+  br label %1044
+1021:
+  %1022 = phi i32 [ %1040, %1021 ], [ 0, %1001 ]
+  %1023 = udiv i32 %1022, %1003
+  %1024 = urem i32 %1022, %1003
+  %1025 = udiv i32 %1023, %1005
+  %1026 = mul i32 %1025, %1003
+  %1027 = zext i32 %1026 to i64
+  %1028 = getelementptr inbounds nuw i32, ptr %25, i64 %1027
+  %1029 = zext i32 %1024 to i64
+  %1030 = getelementptr inbounds nuw i32, ptr %1028, i64 %1029
+  %1031 = load <16 x i32>, ptr %1030, align 4
+  call void @llvm.lifetime.start.p0(i64 64, ptr nonnull %19)
+  %1032 = urem i32 %1023, %1005
+  %1033 = load i32, ptr %778, align 4
+  %1034 = mul i32 %1033, %1032
+  %1035 = insertelement <16 x i32> poison, i32 %1034, i64 0
+  %1036 = shufflevector <16 x i32> %1035, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1037 = lshr <16 x i32> %1031, %1036
+  store <16 x i32> %1037, ptr %19, align 4
+  %1038 = zext i32 %1022 to i64
+  %1039 = getelementptr inbounds nuw float, ptr %21, i64 %1038
+  call void %10(ptr nonnull %19, ptr nonnull %1039)
+  call void @llvm.lifetime.end.p0(i64 64, ptr nonnull %19)
+  %1040 = add i32 %1022, 16
+  %1041 = load i32, ptr %781, align 4
+  %1042 = mul i32 %1041, %1003
+  %1043 = icmp ult i32 %1040, %1042
+  br i1 %1043, label %1021, label %1009
+1044:
+  %1045 = phi i64 [ 0, %1014 ], [ %1091, %1082 ]
+  %1046 = phi <16 x i32> [ zeroinitializer, %1014 ], [ %1086, %1082 ]
+  %1047 = trunc nuw i64 %1045 to i32
+  %1048 = urem i32 %1047, %1003
+  %1049 = sub nuw i32 %1047, %1048
+  %1050 = shl i32 %1049, 1
+  %1051 = zext i32 %1050 to i64
+  %1052 = getelementptr inbounds nuw float, ptr %21, i64 %1051
+  %1053 = zext i32 %1048 to i64
+  %1054 = getelementptr inbounds nuw float, ptr %1052, i64 %1053
+  %1055 = load <16 x i32>, ptr %1054, align 4
+  %1056 = shl <16 x i32> %1055, splat (i32 1)
+  %1057 = lshr <16 x i32> %1056, splat (i32 24)
+  %1058 = add nsw <16 x i32> %1057, splat (i32 -127)
+  %1059 = icmp eq <16 x i32> %1056, zeroinitializer
+  %1060 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1058, <16 x i32> %1016)
+  %1061 = select <16 x i1> %1059, <16 x i32> splat (i32 -2000), <16 x i32> %1060
+  %1062 = getelementptr inbounds nuw float, ptr %1054, i64 %1017
+  %1063 = load <16 x i32>, ptr %1062, align 4
+  %1064 = shl <16 x i32> %1063, splat (i32 1)
+  %1065 = lshr <16 x i32> %1064, splat (i32 24)
+  %1066 = add nsw <16 x i32> %1065, splat (i32 -127)
+  %1067 = icmp eq <16 x i32> %1064, zeroinitializer
+  %1068 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1066, <16 x i32> %1016)
+  %1069 = select <16 x i1> %1067, <16 x i32> splat (i32 -2000), <16 x i32> %1068
+  br i1 %1019, label %1079, label %1070
+1070:
+  %1071 = add nsw <16 x i32> %1061, splat (i32 -51)
+  %1072 = icmp ult <16 x i32> %1071, splat (i32 -101)
+  %1073 = icmp ne <16 x i32> %1061, splat (i32 -2000)
+  %1074 = and <16 x i1> %1073, %1072
+  %1075 = add nsw <16 x i32> %1069, splat (i32 -51)
+  %1076 = icmp ult <16 x i32> %1075, splat (i32 -101)
+  %1077 = icmp ne <16 x i32> %1069, splat (i32 -2000)
+  %1078 = and <16 x i1> %1077, %1076
+  br label %1082
+1079:
+  %1080 = icmp eq <16 x i32> %1061, splat (i32 128)
+  %1081 = icmp eq <16 x i32> %1069, splat (i32 128)
+  br label %1082
+1082:
+  %1083 = phi <16 x i1> [ %1074, %1070 ], [ %1080, %1079 ]
+  %1084 = phi <16 x i1> [ %1078, %1070 ], [ %1081, %1079 ]
+  %1085 = or <16 x i1> %1083, %1084
+  %1086 = select <16 x i1> %1085, <16 x i32> splat (i32 -1), <16 x i32> %1046
+  %1087 = and <16 x i32> %1061, splat (i32 65535)
+  %1088 = shl <16 x i32> %1069, splat (i32 16)
+  %1089 = or disjoint <16 x i32> %1088, %1087
+  %1090 = getelementptr inbounds nuw i32, ptr %23, i64 %1045
+  store <16 x i32> %1089, ptr %1090, align 16
+  %1091 = add nuw nsw i64 %1045, 16
+  %1092 = icmp samesign ult i64 %1091, %1020
+  br i1 %1092, label %1044, label %1139
+1093:
+  %1094 = phi <16 x i32> [ %1133, %1131 ], [ zeroinitializer, %951 ]
+  %1095 = phi i32 [ %1136, %1131 ], [ 0, %951 ]
+  call void @llvm.lifetime.start.p0(i64 64, ptr nonnull %17)
+  %1096 = zext i32 %1095 to i64
+  %1097 = getelementptr inbounds nuw i32, ptr %945, i64 %1096
+  %1098 = load <16 x i32>, ptr %1097, align 4
+  store <16 x i32> %1098, ptr %17, align 4
+  %1099 = load i32, ptr %778, align 4
+  switch i32 %1099, label %1110 [
+    i32 16, label %1100
+    i32 8, label %1104
+  ]
+1100:
+  %1101 = getelementptr inbounds nuw i16, ptr %945, i64 %1096
+  %1102 = load <16 x i16>, ptr %1101, align 2
+  %1103 = zext <16 x i16> %1102 to <16 x i32>
+  br label %1108
+1104:
+  %1105 = getelementptr inbounds nuw i8, ptr %945, i64 %1096
+  %1106 = load <16 x i8>, ptr %1105, align 1
+  %1107 = zext <16 x i8> %1106 to <16 x i32>
+  br label %1108
+1108:
+  %1109 = phi <16 x i32> [ %1107, %1104 ], [ %1103, %1100 ]
+  store <16 x i32> %1109, ptr %17, align 4
+  br label %1110
+1110:
+  %1111 = getelementptr inbounds nuw float, ptr %21, i64 %1096
+  call void %10(ptr nonnull %17, ptr nonnull %1111)
+  %1112 = load <16 x i32>, ptr %1111, align 16
+  %1113 = load i32, ptr %935, align 4
+  %1114 = shl <16 x i32> %1112, splat (i32 1)
+  %1115 = lshr <16 x i32> %1114, splat (i32 24)
+  %1116 = add nsw <16 x i32> %1115, splat (i32 -127)
+  %1117 = icmp eq <16 x i32> %1114, zeroinitializer
+  %1118 = insertelement <16 x i32> poison, i32 %1113, i64 0
+  %1119 = shufflevector <16 x i32> %1118, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1120 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1116, <16 x i32> %1119)
+  %1121 = select <16 x i1> %1117, <16 x i32> splat (i32 -2000), <16 x i32> %1120
+  %1122 = load i32, ptr %936, align 4
+  %1123 = icmp eq i32 %1122, 0
+  br i1 %1123, label %1129, label %1124
+1124:
+  %1125 = add nsw <16 x i32> %1121, splat (i32 -51)
+  %1126 = icmp ult <16 x i32> %1125, splat (i32 -101)
+  %1127 = icmp ne <16 x i32> %1121, splat (i32 -2000)
+  %1128 = and <16 x i1> %1127, %1126
+  br label %1131
+1129:
+  %1130 = icmp eq <16 x i32> %1121, splat (i32 128)
+  br label %1131
+1131:
+  %1132 = phi <16 x i1> [ %1128, %1124 ], [ %1130, %1129 ]
+  %1133 = select <16 x i1> %1132, <16 x i32> splat (i32 -1), <16 x i32> %1094
+  %1134 = trunc <16 x i32> %1121 to <16 x i16>
+  %1135 = getelementptr inbounds nuw i16, ptr %23, i64 %1096
+  store <16 x i16> %1134, ptr %1135, align 16
+  call void @llvm.lifetime.end.p0(i64 64, ptr nonnull %17)
+  %1136 = add i32 %1095, 16
+  %1137 = load i32, ptr %781, align 4
+  %1138 = icmp ult i32 %1136, %1137
+  br i1 %1138, label %1093, label %1139
+1139:
+  %1140 = phi <16 x i32> [ zeroinitializer, %951 ], [ zeroinitializer, %1009 ], [ %1133, %1131 ], [ %1086, %1082 ]
+  %1141 = or <16 x i32> %1140, %879
+  br i1 %933, label %1142, label %1147
+1142:
+  %1143 = phi <16 x i32> [ %1141, %1139 ], [ %1342, %1340 ]
+  %1144 = call i32 @llvm.vector.reduce.or.v16i32(<16 x i32> %1143)
+  %1145 = icmp eq i32 %1144, 0
+  %1146 = load i32, ptr %937, align 4
+  br i1 %1145, label %1349, label %1345, !prof !{!"branch_weights", !"expected", i32 2000, i32 1}
+1147:
+  %1148 = phi i32 [ %1343, %1340 ], [ 0, %1139 ]
+  %1149 = phi <16 x i32> [ %1342, %1340 ], [ %1141, %1139 ]
+  %1150 = zext i32 %1148 to i64
+  %1151 = getelementptr inbounds nuw float, ptr %947, i64 %1150
+  %1152 = load i32, ptr %880, align 4
+  %1153 = icmp eq i32 %1152, 0
+  %1154 = select i1 %1153, i32 0, i32 %1148
+  %1155 = load i32, ptr %937, align 4
+  %1156 = icmp eq i32 %1155, 0
+  br i1 %1156, label %1157, label %1160
+1157:
+  %1158 = getelementptr inbounds nuw float, ptr %946, i64 %1150
+  %1159 = load <16 x float>, ptr %1158, align 4
+  br label %1160
+1160:
+  %1161 = phi <16 x float> [ %1159, %1157 ], [ zeroinitializer, %1147 ]
+  store <16 x float> %1161, ptr %1151, align 4
+  %1162 = getelementptr inbounds nuw float, ptr %20, i64 %1150
+  %1163 = getelementptr inbounds nuw i32, ptr %22, i64 %1150
+  %1164 = zext i32 %1154 to i64
+  %1165 = getelementptr inbounds nuw float, ptr %21, i64 %1164
+  %1166 = getelementptr inbounds nuw i32, ptr %23, i64 %1164
+  %1167 = load i32, ptr %3, align 4
+  %1168 = load i32, ptr %938, align 4
+  %1169 = icmp sgt i32 %1168, 16
+  %1170 = load i32, ptr %939, align 4
+  %1171 = call i32 @llvm.umin.i32(i32 %1170, i32 8)
+  %1172 = select i1 %1169, i32 %1171, i32 %1170
+  %1173 = load i32, ptr %781, align 4
+  %1174 = icmp eq i32 %1173, 0
+  br i1 %1174, label %1340, label %1175
+1175:
+  %1176 = load i32, ptr %880, align 4
+  %1177 = icmp eq i32 %1176, 0
+  br label %1178
+1178:
+  %1179 = phi i32 [ 0, %1175 ], [ %1337, %1334 ]
+  %1180 = phi i32 [ %1170, %1175 ], [ %1336, %1334 ]
+  %1181 = phi ptr [ %940, %1175 ], [ %942, %1334 ]
+  %1182 = phi <16 x i32> [ zeroinitializer, %1175 ], [ %1200, %1334 ]
+  %1183 = phi i32 [ 0, %1175 ], [ %1335, %1334 ]
+  %1184 = load i32, ptr %1181, align 4
+  %1185 = load <16 x i32>, ptr %1151, align 4
+  %1186 = shl <16 x i32> %1185, splat (i32 1)
+  %1187 = lshr <16 x i32> %1186, splat (i32 24)
+  %1188 = add nsw <16 x i32> %1187, splat (i32 -127)
+  %1189 = icmp eq <16 x i32> %1186, zeroinitializer
+  %1190 = insertelement <16 x i32> poison, i32 %1184, i64 0
+  %1191 = shufflevector <16 x i32> %1190, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1192 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1188, <16 x i32> %1191)
+  %1193 = select <16 x i1> %1189, <16 x i32> splat (i32 -2000), <16 x i32> %1192
+  %1194 = add nsw <16 x i32> %1193, splat (i32 -101)
+  %1195 = icmp ult <16 x i32> %1194, splat (i32 -201)
+  %1196 = icmp ne <16 x i32> %1193, splat (i32 -2000)
+  %1197 = and <16 x i1> %1196, %1195
+  %1198 = icmp eq <16 x i32> %1185, splat (i32 -2147483648)
+  %1199 = select <16 x i1> %1198, <16 x i1> splat (i1 true), <16 x i1> %1197
+  %1200 = select <16 x i1> %1199, <16 x i32> splat (i32 -1), <16 x i32> %1182
+  %1201 = icmp eq i32 %1180, 0
+  %1202 = bitcast <16 x i32> %1185 to <16 x float>
+  br i1 %1201, label %1208, label %1203
+1203:
+  %1204 = load i32, ptr %937, align 4
+  %1205 = icmp eq i32 %1204, 0
+  br label %1229
+1206:
+  %1207 = bitcast <32 x i16> %1254 to <16 x i32>
+  br label %1208
+1208:
+  %1209 = phi <16 x i32> [ splat (i32 -6553701), %1178 ], [ %1207, %1206 ]
+  %1210 = shl <16 x i32> %1209, splat (i32 16)
+  %1211 = ashr exact <16 x i32> %1210, splat (i32 16)
+  %1212 = ashr <16 x i32> %1209, splat (i32 16)
+  %1213 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1211, <16 x i32> %1212)
+  %1214 = call <16 x i32> @llvm.smax.v16i32(<16 x i32> %1213, <16 x i32> %1193)
+  %1215 = load i32, ptr %938, align 4
+  %1216 = insertelement <16 x i32> poison, i32 %1215, i64 0
+  %1217 = shufflevector <16 x i32> %1216, <16 x i32> poison, <16 x i32> zeroinitializer
+  %1218 = sub <16 x i32> %1217, %1214
+  %1219 = shl <16 x i32> %1218, splat (i32 23)
+  %1220 = add <16 x i32> %1219, splat (i32 1065353216)
+  %1221 = bitcast <16 x i32> %1220 to <16 x float>
+  %1222 = sub <16 x i32> %1214, %1217
+  %1223 = shl <16 x i32> %1222, splat (i32 23)
+  %1224 = add <16 x i32> %1223, splat (i32 1065353216)
+  %1225 = bitcast <16 x i32> %1224 to <16 x float>
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %16)
+  br i1 %1201, label %1269, label %1226
+1226:
+  %1227 = fmul <16 x float> %1202, %1221
+  %1228 = fptosi <16 x float> %1227 to <16 x i32>
+  br label %1257
+1229:
+  %1230 = phi <32 x i16> [ splat (i16 -101), %1203 ], [ %1254, %1248 ]
+  %1231 = phi i32 [ 0, %1203 ], [ %1255, %1248 ]
+  %1232 = add i32 %1231, %1183
+  %1233 = shl i32 %1232, 1
+  %1234 = add i32 %1231, %1179
+  %1235 = select i1 %1205, i32 %1234, i32 %1233
+  %1236 = lshr i32 %1235, 1
+  %1237 = mul i32 %1236, %1167
+  %1238 = zext i32 %1237 to i64
+  br i1 %1177, label %1242, label %1239
+1239:
+  %1240 = getelementptr inbounds nuw i32, ptr %1166, i64 %1238
+  %1241 = load <16 x i32>, ptr %1240, align 4
+  br label %1248
+1242:
+  %1243 = zext nneg i32 %1236 to i64
+  %1244 = getelementptr inbounds nuw i32, ptr %1166, i64 %1243
+  %1245 = load i32, ptr %1244, align 4
+  %1246 = insertelement <16 x i32> poison, i32 %1245, i64 0
+  %1247 = shufflevector <16 x i32> %1246, <16 x i32> poison, <16 x i32> zeroinitializer
+  br label %1248
+1248:
+  %1249 = phi <16 x i32> [ %1241, %1239 ], [ %1247, %1242 ]
+  %1250 = getelementptr inbounds nuw i32, ptr %1163, i64 %1238
+  %1251 = load <32 x i16>, ptr %1250, align 4
+  %1252 = bitcast <16 x i32> %1249 to <32 x i16>
+  %1253 = add <32 x i16> %1251, %1252
+  %1254 = call <32 x i16> @llvm.smax.v32i16(<32 x i16> %1230, <32 x i16> %1253)
+  %1255 = add nuw i32 %1231, 2
+  %1256 = icmp ult i32 %1255, %1180
+  br i1 %1256, label %1229, label %1206
+1257:
+  %1258 = phi i32 [ %1172, %1226 ], [ %1281, %1274 ]
+  %1259 = phi i32 [ 0, %1226 ], [ %1262, %1274 ]
+  %1260 = phi <16 x i32> [ %1228, %1226 ], [ zeroinitializer, %1274 ]
+  %1261 = phi <16 x double> [ undef, %1226 ], [ %1279, %1274 ]
+  %1262 = add i32 %1259, %1172
+  %1263 = icmp ult i32 %1259, %1262
+  br i1 %1263, label %1264, label %1274
+1264:
+  %1265 = load i32, ptr %937, align 4
+  %1266 = icmp eq i32 %1265, 0
+  br label %1282
+1267:
+  %1268 = bitcast <16 x double> %1279 to <16 x i64>
+  br label %1269
+1269:
+  %1270 = phi <16 x i64> [ %1268, %1267 ], [ undef, %1208 ]
+  %1271 = phi <16 x double> [ %1279, %1267 ], [ undef, %1208 ]
+  %1272 = load i32, ptr %941, align 4
+  %1273 = icmp eq i32 %1272, 0
+  br i1 %1273, label %1322, label %1319
+1274:
+  %1275 = phi <16 x i32> [ %1260, %1257 ], [ %1316, %1308 ]
+  %1276 = sitofp <16 x i32> %1275 to <16 x double>
+  %1277 = icmp eq i32 %1259, 0
+  %1278 = select i1 %1277, <16 x double> splat (double -0.000000e+00), <16 x double> %1261
+  %1279 = fadd <16 x double> %1278, %1276
+  %1280 = icmp ult i32 %1262, %1180
+  %1281 = add i32 %1258, %1172
+  br i1 %1280, label %1257, label %1267
+1282:
+  %1283 = phi i32 [ %1259, %1264 ], [ %1317, %1308 ]
+  %1284 = phi <16 x i32> [ %1260, %1264 ], [ %1316, %1308 ]
+  br i1 %1266, label %1291, label %1285
+1285:
+  %1286 = and i32 %1283, 2147483646
+  %1287 = add i32 %1286, %1183
+  %1288 = shl i32 %1287, 1
+  %1289 = and i32 %1283, 1
+  %1290 = or disjoint i32 %1288, %1289
+  br label %1293
+1291:
+  %1292 = add i32 %1283, %1179
+  br label %1293
+1293:
+  %1294 = phi i32 [ %1290, %1285 ], [ %1292, %1291 ]
+  br i1 %1177, label %1300, label %1295
+1295:
+  %1296 = mul i32 %1294, %1167
+  %1297 = zext i32 %1296 to i64
+  %1298 = getelementptr inbounds nuw float, ptr %1165, i64 %1297
+  %1299 = load <16 x float>, ptr %1298, align 4
+  br label %1308
+1300:
+  %1301 = zext i32 %1294 to i64
+  %1302 = getelementptr inbounds nuw float, ptr %1165, i64 %1301
+  %1303 = load float, ptr %1302, align 4
+  %1304 = insertelement <16 x float> poison, float %1303, i64 0
+  %1305 = shufflevector <16 x float> %1304, <16 x float> poison, <16 x i32> zeroinitializer
+  %1306 = mul i32 %1294, %1167
+  %1307 = zext i32 %1306 to i64
+  br label %1308
+1308:
+  %1309 = phi i64 [ %1307, %1300 ], [ %1297, %1295 ]
+  %1310 = phi <16 x float> [ %1305, %1300 ], [ %1299, %1295 ]
+  %1311 = getelementptr inbounds nuw float, ptr %1162, i64 %1309
+  %1312 = load <16 x float>, ptr %1311, align 4
+  %1313 = fmul <16 x float> %1310, %1312
+  %1314 = fmul <16 x float> %1313, %1221
+  %1315 = fptosi <16 x float> %1314 to <16 x i32>
+  %1316 = add <16 x i32> %1284, %1315
+  %1317 = add nuw i32 %1283, 1
+  %1318 = icmp eq i32 %1317, %1258
+  br i1 %1318, label %1274, label %1282
+1319:
+  %1320 = fpext <16 x float> %1225 to <16 x double>
+  %1321 = fmul <16 x double> %1271, %1320
+  store <16 x double> %1321, ptr %16, align 8
+  call void %11(ptr nonnull %16, ptr nonnull %1151)
+  br label %1334
+1322:
+  %1323 = icmp slt i32 %1215, 23
+  %1324 = sub nsw i32 52, %1215
+  %1325 = zext nneg i32 %1324 to i64
+  %1326 = shl nsw i64 -1, %1325
+  %1327 = select i1 %1323, i64 %1326, i64 -536870912
+  %1328 = insertelement <16 x i64> poison, i64 %1327, i64 0
+  %1329 = shufflevector <16 x i64> %1328, <16 x i64> poison, <16 x i32> zeroinitializer
+  %1330 = and <16 x i64> %1270, %1329
+  %1331 = bitcast <16 x i64> %1330 to <16 x double>
+  %1332 = fptrunc <16 x double> %1331 to <16 x float>
+  %1333 = fmul <16 x float> %1225, %1332
+  store <16 x float> %1333, ptr %1151, align 4
+  br label %1334
+1334:
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %16)
+  %1335 = add i32 %1183, 1
+  %1336 = load i32, ptr %939, align 4
+  %1337 = mul i32 %1336, %1335
+  %1338 = load i32, ptr %781, align 4
+  %1339 = icmp ult i32 %1337, %1338
+  br i1 %1339, label %1178, label %1340
+1340:
+  %1341 = phi <16 x i32> [ zeroinitializer, %1160 ], [ %1200, %1334 ]
+  %1342 = or <16 x i32> %1341, %1149
+  %1343 = add i32 %1148, 16
+  %1344 = icmp ult i32 %1343, %775
+  br i1 %1344, label %1147, label %1142
+1345:
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %26)
+  call void @llvm.memset.p0.i64(ptr nonnull align 16 dereferenceable(128) %26, i8 0, i64 128, i1 false)
+  %1346 = icmp eq i32 %1146, 0
+  %1347 = select i1 %1346, ptr %946, ptr %26
+  call void %13(ptr nonnull %20, ptr nonnull %21, ptr %1347, ptr %947)
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %26)
+  %1348 = load i32, ptr %937, align 4
+  br label %1349
+1349:
+  %1350 = phi i32 [ %1348, %1345 ], [ %1146, %1142 ]
+  %1351 = icmp ne i32 %1350, 0
+  %1352 = and i1 %1351, %943
+  br i1 %1352, label %1362, label %1353
+1353:
+  %1354 = add nuw i32 %948, 1
+  %1355 = load i32, ptr %32, align 4
+  %1356 = zext i32 %1355 to i64
+  %1357 = getelementptr inbounds nuw i32, ptr %945, i64 %1356
+  %1358 = getelementptr inbounds nuw float, ptr %946, i64 %934
+  %1359 = getelementptr inbounds nuw float, ptr %947, i64 %934
+  %1360 = load i32, ptr %146, align 4
+  %1361 = icmp ult i32 %1354, %1360
+  br i1 %1361, label %944, label %1372
+1362:
+  %1363 = phi i32 [ %1367, %1362 ], [ 0, %1349 ]
+  %1364 = zext i32 %1363 to i64
+  %1365 = getelementptr inbounds nuw float, ptr %947, i64 %1364
+  %1366 = getelementptr inbounds nuw float, ptr %946, i64 %1364
+  call void %12(ptr %1365, ptr %1366)
+  %1367 = add i32 %1363, 16
+  %1368 = load i32, ptr %937, align 4
+  %1369 = icmp ne i32 %1368, 0
+  %1370 = icmp ult i32 %1367, %775
+  %1371 = and i1 %1369, %1370
+  br i1 %1371, label %1362, label %1353
+1372:
+  %1373 = phi i32 [ 0, %928 ], [ %1360, %1353 ]
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %25)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %24)
+  call void @llvm.lifetime.end.p0(i64 1024, ptr nonnull %23)
+  call void @llvm.lifetime.end.p0(i64 1024, ptr nonnull %22)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %21)
+  call void @llvm.lifetime.end.p0(i64 2048, ptr nonnull %20)
+  br label %1376
+1374:
+  %1375 = load i32, ptr %146, align 4
+  br label %1376
+1376:
+  %1377 = phi i32 [ %1375, %1374 ], [ 0, %313 ], [ 0, %373 ], [ %773, %772 ], [ %1373, %1372 ], [ %331, %330 ]
+  %1378 = lshr i32 %1377, 3
+  %1379 = load i32, ptr %3, align 4
+  %1380 = lshr i32 %1379, 3
+  %1381 = mul i32 %1380, %1378
+  %1382 = icmp eq i32 %1381, 0
+  br i1 %1382, label %1534, label %1383
+1383:
+  %1384 = getelementptr inbounds nuw i8, ptr %3, i64 56
+  %1385 = getelementptr inbounds nuw i8, ptr %3, i64 144
+  br label %1386
+1386:
+  %1387 = phi i32 [ %1379, %1383 ], [ %1529, %1528 ]
+  %1388 = phi i32 [ 0, %1383 ], [ %1530, %1528 ]
+  %1389 = icmp ugt i32 %1387, 8
+  %1390 = zext i1 %1389 to i32
+  %1391 = shl nuw nsw i32 %1378, %1390
+  %1392 = udiv i32 %1388, %1391
+  %1393 = shl i32 %1392, %1390
+  %1394 = and i32 %1388, 1
+  %1395 = select i1 %1389, i32 %1394, i32 0
+  %1396 = add i32 %1393, %1395
+  %1397 = shl i32 %1396, 3
+  %1398 = lshr i32 %1388, %1390
+  %1399 = urem i32 %1398, %1378
+  %1400 = shl i32 %1387, 3
+  %1401 = mul i32 %1400, %1399
+  %1402 = add i32 %1401, %1397
+  %1403 = shl i32 %1387, 1
+  %1404 = zext i32 %1402 to i64
+  %1405 = getelementptr inbounds nuw i32, ptr %7, i64 %1404
+  %1406 = load i32, ptr %1384, align 4
+  %1407 = icmp eq i32 %1406, 0
+  br i1 %1407, label %1408, label %1415
+1408:
+  %1409 = shl i32 %1388, 1
+  %1410 = zext i32 %1403 to i64
+  %1411 = shl i32 %1387, 2
+  %1412 = zext i32 %1411 to i64
+  %1413 = mul i32 %1387, 6
+  %1414 = zext i32 %1413 to i64
+  br label %1479
+1415:
+  %1416 = load <8 x float>, ptr %1405, align 4
+  %1417 = fptrunc <8 x float> %1416 to <8 x half>
+  %1418 = bitcast <8 x half> %1417 to <8 x i16>
+  %1419 = zext <8 x i16> %1418 to <8 x i32>
+  %1420 = zext i32 %1387 to i64
+  %1421 = getelementptr inbounds nuw i32, ptr %1405, i64 %1420
+  %1422 = load <8 x float>, ptr %1421, align 4
+  %1423 = fptrunc <8 x float> %1422 to <8 x half>
+  %1424 = bitcast <8 x half> %1423 to <8 x i16>
+  %1425 = zext <8 x i16> %1424 to <8 x i32>
+  %1426 = shl nuw <8 x i32> %1425, splat (i32 16)
+  %1427 = or disjoint <8 x i32> %1426, %1419
+  %1428 = zext i32 %1403 to i64
+  %1429 = getelementptr inbounds nuw i32, ptr %1405, i64 %1428
+  %1430 = load <8 x float>, ptr %1429, align 4
+  %1431 = fptrunc <8 x float> %1430 to <8 x half>
+  %1432 = bitcast <8 x half> %1431 to <8 x i16>
+  %1433 = zext <8 x i16> %1432 to <8 x i32>
+  %1434 = getelementptr inbounds nuw i32, ptr %1421, i64 %1428
+  %1435 = load <8 x float>, ptr %1434, align 4
+  %1436 = fptrunc <8 x float> %1435 to <8 x half>
+  %1437 = bitcast <8 x half> %1436 to <8 x i16>
+  %1438 = zext <8 x i16> %1437 to <8 x i32>
+  %1439 = shl nuw <8 x i32> %1438, splat (i32 16)
+  %1440 = or disjoint <8 x i32> %1439, %1433
+  %1441 = shufflevector <8 x i32> %1427, <8 x i32> %1440, <16 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11, i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %1442 = shl i32 %1387, 2
+  %1443 = zext i32 %1442 to i64
+  %1444 = getelementptr inbounds nuw i32, ptr %1405, i64 %1443
+  %1445 = load <8 x float>, ptr %1444, align 4
+  %1446 = fptrunc <8 x float> %1445 to <8 x half>
+  %1447 = bitcast <8 x half> %1446 to <8 x i16>
+  %1448 = zext <8 x i16> %1447 to <8 x i32>
+  %1449 = getelementptr inbounds nuw i32, ptr %1421, i64 %1443
+  %1450 = load <8 x float>, ptr %1449, align 4
+  %1451 = fptrunc <8 x float> %1450 to <8 x half>
+  %1452 = bitcast <8 x half> %1451 to <8 x i16>
+  %1453 = zext <8 x i16> %1452 to <8 x i32>
+  %1454 = shl nuw <8 x i32> %1453, splat (i32 16)
+  %1455 = or disjoint <8 x i32> %1454, %1448
+  %1456 = mul i32 %1387, 6
+  %1457 = zext i32 %1456 to i64
+  %1458 = getelementptr inbounds nuw i32, ptr %1405, i64 %1457
+  %1459 = load <8 x float>, ptr %1458, align 4
+  %1460 = fptrunc <8 x float> %1459 to <8 x half>
+  %1461 = bitcast <8 x half> %1460 to <8 x i16>
+  %1462 = zext <8 x i16> %1461 to <8 x i32>
+  %1463 = getelementptr inbounds nuw i32, ptr %1421, i64 %1457
+  %1464 = load <8 x float>, ptr %1463, align 4
+  %1465 = fptrunc <8 x float> %1464 to <8 x half>
+  %1466 = bitcast <8 x half> %1465 to <8 x i16>
+  %1467 = zext <8 x i16> %1466 to <8 x i32>
+  %1468 = shl nuw <8 x i32> %1467, splat (i32 16)
+  %1469 = or disjoint <8 x i32> %1468, %1462
+  %1470 = shufflevector <8 x i32> %1455, <8 x i32> %1469, <16 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11, i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %1471 = shufflevector <16 x i32> %1441, <16 x i32> %1470, <32 x i32> <i32 0, i32 1, i32 16, i32 17, i32 2, i32 3, i32 18, i32 19, i32 4, i32 5, i32 20, i32 21, i32 6, i32 7, i32 22, i32 23, i32 8, i32 9, i32 24, i32 25, i32 10, i32 11, i32 26, i32 27, i32 12, i32 13, i32 28, i32 29, i32 14, i32 15, i32 30, i32 31>
+  %1472 = load ptr, ptr %35, align 8
+  %1473 = load i32, ptr %1385, align 4
+  %1474 = add i32 %1473, %1388
+  %1475 = shl i32 %1474, 9
+  %1476 = zext i32 %1475 to i64
+  %1477 = getelementptr inbounds nuw i8, ptr %1472, i64 %1476
+  store <32 x i32> %1471, ptr %1477, align 4
+  %1478 = load i32, ptr %3, align 4
+  br label %1528
+1479:
+  %1480 = phi i1 [ true, %1408 ], [ false, %1523 ]
+  %1481 = phi i32 [ 0, %1408 ], [ 1, %1523 ]
+  %1482 = phi ptr [ %1405, %1408 ], [ %1526, %1523 ]
+  %1483 = phi i32 [ %1402, %1408 ], [ %1527, %1523 ]
+  %1484 = load i32, ptr %1385, align 4
+  %1485 = or disjoint i32 %1481, %1409
+  %1486 = add i32 %1485, %1484
+  %1487 = load i32, ptr %310, align 4
+  %1488 = icmp eq i32 %1487, 0
+  br i1 %1488, label %1508, label %1489
+1489:
+  %1490 = shl i32 %1486, 9
+  %1491 = zext i32 %1490 to i64
+  br label %1492
+1492:
+  %1493 = phi i64 [ 0, %1489 ], [ %1506, %1492 ]
+  %1494 = trunc nuw nsw i64 %1493 to i32
+  %1495 = and i32 %1494, 3
+  %1496 = mul i32 %1495, %1403
+  %1497 = lshr i32 %1494, 2
+  %1498 = add i32 %1497, %1483
+  %1499 = add i32 %1498, %1496
+  %1500 = zext i32 %1499 to i64
+  %1501 = getelementptr inbounds nuw i64, ptr %7, i64 %1500
+  %1502 = load i64, ptr %1501, align 8
+  %1503 = load ptr, ptr %35, align 8
+  %1504 = getelementptr inbounds nuw i8, ptr %1503, i64 %1491
+  %1505 = getelementptr inbounds nuw i64, ptr %1504, i64 %1493
+  store i64 %1502, ptr %1505, align 8
+  %1506 = add nuw nsw i64 %1493, 1
+  %1507 = icmp eq i64 %1506, 32
+  br i1 %1507, label %1523, label %1492
+1508:
+  %1509 = getelementptr inbounds nuw i32, ptr %1482, i64 %1410
+  %1510 = getelementptr inbounds nuw i32, ptr %1482, i64 %1412
+  %1511 = getelementptr inbounds nuw i32, ptr %1482, i64 %1414
+  %1512 = load <8 x i32>, ptr %1482, align 4
+  %1513 = load <8 x i32>, ptr %1509, align 4
+  %1514 = shufflevector <8 x i32> %1512, <8 x i32> %1513, <16 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11, i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %1515 = load <8 x i32>, ptr %1510, align 4
+  %1516 = load <8 x i32>, ptr %1511, align 4
+  %1517 = shufflevector <8 x i32> %1515, <8 x i32> %1516, <16 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11, i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %1518 = shufflevector <16 x i32> %1514, <16 x i32> %1517, <32 x i32> <i32 0, i32 1, i32 16, i32 17, i32 2, i32 3, i32 18, i32 19, i32 4, i32 5, i32 20, i32 21, i32 6, i32 7, i32 22, i32 23, i32 8, i32 9, i32 24, i32 25, i32 10, i32 11, i32 26, i32 27, i32 12, i32 13, i32 28, i32 29, i32 14, i32 15, i32 30, i32 31>
+  %1519 = load ptr, ptr %35, align 8
+  %1520 = shl i32 %1486, 9
+  %1521 = zext i32 %1520 to i64
+  %1522 = getelementptr inbounds nuw i8, ptr %1519, i64 %1521
+  store <32 x i32> %1518, ptr %1522, align 4
+  br label %1523
+1523:
+  %1524 = load i32, ptr %3, align 4
+  %1525 = zext i32 %1524 to i64
+  %1526 = getelementptr inbounds nuw i32, ptr %1482, i64 %1525
+  %1527 = add i32 %1524, %1483
+  br i1 %1480, label %1479, label %1528
+1528:
+  %1529 = phi i32 [ %1478, %1415 ], [ %1524, %1523 ]
+  %1530 = add nuw i32 %1388, 1
+  %1531 = lshr i32 %1529, 3
+  %1532 = mul i32 %1531, %1378
+  %1533 = icmp ult i32 %1530, %1532
+  br i1 %1533, label %1386, label %1534
+1534:
+  %1535 = phi i32 [ 0, %142 ], [ 1, %1376 ], [ 1, %1528 ]
+  ret i32 %1535
 }
 
 define internal void @count_synchronization(ptr %0, ptr %1, i32 %2) noinline #0 {

@@ -65,12 +65,6 @@ class WarpgroupCode:
         code.line("br label %dispatch")
         code.label(f"enter.{entry}")
 
-    def is_whole(self, mask: str) -> str:
-        """Return whether all lanes of the four warps are alive, and those of this one active."""
-        arguments = f"ptr %ctx, i32 %warp, i32 {mask}"
-        whole = call(self._code, "i32", "is_whole_group", arguments)
-        return self._code.scalar(f"icmp ne i32 {whole}, 0")
-
     def lanes_exit(self) -> None:
         """Let the parked lanes of the other warps look again who is there."""
         if self._entries:

@@ -19,21 +19,13 @@ from cudarun.emulator.compiled.products.products import MatrixProducts
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.bulk_copies import (
-    AsyncReduction,
-    AsyncStore,
-    BulkCopy,
-    BulkReduction,
-    MaskedCopy,
-    StoreBulk,
-)
-from cudarun.emulator.machine.cluster_launches import CancelLaunch
+from cudarun.emulator.machine.bulk_copies import BulkCopy
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
+from cudarun.emulator.machine.device_runtime import RUNTIME_FUNCTIONS
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
     Multiply,
     StoreMatrix,
-    TransposeMatrix,
     WarpMatrixTransfer,
     WarpMultiply,
 )
@@ -44,43 +36,11 @@ from cudarun.emulator.machine.mbarriers import (
     PhaseTest,
     Transactions,
 )
-from cudarun.emulator.machine.narrow_matrices import (
-    LoadNarrowMatrix,
-    MultiplyNarrow,
-    StoreNarrowMatrix,
-)
-from cudarun.emulator.machine.quarters import MultiplyQuarters
-from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.special_registers import ReadMoment
-from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
-from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS, assertfail, free, malloc, vprintf
-from cudarun.emulator.machine.tensor_maps.actions import (
-    AcquireMap,
-    CopyMap,
-    PrefetchBulk,
-    PrefetchMap,
-    ReplaceField,
-)
-from cudarun.emulator.machine.tensor_maps.copies import (
-    GatherLoad,
-    PairedLoad,
-    ScatterReduction,
-    ScatterStore,
-    TensorLoad,
-    TensorPrefetch,
-    TensorReduction,
-    TensorStore,
-)
-from cudarun.emulator.machine.tensor_memory.allocation import Allocate, Deallocate, Relinquish
-from cudarun.emulator.machine.tensor_memory.commits import CommitTensors
-from cudarun.emulator.machine.tensor_memory.copies import ShiftRows, TensorMemoryCopy
-from cudarun.emulator.machine.tensor_memory.products import MultiplyTensors
-from cudarun.emulator.machine.tensor_memory.transfers import (
-    LoadTensorMemory,
-    StoreTensorMemory,
-    WaitForTransfers,
-)
-from cudarun.emulator.machine.textures.fetches import Fetch, Gather, IsType, Query
+from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
+from cudarun.emulator.machine.tensor_maps.copies import TensorLoad, TensorStore
+from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
+from cudarun.emulator.machine.textures.fetches import Fetch, Gather
 from cudarun.emulator.machine.textures.surfaces import (
     FormattedStore,
     SurfaceLoad,
@@ -102,71 +62,17 @@ from cudarun.emulator.machine.warps import (
     Elect,
     Match,
     Reduce,
-    ReduceNumbers,
     Shuffle,
     UnsynchronizedShuffle,
     UnsynchronizedVote,
     Vote,
 )
 
-CALLED_FUNCTIONS = frozenset({assertfail, free, malloc, vprintf})
-"""The functions of the device that the caller executes."""
+UNCOMPILED = frozenset(function.action for function in RUNTIME_FUNCTIONS.values())
+"""The functions of the device that only the interpreter executes."""
 
-SAMPLING_ACTIONS: tuple[type, ...] = (
-    Fetch,
-    Gather,
-    SurfaceLoad,
-    SurfaceReduction,
-    SurfaceStore,
-    FormattedStore,
-)
-"""Called actions that take hardly longer for thousands of lanes than for a warp."""
-
-CALLED_ACTIONS: tuple[type, ...] = (
-    *SAMPLING_ACTIONS,
-    # copies: few in a kernel, and large
-    BulkReduction,
-    AsyncStore,
-    AsyncReduction,
-    TensorPrefetch,
-    TensorReduction,
-    AcquireMap,
-    CopyMap,
-    PrefetchBulk,
-    PrefetchMap,
-    ReplaceField,
-    # instructions that compilers hardly emit
-    InGlobalOrConst,
-    IsType,
-    Query,
-    StackAllocate,
-    StackRestore,
-    StackSave,
-    MultiplyQuarters,
-    TransposeMatrix,
-    # tensor memory, whose products take most of the time
-    Allocate,
-    Deallocate,
-    Relinquish,
-    LoadTensorMemory,
-    StoreTensorMemory,
-    TensorMemoryCopy,
-    ShiftRows,
-    MultiplyTensors,
-    CommitTensors,
-    ReduceNumbers,
-    MultiplyNarrow,
-    LoadNarrowMatrix,
-    StoreNarrowMatrix,
-    CancelLaunch,
-    MaskedCopy,
-    StoreBulk,
-    GatherLoad,
-    PairedLoad,
-    ScatterStore,
-    ScatterReduction,
-)
-"""The actions that the caller executes as the interpreter does."""
+# Called actions that take hardly longer for thousands of lanes than for a warp.
+_SAMPLING = (Fetch, Gather, SurfaceLoad, SurfaceReduction, SurfaceStore, FormattedStore)
 
 ActionRule = Callable[[Action, str], None]
 """``rule(operation, mask)`` adds the code of an operation; ``mask`` are the active lanes."""
@@ -179,6 +85,9 @@ def action_rules(
     functions: LaneFunctions,
 ) -> dict[type, ActionRule]:
     """Return the rules by the class of the action.
+
+    Actions without a rule are executed by the caller, as the interpreter does: large copies and
+    products of tensor memory, few in a kernel, and instructions that compilers hardly emit.
 
     Args:
         accesses: Compiles accesses and calls of the interpreter.
@@ -228,14 +137,13 @@ def action_rules(
         NothingPending: _nothing,
         WaitGroup: _nothing,
         WaitForTransfers: _nothing,
-        **dict.fromkeys(CALLED_ACTIONS, accesses.call),
     }
 
 
 def slower_compiled(function: FunctionCode) -> str:
     """Return why a kernel is faster if it is interpreted; empty if it is not."""
     for operation in function.operations:
-        if isinstance(operation, Action) and isinstance(operation.action, SAMPLING_ACTIONS):
+        if isinstance(operation, Action) and isinstance(operation.action, _SAMPLING):
             return f"{action_name(operation)}, which is faster if it is interpreted"
     return ""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.compiled.actions import CALLED_ACTIONS
+from cudarun.emulator.compiled.kernels import KernelModule
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending, WaitGroup
 from tests.emulator.device import Device
@@ -17,6 +17,7 @@ from tests.golden.isa.kernel import KERNEL, Group
 from tools.engines.recorded import FORMS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "how-cpu-works.md"
+EMPTY = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry empty() { ret; }"
 CONTROL = {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier"}
 NOTHING = (Fence, GridDependency, NoEffect, ProxyFence, NothingPending, WaitGroup)  # no code at all
 
@@ -46,6 +47,8 @@ def recorded() -> Iterator[list[Case]]:
 
 def of_their_own() -> set[str]:
     """The opcodes of recorded forms that have rules of their own in the compiled engine."""
+    program = Device(EMPTY).program
+    rules = KernelModule(program.code["empty"], program).code._actions
     found = set()
     for cases in recorded():
         group = Group(cases)
@@ -53,7 +56,7 @@ def of_their_own() -> set[str]:
             for operation in block.operations:
                 if operation.site.line in group.lines and isinstance(operation, Action):
                     action = type(operation.action)
-                    if action not in CALLED_ACTIONS and action not in NOTHING:
+                    if action in rules and action not in NOTHING:
                         found.add(opcode(operation.site.name))
     return found
 

@@ -18,7 +18,7 @@ from cudarun.emulator.compiled.access.accesses import MOST_ACCESSES, AccessCode
 from cudarun.emulator.compiled.access.clusters import maps_addresses
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
-from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
+from cudarun.emulator.compiled.actions import UNCOMPILED, action_name, action_rules
 from cudarun.emulator.compiled.control.allocation import (
     needed_slots,
     own_places,
@@ -377,11 +377,9 @@ class WarpCode:
 
     def _operation(self, operation: Lanewise | Action, mask: str) -> None:
         if isinstance(operation, Action):
-            rule = self._actions.get(type(operation.action))
-            if operation.action in CALLED_FUNCTIONS:
-                rule = self._accesses.call
-            if rule is None:
+            if operation.action in UNCOMPILED:
                 raise Untraceable(action_name(operation))
+            rule = self._actions.get(type(operation.action), self._accesses.call)
             if self._observed is not None:
                 self._observe(self._observed, operation, mask)
             rule(operation, mask)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cudarun.base.cache import ResultCache, cache_folder
 from cudarun.base.process import IS_X86
 
-if TYPE_CHECKING:  # the process that compiles in the background does not import numpy
-    from cudarun.emulator.compiled.lanes.vectors import ModuleText
-
 _LEVEL = 2
 _OBJECT = "object"
 _lock = threading.Lock()
-
 
 _NEEDED = {
     "native": ("avx2", "fma", "f16c") if IS_X86 else (),
@@ -73,31 +70,21 @@ def version() -> str:
 
 
 class MachineCode:
-    """The machine code of a module, from the cache of earlier processes if it is there.
+    """The loaded machine code of a module.
 
     Args:
-        level: The level of optimization, 0 to 3.
-        cache: The cache; by default the user's.
-        data: Its object file, if it has been compiled.
+        symbols: The addresses of what is outside of the module, by name.
+        data: Its object file.
     """
 
-    def __init__(
-        self,
-        module: ModuleText,
-        level: int = _LEVEL,
-        cache: ResultCache | None = None,
-        data: bytes | None = None,
-    ) -> None:
+    def __init__(self, symbols: Mapping[str, int], data: bytes) -> None:
         import llvmlite.binding as llvm
 
-        if data is None:
-            data = object_file(module.text(), level, cache)
         with _lock:
-            machine = _machine(level)
-            for name, address in module.symbols.items():
+            for name, address in symbols.items():
                 llvm.add_symbol(name, address)
             self._object = llvm.ObjectFileRef.from_data(data)
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
             self._engine.add_object_file(self._object)
             self._engine.finalize_object()
 
@@ -106,13 +93,13 @@ class MachineCode:
         return int(self._engine.get_function_address(name))
 
 
-def object_file(text: str, level: int = _LEVEL, cache: ResultCache | None = None) -> bytes:
+def object_file(text: str, cache: ResultCache | None = None) -> bytes:
     """Return the object file of a module, from the cache if it is there."""
-    found = stored_object(text, level, cache)
+    found = stored_object(text, cache)
     if found is None:
         with _lock:
-            found = _compiled(text, _machine(level), level)
-        _cache(cache).store(_key(text, level), {_OBJECT: found})
+            found = _compiled(text, _machine())
+        _cache(cache).store(_key(text), {_OBJECT: found})
     return found
 
 
@@ -133,22 +120,22 @@ def interruptible_object_file(text: str) -> bytes:
     return compiled.result()
 
 
-def stored_object(text: str, level: int = _LEVEL, cache: ResultCache | None = None) -> bytes | None:
+def stored_object(text: str, cache: ResultCache | None = None) -> bytes | None:
     """Return the object file of a module in the cache; ``None`` if there is none."""
-    return (_cache(cache).load(_key(text, level)) or {}).get(_OBJECT)
+    return (_cache(cache).load(_key(text)) or {}).get(_OBJECT)
 
 
 def _cache(cache: ResultCache | None) -> ResultCache:
     return ResultCache(cache_folder("kernels")) if cache is None else cache
 
 
-def _machine(level: int) -> Any:
+def _machine() -> Any:
     """Return LLVM's description of this machine."""
     target, processor, features = _target()
-    return target.create_target_machine(cpu=processor, features=features, opt=level, jit=True)
+    return target.create_target_machine(cpu=processor, features=features, opt=_LEVEL, jit=True)
 
 
-def _compiled(text: str, machine: Any, level: int) -> bytes:
+def _compiled(text: str, machine: Any) -> bytes:
     """Return the object file of a module."""
     import llvmlite.binding as llvm
 
@@ -156,20 +143,20 @@ def _compiled(text: str, machine: Any, level: int) -> bytes:
     parsed.verify()
     parsed.triple = machine.triple
     parsed.data_layout = str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options = llvm.create_pipeline_tuning_options(speed_level=_LEVEL)
     passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(parsed, passes)
     found: bytes = machine.emit_object(parsed)
     return found
 
 
-def _key(text: str, level: int) -> str:
+def _key(text: str) -> str:
     """Return the key of a module, which the processor and the version of LLVM determine, too."""
     import llvmlite
 
     _, processor, features = _target()
     digest = hashlib.sha256()
-    for part in (text, str(level), processor, features, llvmlite.__version__):
+    for part in (text, str(_LEVEL), processor, features, llvmlite.__version__):
         digest.update(f"{len(part)} ".encode())
         digest.update(part.encode())
     return digest.hexdigest()

@@ -12,7 +12,7 @@ import pytest
 
 from cudarun.base.cache import ResultCache
 from cudarun.emulator.compiled import jit
-from cudarun.emulator.compiled.jit import MachineCode
+from cudarun.emulator.compiled.jit import MachineCode, object_file
 from cudarun.emulator.compiled.lanes.operators import gathered
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText
 from cudarun.emulator.engines import TARGETS, Engines
@@ -33,7 +33,8 @@ def module() -> ModuleText:
 
 
 def answer(cache: ResultCache) -> tuple[int, float]:
-    code = MachineCode(module(), cache=cache)
+    made = module()
+    code = MachineCode(made.symbols, object_file(made.text(), cache))
     values = np.full(32, 3)
     call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(code.address("answer"))
     return call(values.ctypes.data), float(values.view(np.float64)[31])

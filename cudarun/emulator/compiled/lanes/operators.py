@@ -83,13 +83,12 @@ def _to_integer(code: CodeBuilder, a: LaneVector, target: np.dtype[Any]) -> Lane
 # --- arithmetic ----------------------------------------------------------------------------------
 
 
-def _arithmetic(integer: str, floating: str) -> Operator:
-    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-        if dtype.kind == "f" and dtype.itemsize == 2:
-            raise Untraceable(f"{floating} of float16")
-        return code.binary(floating if dtype.kind == "f" else integer, *operands)
-
-    return operate
+def _arithmetic(
+    integer: str, floating: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+) -> LaneVector:
+    if dtype.kind == "f" and dtype.itemsize == 2:
+        raise Untraceable(f"{floating} of float16")
+    return code.binary(floating if dtype.kind == "f" else integer, *operands)
 
 
 def _floor_divide(
@@ -164,47 +163,41 @@ def _nextafter(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVecto
     return code.bitcast(result, a.element)
 
 
-def _intrinsic(name: str) -> Operator:
-    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-        if dtype.kind != "f" or dtype.itemsize == 2:
-            raise Untraceable(f"{name} of {dtype}")
-        return code.intrinsic(name, *operands)
-
-    return operate
+def _intrinsic(
+    name: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+) -> LaneVector:
+    if dtype.kind != "f" or dtype.itemsize == 2:
+        raise Untraceable(f"{name} of {dtype}")
+    return code.intrinsic(name, *operands)
 
 
 def _square_root(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
     # The fence keeps LLVM from taking the NaN that replaces a negative number's for the same one.
-    root = _intrinsic("sqrt")(code, dtype, operands)
+    root = _intrinsic("sqrt", code, dtype, operands)
     return code.intrinsic("arithmetic.fence", root)
 
 
-def _extreme(integer: str, floating: str, *, keeps_nan: bool) -> Operator:
-    """Return ``minimum``, ``maximum``, or ``fmin`` and ``fmax``, which prefer numbers."""
-
-    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-        a, b = operands
-        if dtype.kind == "b":
-            return code.binary("and" if floating == "olt" else "or", a, b)
-        if dtype.kind != "f":
-            sign = "s" if dtype.kind == "i" else "u"
-            return code.select(code.compare(sign + integer, a, b), a, b)
-        chosen = code.select(code.compare(floating, a, b), a, b)
-        if keeps_nan:
-            return code.select(code.compare("uno", a, a), a, chosen)
-        return code.select(code.compare("uno", b, b), a, chosen)
-
-    return operate
+def _extreme(
+    integer: str, floating: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+) -> LaneVector:
+    """Return the minimum or the maximum; a NaN if one operand is NaN."""
+    a, b = operands
+    if dtype.kind == "b":
+        return code.binary("and" if floating == "olt" else "or", a, b)
+    if dtype.kind != "f":
+        sign = "s" if dtype.kind == "i" else "u"
+        return code.select(code.compare(sign + integer, a, b), a, b)
+    chosen = code.select(code.compare(floating, a, b), a, b)
+    return code.select(code.compare("uno", a, a), a, chosen)
 
 
 # --- bits ----------------------------------------------------------------------------------------
 
 
-def _bitwise(operation: str) -> Operator:
-    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-        return code.binary(operation, *operands)
-
-    return operate
+def _bitwise(
+    operation: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+) -> LaneVector:
+    return code.binary(operation, *operands)
 
 
 def _invert(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
@@ -212,33 +205,31 @@ def _invert(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector])
     return code.binary("xor", a, splat(a.element, True if a.element == "i1" else -1, a.count))
 
 
-def _shift(operation: str) -> Operator:
-    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-        a, amount = operands
-        width = a.bits
-        inside = code.compare("ult", amount, splat(a.element, width, a.count))
-        if operation == "right" and dtype.kind == "i":
-            most = splat(a.element, width - 1, a.count)
-            return code.binary("ashr", a, code.select(inside, amount, most))
-        safe = code.binary("and", amount, splat(a.element, width - 1, a.count))
-        shifted = code.binary("shl" if operation == "left" else "lshr", a, safe)
-        return code.select(inside, shifted, splat(a.element, 0, a.count))
-
-    return operate
+def _shift(
+    operation: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+) -> LaneVector:
+    a, amount = operands
+    width = a.bits
+    inside = code.compare("ult", amount, splat(a.element, width, a.count))
+    if operation == "right" and dtype.kind == "i":
+        most = splat(a.element, width - 1, a.count)
+        return code.binary("ashr", a, code.select(inside, amount, most))
+    safe = code.binary("and", amount, splat(a.element, width - 1, a.count))
+    shifted = code.binary("shl" if operation == "left" else "lshr", a, safe)
+    return code.select(inside, shifted, splat(a.element, 0, a.count))
 
 
 # --- truth values --------------------------------------------------------------------------------
 
 
-def _comparison(signed: str, floating: str) -> Operator:
-    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-        if dtype.kind == "f":
-            return code.compare(floating, *operands)
-        if signed in ("eq", "ne"):
-            return code.compare(signed, *operands)
-        return code.compare(("s" if dtype.kind == "i" else "u") + signed, *operands)
-
-    return operate
+def _comparison(
+    signed: str, floating: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+) -> LaneVector:
+    if dtype.kind == "f":
+        return code.compare(floating, *operands)
+    if signed in ("eq", "ne"):
+        return code.compare(signed, *operands)
+    return code.compare(("s" if dtype.kind == "i" else "u") + signed, *operands)
 
 
 def _is_nan(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
@@ -260,10 +251,10 @@ def _against_infinity(
 
 
 OPERATORS: dict[str, Operator] = {
-    "add": _arithmetic("add", "fadd"),
-    "subtract": _arithmetic("sub", "fsub"),
-    "multiply": _arithmetic("mul", "fmul"),
-    "divide": _arithmetic("", "fdiv"),
+    "add": partial(_arithmetic, "add", "fadd"),
+    "subtract": partial(_arithmetic, "sub", "fsub"),
+    "multiply": partial(_arithmetic, "mul", "fmul"),
+    "divide": partial(_arithmetic, "", "fdiv"),
     "floor_divide": _floor_divide,
     "negative": _negative,
     "absolute": _absolute,
@@ -272,29 +263,27 @@ OPERATORS: dict[str, Operator] = {
     "sign": _sign,
     "nextafter": _nextafter,
     "sqrt": _square_root,
-    "rint": _intrinsic("rint"),
-    "trunc": _intrinsic("trunc"),
-    "floor": _intrinsic("floor"),
-    "ceil": _intrinsic("ceil"),
-    "minimum": _extreme("lt", "olt", keeps_nan=True),
-    "maximum": _extreme("gt", "ogt", keeps_nan=True),
-    "fmin": _extreme("lt", "olt", keeps_nan=False),
-    "fmax": _extreme("gt", "ogt", keeps_nan=False),
-    "bitwise_and": _bitwise("and"),
-    "bitwise_or": _bitwise("or"),
-    "bitwise_xor": _bitwise("xor"),
+    "rint": partial(_intrinsic, "rint"),
+    "trunc": partial(_intrinsic, "trunc"),
+    "floor": partial(_intrinsic, "floor"),
+    "ceil": partial(_intrinsic, "ceil"),
+    "minimum": partial(_extreme, "lt", "olt"),
+    "maximum": partial(_extreme, "gt", "ogt"),
+    "bitwise_and": partial(_bitwise, "and"),
+    "bitwise_or": partial(_bitwise, "or"),
+    "bitwise_xor": partial(_bitwise, "xor"),
     "invert": _invert,
-    "left_shift": _shift("left"),
-    "right_shift": _shift("right"),
-    "equal": _comparison("eq", "oeq"),
-    "not_equal": _comparison("ne", "une"),
-    "less": _comparison("lt", "olt"),
-    "less_equal": _comparison("le", "ole"),
-    "greater": _comparison("gt", "ogt"),
-    "greater_equal": _comparison("ge", "oge"),
-    "logical_and": _bitwise("and"),
-    "logical_or": _bitwise("or"),
-    "logical_xor": _bitwise("xor"),
+    "left_shift": partial(_shift, "left"),
+    "right_shift": partial(_shift, "right"),
+    "equal": partial(_comparison, "eq", "oeq"),
+    "not_equal": partial(_comparison, "ne", "une"),
+    "less": partial(_comparison, "lt", "olt"),
+    "less_equal": partial(_comparison, "le", "ole"),
+    "greater": partial(_comparison, "gt", "ogt"),
+    "greater_equal": partial(_comparison, "ge", "oge"),
+    "logical_and": partial(_bitwise, "and"),
+    "logical_or": partial(_bitwise, "or"),
+    "logical_xor": partial(_bitwise, "xor"),
     "logical_not": _invert,
     "isnan": _is_nan,
     "isinf": partial(_against_infinity, "eq"),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.atomics import concurrent_function
+from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.control.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.control.warp_code import WarpCode
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
@@ -76,12 +77,12 @@ class KernelModule:
             self.observation = AccessObservation.of(
                 function, detect, has_local_calls=has_local and inlined is not None
             )
-        observed = None if self.observation is None else self.observation.memory()
+        memory = MemoryFunctions(0 if self.observation is None else self.observation.unit)
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
             has_sync = self.observation is not None and self.observation.finds_sync_errors
             # What the code needs from its caller.
-            self.code = WarpCode(module, function, depths, observed, finds_sync_errors=has_sync)
+            self.code = WarpCode(module, function, depths, memory, finds_sync_errors=has_sync)
             self.code.define()
         facts = self.code.facts
         if self.observation is not None:

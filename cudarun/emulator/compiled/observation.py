@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, FunctionCode
-from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.actions import action_name
 from cudarun.emulator.compiled.control.barriers import are_counted
 from cudarun.emulator.compiled.control.waiting import WaitingLoops
@@ -101,10 +100,6 @@ class AccessObservation:
                 if isinstance(operation.action, MemoryAction):
                     smallest = min(smallest, _smallest_access(operation.action))
         return cls(smallest, finds_unwritten, "sync" in detect)
-
-    def memory(self) -> ObservedMemory:
-        """Return the code that loads and stores."""
-        return ObservedMemory(self.unit, finds_unwritten=self.finds_unwritten)
 
 
 def _smallest_access(action: MemoryAction) -> int:

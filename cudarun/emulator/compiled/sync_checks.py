@@ -6,7 +6,6 @@ Like the checks of accesses, they only find out whether there can be a finding.
 from __future__ import annotations
 
 from cudarun.emulator.code import Action, FunctionCode
-from cudarun.emulator.compiled.access.observed_memory import suspect
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
@@ -17,6 +16,14 @@ from cudarun.emulator.compiled.state.sites import pass_values
 from cudarun.emulator.compiled.warps import LANES, shuffle_pattern
 from cudarun.emulator.machine.passing import following_blocks
 from cudarun.emulator.machine.warps import Shuffle, WarpAction
+
+
+def suspect(code: CodeBuilder, found: str, bits: int) -> None:
+    """Record that there may be a finding if a number of some bits is not 0."""
+    wide = code.scalar(f"zext i{bits} {found} to i64")
+    before = field(code, "%ctx", layout.SUSPECTED, "i64")
+    after = code.scalar(f"or i64 {before}, {wide}")
+    store_field(code, "%ctx", layout.SUSPECTED, "i64", after)
 
 
 class SyncChecks(LoweringRules):

@@ -1,95 +1,20 @@
-"""The code of ``ldmatrix``, ``stmatrix``, ``cp.async`` and ``cp.async.bulk``."""
+"""The code of ``cp.async`` and ``cp.async.bulk``."""
 
 from __future__ import annotations
-
-from functools import partial
-
-import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.access.accesses import CheckedLanes, GeneralAccess
-from cudarun.emulator.compiled.lanes.lowering import lane_type
-from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant, splat
+from cudarun.emulator.compiled.lanes.vectors import LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.compiled.state.sites import pass_values
 from cudarun.emulator.machine.bulk_copies import CHUNK, BulkCopy
-from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix
 from cudarun.emulator.machine.transfers import AsynchronousCopy
-
-_LANES = np.arange(WIDTH)
 
 
 class CopyCode(AccessRules):
     """The code of these instructions."""
-
-    # --- ldmatrix, stmatrix ----------------------------------------------------------------------
-
-    def load_matrix(self, operation: Action, mask: str) -> None:
-        """Compile ``ldmatrix``."""
-        code, action = self._code, operation.action
-        assert isinstance(action, LoadMatrix)
-        sources = self._sources(operation)
-        kinds = [lane_type(use) for use in operation.destinations]
-
-        def loaded(places: list[CheckedPlace], _: list[LaneVector]) -> list[LaneVector]:
-            found = []
-            for matrix, kind in enumerate(kinds):
-                halves = []
-                for half in range(1 if not action.transposed else 2):
-                    at = self._at(action, places[0], matrix, half)
-                    width = 16 if action.transposed else 32
-                    halves.append(self._accesses.memory.load(code, at, "%mask", width, 0))
-                value = halves[0]
-                if action.transposed:
-                    order = [at for lane in range(WIDTH) for at in (lane, WIDTH + lane)]
-                    value = code.bitcast(code.shuffle(value, order, halves[1]), "i32")
-                found.append(code.bitcast(value, kind.element))
-            return found
-
-        general = GeneralAccess(loaded, partial(self._rows, action))
-        results = self._accesses.access(operation, action.accesses, sources, mask, general)
-        self._finish(operation, results)
-
-    def store_matrix(self, operation: Action, mask: str) -> None:
-        """Compile ``stmatrix``."""
-        code, action = self._code, operation.action
-        assert isinstance(action, StoreMatrix)
-        sources = self._sources(operation)
-
-        def stored(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
-            for matrix in range(action.matrices):
-                value = code.bitcast(given[1 + matrix], "i32")
-                if not action.transposed:
-                    at = self._at(action, places[0], matrix, 0)
-                    self._accesses.memory.store(code, at, "%mask", value, 0)
-                    continue
-                parts = code.bitcast(value, "i16")
-                for half in range(2):
-                    part = code.shuffle(parts, range(half, 2 * WIDTH, 2))
-                    at = self._at(action, places[0], matrix, half)
-                    self._accesses.memory.store(code, at, "%mask", part, 0)
-            return []
-
-        general = GeneralAccess(stored, partial(self._rows, action))
-        self._accesses.access(operation, action.accesses, sources, mask, general)
-
-    def _rows(self, action: LoadMatrix | StoreMatrix, _: list[LaneVector]) -> CheckedLanes:
-        """Return the lanes with addresses of rows; incomplete warps are left to the caller."""
-        pointing = 8 * action.matrices > _LANES
-        missing = self._code.scalar("xor i32 %mask, -1")
-        return CheckedLanes([constant(pointing)], missing)
-
-    def _at(
-        self, action: LoadMatrix | StoreMatrix, place: CheckedPlace, matrix: int, half: int
-    ) -> CheckedPlace:
-        """Return the places of a register of all lanes, or of a half of it if transposed."""
-        code = self._code
-        row, column = action.place(matrix, half)
-        offsets = code.shuffle(place.offsets, row.tolist())
-        ahead = constant((2 * column).astype(np.int64))
-        return CheckedPlace(place.host, code.binary("add", offsets, ahead), place.entry)
 
     # --- cp.async --------------------------------------------------------------------------------
 

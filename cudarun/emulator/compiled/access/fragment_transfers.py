@@ -1,163 +1,102 @@
-"""The code of ``wmma.load`` and ``wmma.store``: each lane accesses the elements that it holds."""
+"""The code of ``wmma.load``, ``wmma.store``, ``ldmatrix`` and ``stmatrix``.
+
+Each lane accesses the elements that it holds (``native/fragments.c``).
+"""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
-from cudarun.emulator.compiled.access.accesses import GeneralAccess
+from cudarun.emulator.compiled.access.accesses import CheckedLanes, GeneralAccess
 from cudarun.emulator.compiled.lanes.lowering import lane_type
-from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, constant, splat
-from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.memory import CheckedPlace, field
-from cudarun.emulator.machine.matrices import Fragment, WarpMatrixTransfer, fragment
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant, splat
+from cudarun.emulator.compiled.native.functions import call
+from cudarun.emulator.compiled.state.memory import CheckedPlace
+from cudarun.emulator.compiled.state.sites import pass_values, take_results
+from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer, fragment
 
-Array = npt.NDArray[np.int64]
+OFFSETS, REGISTERS = 2, 4  # the columns of operands of functions in ``native/fragments.c``
+
+_LANES = np.arange(WIDTH)
 
 
 class FragmentTransfers(AccessRules):
     """The code of these instructions."""
 
+    def transfer_matrices(self, operation: Action, mask: str) -> None:
+        """Compile ``ldmatrix`` or ``stmatrix``; incomplete warps are left to the caller."""
+        code, action = self._code, operation.action
+        assert isinstance(action, LoadMatrix | StoreMatrix)
+        sources = self._sources(operation)
+        kinds = [lane_type(use) for use in operation.destinations]
+
+        def pointing(_: list[LaneVector]) -> CheckedLanes:
+            missing = code.scalar("xor i32 %mask, -1")
+            return CheckedLanes([constant(8 * action.matrices > _LANES)], missing)
+
+        def transferred(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
+            (place,) = places
+            pass_values(code, [place.offsets], OFFSETS)
+            pass_values(code, given[1:], REGISTERS)
+            numbers = action.matrices, action.transposed, isinstance(action, LoadMatrix)
+            constants = ", ".join(f"i32 {int(number)}" for number in numbers)
+            where = f"ptr %ctx, ptr %state, i32 %warp, ptr {place.host}, ptr {place.entry}"
+            call(code, "void", "transfer_matrices", f"{where}, {constants}", inline=True)
+            return take_results(code, REGISTERS, kinds)
+
+        general = GeneralAccess(transferred, pointing)
+        results = self._accesses.access(operation, action.accesses, sources, mask, general)
+        self._finish(operation, results)
+
     def transfer(self, operation: Action, mask: str) -> None:
         """Compile ``wmma.load`` or ``wmma.store``."""
         code, action = self._code, operation.action
         assert isinstance(action, WarpMatrixTransfer)
-        sources = self._sources(operation)
-        uses = operation.destinations
-        if not action.loads:
-            uses = operation.sources[1 : 1 + action.words.count]
-        dtype = lane_type(uses[0]).dtype
-        matrix = fragment(action.words, action.which, action.words.type, len(uses), dtype)
+        sources, loads = self._sources(operation), action.loads
+        uses = operation.destinations if loads else operation.sources[1 : 1 + action.words.count]
+        kinds = [lane_type(use) for use in uses]
+        matrix = fragment(action.words, action.which, action.words.type, len(uses), kinds[0].dtype)
+        lines, steps = matrix.row, matrix.column
+        if not action.by_rows:
+            lines, steps = steps, lines
+        each = matrix.count // len(uses)
+        # Whether the elements of every register follow each other in memory.
+        ahead = [table.reshape(*table.shape[:1], -1, each) for table in (lines, steps)]
+        ahead = [table - table[:, :, :1] for table in ahead]
+        together = not ahead[0].any() and bool((ahead[1] == np.arange(each)).all())
+        places = constant(np.stack([lines.T, steps.T], axis=1).astype(np.uint16))
+        name = f"fragment.{action.words.get('shape')}.{action.which}.{len(uses)}.{each}"
+        name += f".{int(action.by_rows)}"
+        code.module.define(name, f"@{name} = internal constant {places.typed}")
 
-        def accessed(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
-            (place,) = places
-            elements = FragmentElements(code, action, matrix, given[-1] if action.strided else None)
+        def accessed(found: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
+            (place,) = found
+            length = matrix.columns if action.by_rows else matrix.rows
+            stride = self._stride(action, given[-1]) if action.strided else splat("i64", length)
+            values = [] if loads else given[1 : 1 + len(uses)]
+            pass_values(code, [place.offsets, stride, *values], OFFSETS)
+            numbers = len(uses), each, together, action.type.bytes, loads
+            constants = ", ".join(f"i32 {int(number)}" for number in numbers)
+            where = f"ptr %ctx, ptr %state, i32 %warp, ptr {place.host}, ptr {place.entry}"
+            arguments = f"{where}, i32 %mask, ptr @{name}, {constants}"
+            done = call(code, "i32", "transfer_fragment", arguments, inline=True)
+            good = code.scalar(f"icmp ne i32 {done}, 0")
 
             def transferred() -> list[LaneVector]:
-                if not action.loads:
-                    for number, value in enumerate(given[1 : 1 + len(uses)]):
-                        self._store(place, elements, number, len(uses), (value, "%mask"))
-                    return []
-                registers = [
-                    self._loaded(place, elements, number, len(uses), "%mask")
-                    for number in range(len(uses))
-                ]
-                return [
-                    code.bitcast(value, lane_type(use).element)
-                    for value, use in zip(registers, uses, strict=True)
-                ]
+                return take_results(code, REGISTERS, kinds) if loads else []
 
-            inside = self._is_inside(place, elements.farthest())
-            return self._executed_unless(inside, operation, given, "%mask", transferred)
+            return self._executed_unless(good, operation, given, "%mask", transferred)
 
         general = GeneralAccess(accessed)
         results = self._accesses.access(operation, action.accesses, sources, mask, general)
         self._finish(operation, results)
 
-    def _is_inside(self, place: CheckedPlace, farthest: LaneVector) -> str:
-        """Return whether the last element of each lane is in the region of the first one."""
-        code = self._code
-        count = code.broadcast("i64", field(code, place.entry, layout.COUNT, "i64"))
-        last = code.binary("add", place.offsets, farthest)
-        bad = code.compare("uge", last, count)
-        beyond = code.to_mask(code.binary("and", bad, self._registers.mask))
-        return code.scalar(f"icmp eq i32 {beyond}, 0")
-
-    def _loaded(
-        self, place: CheckedPlace, elements: FragmentElements, number: int, count: int, mask: str
-    ) -> LaneVector:
-        """Return a register; its elements are loaded together if they follow each other."""
-        code, bits = self._code, elements.bits
-        first, each, together = elements.of_register(number, count)
-        value: LaneVector | None = None
-        for turn, start in enumerate(range(first, first + each, together)):
-            at = elements.place(place, start)
-            part = self._accesses.memory.load(code, at, mask, bits * together, 0)
-            if together == each:
-                return part
-            wide = code.cast("zext", part, "i32")
-            if turn:
-                wide = code.binary("shl", wide, splat("i32", bits * together * turn))
-            value = wide if value is None else code.binary("or", value, wide)
-        assert value is not None
-        return value
-
-    def _store(
-        self,
-        place: CheckedPlace,
-        elements: FragmentElements,
-        number: int,
-        count: int,
-        given: tuple[LaneVector, str],
-    ) -> None:
-        """Store a register."""
-        code, bits = self._code, elements.bits
-        value, mask = given
-        first, each, together = elements.of_register(number, count)
-        value = code.bitcast(value, f"i{bits * each}")
-        for turn, start in enumerate(range(first, first + each, together)):
-            part = value
-            if together < each:
-                moved = splat(value.element, bits * together * turn)
-                part = code.cast("trunc", code.binary("lshr", value, moved), f"i{bits * together}")
-            self._accesses.memory.store(code, elements.place(place, start), mask, part, 0)
-
-
-class FragmentElements:
-    """The places of the elements that lanes hold, relative to the first element of a matrix."""
-
-    def __init__(
-        self,
-        code: CodeBuilder,
-        action: WarpMatrixTransfer,
-        matrix: Fragment,
-        stride: LaneVector | None,
-    ) -> None:
-        self._code = code
-        self._size = action.type.bytes
-        self.bits = action.type.bits
-        rows, columns = (matrix.row, matrix.column)
-        self._lines, self._steps = (rows, columns) if action.by_rows else (columns, rows)
-        self._count = matrix.count
-        if stride is None:
-            length = matrix.columns if action.by_rows else matrix.rows
-            self._stride = splat("i64", length)
-        else:
-            wide = code.cast("zext", stride, "i64")
-            if action.words.type.bits < 8:
-                wide = code.binary("mul", wide, splat("i64", action.words.type.bits))
-                wide = code.binary("udiv", wide, splat("i64", self.bits))
-            self._stride = wide
-
-    def of_register(self, number: int, count: int) -> tuple[int, int, int]:
-        """Return the first element of a register, their number, and how many are accessed at once.
-
-        They are together if all of them follow each other in memory.
-        """
-        each = self._count // count
-        first = number * each
-        part = slice(first, first + each)
-        lines, steps = self._lines[:, part], self._steps[:, part]
-        ahead = np.arange(each)
-        follow = (lines == lines[:, :1]).all() and (steps == steps[:, :1] + ahead).all()
-        return first, each, each if follow else 1
-
-    def farthest(self) -> LaneVector:
-        """Return the offset in bytes of the last element of each lane."""
-        return self._offset(self._lines.max(axis=1), self._steps.max(axis=1))
-
-    def place(self, place: CheckedPlace, number: int) -> CheckedPlace:
-        """Return the place of an element of each lane."""
-        offset = self._offset(self._lines[:, number], self._steps[:, number])
-        return CheckedPlace(
-            place.host, self._code.binary("add", place.offsets, offset), place.entry
-        )
-
-    def _offset(self, lines: Array, steps: Array) -> LaneVector:
-        code = self._code
-        assert len(lines) == WIDTH
-        line = code.binary("mul", constant(lines.astype(np.int64)), self._stride)
-        number = code.binary("add", line, constant(steps.astype(np.int64)))
-        return code.binary("mul", number, splat("i64", self._size))
+    def _stride(self, action: WarpMatrixTransfer, stride: LaneVector) -> LaneVector:
+        """Return the elements from one line to the next: words, of elements of less than 8 bits."""
+        wide, bits = self._wide(stride), action.words.type.bits
+        if bits < 8:
+            wide = self._code.binary("mul", wide, splat("i64", bits))
+            wide = self._code.binary("udiv", wide, splat("i64", action.type.bits))
+        return wide

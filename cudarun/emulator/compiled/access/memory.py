@@ -3,16 +3,16 @@
 Every access has a cache entry with the region that it accessed last. Addresses outside of it, and
 misaligned ones, call back: the caller changes the entry, executes the instruction, or raises its
 fault. Host memory is never accessed by a number, only by an offset that has been checked.
+
+If detectors observe a kernel, its accesses are checked and recorded, too (``native/shadow.c``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from cudarun.emulator.compiled.lanes.lowering import LaneType
+from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
     CodeBuilder,
@@ -27,18 +27,26 @@ from cudarun.emulator.compiled.state.patterns import HALF, HalfPlaces
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
 
 EVERY_LANE = "-1"  # the mask of the lanes of a row
+_WARP = "ptr %state, i32 %warp"
 
 
 class MemoryFunctions:
-    """The code that loads and stores: functions in C (``native/access.c``), by width."""
+    """The code that loads and stores: functions in C (``native/access.c``), by width.
 
-    def __init__(self) -> None:
+    Args:
+        unit: Bytes of the smallest access if detectors observe the accesses, else 0.
+    """
+
+    def __init__(self, unit: int = 0) -> None:
         self.is_joint = False  # whether other lanes of the warp can be those that make the accesses
+        self.is_observed = unit > 0
+        self._unit = unit
 
     def load(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
     ) -> LaneVector:
         """Return a value of ``width`` bits per lane, ``ahead`` bytes after its place."""
+        self._observe(code, place, mask, width, ahead, layout.SHADOW_READ)
         pass_values(code, [place.offsets])
         access(code, "load_lanes", f"ptr {place.host}, i32 {mask}, i64 {ahead}", width)
         return take_results(code, 1, [LaneType(np.dtype(f"u{width // 8}"))])[0]
@@ -48,22 +56,59 @@ class MemoryFunctions:
     ) -> None:
         """Store a value per lane, and mark its bytes as written where that is tracked."""
         pass_values(code, [place.offsets, value])
-        access(code, "store_lanes", f"ptr {place.host}, i32 {mask}, i64 {ahead}", value.bits)
+        if self._observes(value.bits):
+            given = f"{_given(place, mask, ahead)}, i32 {int(self.is_joint)}"
+            access(code, "observe_stores", given, value.bits)
+        else:
+            access(code, "store_lanes", f"ptr {place.host}, i32 {mask}, i64 {ahead}", value.bits)
         self.mark(code, place, mask, value.bits, ahead)
 
     def mark(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
     ) -> None:
         """Mark bytes as written where that is tracked."""
-        with unless_null(code, place.entry, layout.UNWRITTEN) as marks:
-            pass_values(code, [place.offsets])
-            access(code, "mark_lanes", f"ptr {marks}, i32 {mask}, i64 {ahead}", width)
+        marks = field(code, place.entry, layout.UNWRITTEN, "ptr")
+        present, absent = code.fresh("present"), code.fresh("absent")
+        null = code.scalar(f"icmp eq ptr {marks}, null")
+        code.line(f"br i1 {null}, label %{absent}, label %{present}, !prof !1")
+        code.label(present)
+        pass_values(code, [place.offsets])
+        access(code, "mark_lanes", f"ptr {marks}, i32 {mask}, i64 {ahead}", width)
+        code.line(f"br label %{absent}")
+        code.label(absent)
 
     def update(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
     ) -> None:
         """Handle an atomic operation, before or after it: mark its bytes as written."""
+        self._observe(code, place, mask, width, ahead, layout.SHADOW_ATOMIC)
         self.mark(code, place, mask, width, ahead)
+
+    def _observes(self, width: int) -> bool:
+        """Return whether accesses of some bits are observed, which are those of whole units."""
+        if width < 8 * self._unit:
+            raise Untraceable(f"an access of {width} bits with detectors")
+        return self.is_observed
+
+    def _observe(
+        self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int, kind: int
+    ) -> None:
+        """Check and record accesses that do not only write."""
+        if self._observes(width):
+            pass_values(code, [place.offsets])
+            given = f"{_given(place, mask, ahead)}, i32 {kind}, i32 {int(self.is_joint)}"
+            access(code, "observe_loads", given, width)
+
+    def _observe_halves(
+        self, code: CodeBuilder, function: str, places: HalfPlaces, entry: str, columns: list[str]
+    ) -> None:
+        """Check and record the loads of the halves of a warp, of elements of some types."""
+        bits = bits_of_element(columns[0])
+        if not self._observes(bits):
+            return
+        for half, first in enumerate(places.first):
+            given = f"i64 {first}, i32 {half}, i32 {len(columns) * bits // 8}"
+            call(code, "void", function, f"ptr %ctx, {_WARP}, ptr {entry}, {given}")
 
     # --- patterns --------------------------------------------------------------------------------
 
@@ -77,6 +122,7 @@ class MemoryFunctions:
             columns: The type of each element of a lane.
             entry: The cache entry.
         """
+        self._observe_halves(code, "read_row", places, entry, columns)
         count, element = len(columns), columns[0]
         halves = []
         for first in places.first:
@@ -93,6 +139,7 @@ class MemoryFunctions:
         self, code: CodeBuilder, places: HalfPlaces, columns: list[str], entry: str
     ) -> list[LaneVector]:
         """Return the elements of accesses of one address by all lanes of each half."""
+        self._observe_halves(code, "read_uniform", places, entry, columns)
         found = []
         for column, element in enumerate(columns):
             halves = []
@@ -108,6 +155,15 @@ class MemoryFunctions:
         self, code: CodeBuilder, places: HalfPlaces, columns: list[LaneVector], place: CheckedPlace
     ) -> None:
         """Store the elements of accesses of lanes in a row, and mark their bytes as written."""
+        if self.is_observed:
+            if len(columns) > 1 or columns[0].bits != 8 * self._unit:
+                for number, column in enumerate(columns):
+                    self.store(code, place, EVERY_LANE, column, number * column.bits // 8)
+                return
+            pass_values(code, columns)
+            for half, first in enumerate(places.first):
+                given = f"{_WARP}, ptr {place.entry}, ptr {place.host}, i64 {first}, i32 {half}"
+                call(code, "void", "write_row", f"ptr %ctx, {given}")
         count, parts = len(columns), columns
         while len(parts) > 2:
             parts = [
@@ -144,14 +200,5 @@ def access(code: CodeBuilder, name: str, arguments: str, width: int) -> None:
     code.line(f"call void @{own}({', '.join(given)})")
 
 
-@contextmanager
-def unless_null(code: CodeBuilder, entry: str, offset: int) -> Iterator[str]:
-    """Add code that runs if a pointer of a cache entry is not null; yield the pointer."""
-    pointer = field(code, entry, offset, "ptr")
-    present, absent = code.fresh("present"), code.fresh("absent")
-    null = code.scalar(f"icmp eq ptr {pointer}, null")
-    code.line(f"br i1 {null}, label %{absent}, label %{present}, !prof !1")
-    code.label(present)
-    yield pointer
-    code.line(f"br label %{absent}")
-    code.label(absent)
+def _given(place: CheckedPlace, mask: str, ahead: int) -> str:
+    return f"{_WARP}, ptr {place.entry}, ptr {place.host}, i32 {mask}, i64 {ahead}"

@@ -17,7 +17,6 @@ from cudarun.emulator.code import Action, BlockCode, ConstantUse, FunctionCode, 
 from cudarun.emulator.compiled.access.accesses import MOST_ACCESSES, AccessCode
 from cudarun.emulator.compiled.access.clusters import maps_addresses
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
-from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.actions import UNCOMPILED, action_name, action_rules
 from cudarun.emulator.compiled.control.allocation import (
     needed_slots,
@@ -66,7 +65,7 @@ class WarpCode:
 
     Args:
         depths: Of each block, how many functions have called its function.
-        observed: The functions that load and store, if detectors observe them.
+        memory: The functions that load and store.
         finds_sync_errors: Whether a detector of synchronization errors does.
     """
 
@@ -75,7 +74,7 @@ class WarpCode:
         module: ModuleText,
         function: FunctionCode,
         depths: Sequence[int],
-        observed: ObservedMemory | None = None,
+        memory: MemoryFunctions,
         *,
         finds_sync_errors: bool = False,
     ) -> None:
@@ -84,7 +83,7 @@ class WarpCode:
         self.fixed = FixedValues()  # the values that a launch has for all lanes
         self.sites = CallbackSites()  # the places that call back
         self._registers = WarpRegisters(self._code, function, self.fixed)
-        self._observed = observed
+        self._memory = memory
         checks = SyncChecks(self._code, self._registers, function) if finds_sync_errors else None
         self._checks = checks
         # Whether accesses may be in the shared memory of other blocks.
@@ -95,7 +94,7 @@ class WarpCode:
             self._registers,
             shared,
             self.sites,
-            observed or MemoryFunctions(),
+            memory,
             in_cluster=self.maps_addresses,
         )
         self._functions = LaneFunctions(module)
@@ -153,7 +152,7 @@ class WarpCode:
             offsets = self.state.registers
             self._registers.in_state = {slot: offsets[place] for slot, place in places.items()}
         if self.is_large:
-            repeated = self._accesses if observed is None else None
+            repeated = None if memory.is_observed else self._accesses
             self._shared = SharedOperations(self._code, self._registers, shared, repeated)
         aside = dict(self._saved(every & ~waiting))
         snapshot = Snapshot(self._code, self._registers, function.blocks, self._needed, aside)
@@ -176,7 +175,7 @@ class WarpCode:
             self.groups,
             self._schedule,
             ends.fail,
-            is_observed=observed is not None,
+            is_observed=memory.is_observed,
             checks=checks,
         )
         self._rules: dict[type[Terminator], Rule] = {
@@ -365,10 +364,10 @@ class WarpCode:
             raise Untraceable(name)
         rule(block, mask)
 
-    def _observe(self, observed: ObservedMemory, operation: Action, mask: str) -> None:
+    def _observe(self, operation: Action, mask: str) -> None:
         """Record that an operation synchronizes the warp, and who makes its accesses."""
         action = operation.action
-        observed.is_joint = isinstance(action, MatrixTransfer | WarpMatrixTransfer)
+        self._memory.is_joint = isinstance(action, MatrixTransfer | WarpMatrixTransfer)
         if isinstance(action, WarpAction) and action.waits_for:
             if action.waits_for != "mask":  # shuffles and votes do not order accesses
                 self._waits.synchronized(mask, None)
@@ -380,8 +379,8 @@ class WarpCode:
             if operation.action in UNCOMPILED:
                 raise Untraceable(action_name(operation))
             rule = self._actions.get(type(operation.action), self._accesses.call)
-            if self._observed is not None:
-                self._observe(self._observed, operation, mask)
+            if self._memory.is_observed:
+                self._observe(operation, mask)
             rule(operation, mask)
             return
         name = self._functions.name_of(operation)

@@ -49,7 +49,13 @@ u32 is_whole_group(char *ctx, u32 warp, u32 mask);
 u32 are_equal(char *values, u64 size);
 u32 read_left(char *ctx, u32 column, u32 warp, u32 is_across, u32 *to);
 u32 read_right(char *ctx, u32 column, u64 columns, u64 parts, u32 is_across, u32 *to);
+void load_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size);
 void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size);
+void mark_lanes(char *ctx, char *marks, u32 mask, u64 ahead, u32 size);
+void observe_loads(char *ctx, char *state, u32 warp, char *entry, char *host, u32 mask, u64 ahead,
+                   u32 kind, u32 joint, u32 size);
+void observe_stores(char *ctx, char *state, u32 warp, char *entry, char *host, u32 mask, u64 ahead,
+                    u32 joint, u32 size);
 
 INLINE u32 lowest(u32 mask) { return (u32)__builtin_ctz(mask); }
 

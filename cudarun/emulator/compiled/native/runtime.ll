@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 9ffb696a1199a5cd6a38212449870d6e4a4b3324ee08622460fb424a6aeb5d2b
+; Written by `python -m tools.generate_runtime` from 18976ef509c5d25fad15a105f73bb22d7de8dd9e0325159c845b9029b13283b0
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -3133,6 +3133,420 @@ define internal range(i32 0, 2) i32 @read_right(ptr %0, i32 %1, i64 %2, i64 %3, 
 176:
   %177 = phi i32 [ 0, %6 ], [ 1, %36 ], [ 1, %92 ], [ 0, %56 ], [ 0, %73 ], [ 1, %88 ], [ 0, %117 ], [ 0, %147 ], [ 1, %172 ]
   ret i32 %177
+}
+
+define internal range(i32 0, 2) i32 @transfer_fragment(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, ptr %6, i32 %7, i32 %8, i32 %9, i32 %10, i32 %11) noinline #0 {
+  %13 = icmp eq i32 %9, 0
+  %14 = select i1 %13, i32 1, i32 %8
+  %15 = mul i32 %8, %7
+  %16 = icmp eq i32 %15, 0
+  br i1 %16, label %130, label %17
+17:
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %19 = zext i32 %10 to i64
+  %20 = insertelement <32 x i64> poison, i64 %19, i64 0
+  %21 = shufflevector <32 x i64> %20, <32 x i64> poison, <32 x i32> zeroinitializer
+  %22 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %23 = zext i32 %15 to i64
+  br label %39
+24:
+  %25 = add nuw nsw i64 %40, 1
+  %26 = icmp eq i64 %25, %23
+  br i1 %26, label %27, label %39
+27:
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %29 = zext i32 %10 to i64
+  %30 = insertelement <32 x i64> poison, i64 %29, i64 0
+  %31 = shufflevector <32 x i64> %30, <32 x i64> poison, <32 x i32> zeroinitializer
+  %32 = mul i32 %10, %8
+  %33 = mul i32 %14, %10
+  %34 = getelementptr inbounds nuw i8, ptr %4, i64 32
+  %35 = icmp eq i32 %11, 0
+  %36 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %37 = icmp eq i32 %36, 0
+  %38 = zext i32 %33 to i64
+  br label %65
+39:
+  %40 = phi i64 [ 0, %17 ], [ %25, %24 ]
+  %41 = shl nuw i64 %40, 1
+  %42 = and i64 %41, 4294967294
+  %43 = getelementptr inbounds nuw <32 x i16>, ptr %6, i64 %42
+  %44 = load <32 x i16>, ptr %43, align 2
+  %45 = zext <32 x i16> %44 to <32 x i64>
+  %46 = getelementptr inbounds nuw i8, ptr %43, i64 64
+  %47 = load <32 x i16>, ptr %46, align 2
+  %48 = zext <32 x i16> %47 to <32 x i64>
+  %49 = load ptr, ptr %18, align 8
+  %50 = getelementptr inbounds nuw i8, ptr %49, i64 1536
+  %51 = load <32 x i64>, ptr %50, align 8
+  %52 = mul <32 x i64> %51, %45
+  %53 = add <32 x i64> %52, %48
+  %54 = mul <32 x i64> %53, %21
+  %55 = getelementptr inbounds nuw i8, ptr %49, i64 1024
+  %56 = load <32 x i64>, ptr %55, align 8
+  %57 = add <32 x i64> %54, %56
+  store <32 x i64> %57, ptr %49, align 8
+  %58 = load i64, ptr %22, align 8
+  %59 = insertelement <32 x i64> poison, i64 %58, i64 0
+  %60 = shufflevector <32 x i64> %59, <32 x i64> poison, <32 x i32> zeroinitializer
+  %61 = icmp uge <32 x i64> %57, %60
+  %62 = bitcast <32 x i1> %61 to i32
+  %63 = and i32 %5, %62
+  %64 = icmp eq i32 %63, 0
+  br i1 %64, label %24, label %130
+65:
+  %66 = phi i32 [ 0, %27 ], [ %128, %127 ]
+  %67 = shl i32 %66, 1
+  %68 = zext i32 %67 to i64
+  %69 = getelementptr inbounds nuw <32 x i16>, ptr %6, i64 %68
+  %70 = load <32 x i16>, ptr %69, align 2
+  %71 = zext <32 x i16> %70 to <32 x i64>
+  %72 = getelementptr inbounds nuw i8, ptr %69, i64 64
+  %73 = load <32 x i16>, ptr %72, align 2
+  %74 = zext <32 x i16> %73 to <32 x i64>
+  %75 = load ptr, ptr %28, align 8
+  %76 = getelementptr inbounds nuw i8, ptr %75, i64 1536
+  %77 = load <32 x i64>, ptr %76, align 8
+  %78 = mul <32 x i64> %77, %71
+  %79 = add <32 x i64> %78, %74
+  %80 = mul <32 x i64> %79, %31
+  %81 = getelementptr inbounds nuw i8, ptr %75, i64 1024
+  %82 = load <32 x i64>, ptr %81, align 8
+  %83 = add <32 x i64> %80, %82
+  store <32 x i64> %83, ptr %75, align 8
+  %84 = load ptr, ptr %28, align 8
+  %85 = udiv i32 %66, %8
+  %86 = shl i32 %85, 9
+  %87 = add i32 %86, 2048
+  %88 = zext i32 %87 to i64
+  %89 = getelementptr inbounds nuw i8, ptr %84, i64 %88
+  %90 = urem i32 %66, %8
+  %91 = mul i32 %90, %10
+  %92 = zext i32 %91 to i64
+  %93 = getelementptr inbounds nuw i8, ptr %89, i64 %92
+  %94 = getelementptr inbounds nuw i8, ptr %84, i64 512
+  %95 = load ptr, ptr %34, align 8
+  br i1 %35, label %111, label %96
+96:
+  br i1 %37, label %98, label %97
+97:
+  tail call void @observe_loads(ptr nonnull %0, ptr %1, i32 %2, ptr nonnull %4, ptr %3, i32 %5, i64 0, i32 1, i32 1, i32 %33)
+  br label %98
+98:
+  tail call void @load_lanes(ptr nonnull %0, ptr %3, i32 %5, i64 0, i32 %33)
+  br label %99
+99:
+  %100 = phi i64 [ 0, %98 ], [ %108, %99 ]
+  %101 = trunc nuw nsw i64 %100 to i32
+  %102 = mul i32 %32, %101
+  %103 = zext i32 %102 to i64
+  %104 = getelementptr inbounds nuw i8, ptr %93, i64 %103
+  %105 = mul i32 %33, %101
+  %106 = zext i32 %105 to i64
+  %107 = getelementptr inbounds nuw i8, ptr %94, i64 %106
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %104, ptr nonnull align 1 %107, i64 %38, i1 false)
+  %108 = add nuw nsw i64 %100, 1
+  %109 = icmp eq i64 %108, 32
+  br i1 %109, label %127, label %99
+110:
+  br i1 %37, label %123, label %122
+111:
+  %112 = phi i64 [ %120, %111 ], [ 0, %65 ]
+  %113 = trunc nuw nsw i64 %112 to i32
+  %114 = mul i32 %33, %113
+  %115 = zext i32 %114 to i64
+  %116 = getelementptr inbounds nuw i8, ptr %94, i64 %115
+  %117 = mul i32 %32, %113
+  %118 = zext i32 %117 to i64
+  %119 = getelementptr inbounds nuw i8, ptr %93, i64 %118
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %116, ptr align 1 %119, i64 %38, i1 false)
+  %120 = add nuw nsw i64 %112, 1
+  %121 = icmp eq i64 %120, 32
+  br i1 %121, label %110, label %111
+122:
+  tail call void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %4, ptr %3, i32 %5, i64 0, i32 1, i32 %33)
+  br label %124
+123:
+  tail call void @store_lanes(ptr %0, ptr %3, i32 %5, i64 0, i32 %33)
+  br label %124
+124:
+  %125 = icmp eq ptr %95, null
+  br i1 %125, label %127, label %126
+126:
+  tail call void @mark_lanes(ptr %0, ptr nonnull %95, i32 %5, i64 0, i32 %33)
+  br label %127
+127:
+  %128 = add i32 %66, %14
+  %129 = icmp ult i32 %128, %15
+  br i1 %129, label %65, label %130
+130:
+  %131 = phi i32 [ 1, %12 ], [ 1, %127 ], [ 0, %39 ]
+  ret i32 %131
+}
+
+define internal void @transfer_matrices(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i32 %6, i32 %7) noinline #0 {
+  %9 = alloca [8 x <8 x i16>], align 16
+  %10 = alloca [8 x <8 x i16>], align 16
+  %11 = alloca [8 x <8 x i16>], align 16
+  %12 = icmp eq i32 %5, 0
+  br i1 %12, label %21, label %13
+13:
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %16 = icmp eq i32 %15, 0
+  %17 = icmp eq i32 %6, 0
+  %18 = getelementptr inbounds nuw i8, ptr %4, i64 32
+  %19 = icmp eq i32 %7, 0
+  %20 = zext i32 %5 to i64
+  br label %22
+21:
+  ret void
+22:
+  %23 = phi i64 [ 0, %13 ], [ %189, %188 ]
+  %24 = load ptr, ptr %14, align 8
+  %25 = getelementptr inbounds nuw i8, ptr %24, i64 1024
+  %26 = shl i64 %23, 3
+  %27 = and i64 %26, 4294967288
+  %28 = getelementptr inbounds nuw i64, ptr %25, i64 %27
+  %29 = shl i64 %23, 9
+  %30 = add i64 %29, 2048
+  %31 = and i64 %30, 4294966784
+  %32 = getelementptr inbounds nuw i8, ptr %24, i64 %31
+  br i1 %16, label %33, label %102
+33:
+  %34 = load ptr, ptr %18, align 8
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %11)
+  br i1 %19, label %35, label %56
+35:
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 16 dereferenceable(128) %11, ptr nonnull align 1 dereferenceable(128) %32, i64 128, i1 false)
+  br i1 %17, label %56, label %36
+36:
+  %37 = phi i32 [ %39, %38 ], [ 0, %35 ]
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %10)
+  br label %41
+38:
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 16 dereferenceable(128) %11, ptr nonnull align 16 dereferenceable(128) %10, i64 128, i1 false)
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %10)
+  %39 = add nuw nsw i32 %37, 1
+  %40 = icmp eq i32 %39, 3
+  br i1 %40, label %56, label %36
+41:
+  %42 = phi i64 [ 0, %36 ], [ %54, %41 ]
+  %43 = getelementptr inbounds nuw <8 x i16>, ptr %11, i64 %42
+  %44 = load <8 x i16>, ptr %43, align 16
+  %45 = or disjoint i64 %42, 4
+  %46 = getelementptr inbounds nuw <8 x i16>, ptr %11, i64 %45
+  %47 = load <8 x i16>, ptr %46, align 16
+  %48 = shufflevector <8 x i16> %44, <8 x i16> %47, <8 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11>
+  %49 = shl nuw nsw i64 %42, 1
+  %50 = getelementptr inbounds nuw [8 x <8 x i16>], ptr %10, i64 0, i64 %49
+  store <8 x i16> %48, ptr %50, align 16
+  %51 = shufflevector <8 x i16> %44, <8 x i16> %47, <8 x i32> <i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %52 = or disjoint i64 %49, 1
+  %53 = getelementptr inbounds nuw [8 x <8 x i16>], ptr %10, i64 0, i64 %52
+  store <8 x i16> %51, ptr %53, align 16
+  %54 = add nuw nsw i64 %42, 1
+  %55 = icmp eq i64 %54, 4
+  br i1 %55, label %38, label %41
+56:
+  %57 = icmp eq ptr %34, null
+  br label %58
+58:
+  %59 = phi i64 [ 0, %56 ], [ %73, %72 ]
+  %60 = getelementptr inbounds nuw i64, ptr %28, i64 %59
+  %61 = load i64, ptr %60, align 8
+  %62 = getelementptr inbounds nuw i8, ptr %3, i64 %61
+  br i1 %19, label %63, label %74
+63:
+  %64 = getelementptr inbounds nuw [8 x <8 x i16>], ptr %11, i64 0, i64 %59
+  %65 = load <8 x i16>, ptr %64, align 16
+  store <8 x i16> %65, ptr %62, align 2
+  br i1 %57, label %69, label %66
+66:
+  %67 = load i64, ptr %60, align 8
+  %68 = getelementptr inbounds nuw i8, ptr %34, i64 %67
+  tail call void @llvm.memset.p0.i64(ptr nonnull align 1 dereferenceable(16) %68, i8 0, i64 16, i1 false)
+  br label %69
+69:
+  %70 = add nuw nsw i64 %59, 1
+  %71 = icmp eq i64 %70, 8
+  br i1 %71, label %101, label %72
+72:
+  %73 = phi i64 [ %70, %69 ], [ %77, %74 ]
+  br label %58
+74:
+  %75 = load <8 x i16>, ptr %62, align 2
+  %76 = getelementptr inbounds nuw [8 x <8 x i16>], ptr %11, i64 0, i64 %59
+  store <8 x i16> %75, ptr %76, align 16
+  %77 = add nuw nsw i64 %59, 1
+  %78 = icmp eq i64 %77, 8
+  br i1 %78, label %79, label %72
+79:
+  br i1 %17, label %100, label %80
+80:
+  %81 = phi i32 [ %83, %82 ], [ 0, %79 ]
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %9)
+  br label %85
+82:
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 16 dereferenceable(128) %11, ptr nonnull align 16 dereferenceable(128) %9, i64 128, i1 false)
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %9)
+  %83 = add nuw nsw i32 %81, 1
+  %84 = icmp eq i32 %83, 3
+  br i1 %84, label %100, label %80
+85:
+  %86 = phi i64 [ 0, %80 ], [ %98, %85 ]
+  %87 = getelementptr inbounds nuw <8 x i16>, ptr %11, i64 %86
+  %88 = load <8 x i16>, ptr %87, align 16
+  %89 = or disjoint i64 %86, 4
+  %90 = getelementptr inbounds nuw <8 x i16>, ptr %11, i64 %89
+  %91 = load <8 x i16>, ptr %90, align 16
+  %92 = shufflevector <8 x i16> %88, <8 x i16> %91, <8 x i32> <i32 0, i32 8, i32 1, i32 9, i32 2, i32 10, i32 3, i32 11>
+  %93 = shl nuw nsw i64 %86, 1
+  %94 = getelementptr inbounds nuw [8 x <8 x i16>], ptr %9, i64 0, i64 %93
+  store <8 x i16> %92, ptr %94, align 16
+  %95 = shufflevector <8 x i16> %88, <8 x i16> %91, <8 x i32> <i32 4, i32 12, i32 5, i32 13, i32 6, i32 14, i32 7, i32 15>
+  %96 = or disjoint i64 %93, 1
+  %97 = getelementptr inbounds nuw [8 x <8 x i16>], ptr %9, i64 0, i64 %96
+  store <8 x i16> %95, ptr %97, align 16
+  %98 = add nuw nsw i64 %86, 1
+  %99 = icmp eq i64 %98, 4
+  br i1 %99, label %82, label %85
+100:
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(128) %32, ptr nonnull align 16 dereferenceable(128) %11, i64 128, i1 false)
+  br label %101
+101:
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %11)
+  br label %188
+102:
+  %103 = load <8 x i64>, ptr %28, align 8
+  br i1 %17, label %104, label %130
+104:
+  %105 = shufflevector <8 x i64> %103, <8 x i64> poison, <32 x i32> <i32 0, i32 0, i32 0, i32 0, i32 1, i32 1, i32 1, i32 1, i32 2, i32 2, i32 2, i32 2, i32 3, i32 3, i32 3, i32 3, i32 4, i32 4, i32 4, i32 4, i32 5, i32 5, i32 5, i32 5, i32 6, i32 6, i32 6, i32 6, i32 7, i32 7, i32 7, i32 7>
+  %106 = add <32 x i64> %105, <i64 0, i64 4, i64 8, i64 12, i64 0, i64 4, i64 8, i64 12, i64 0, i64 4, i64 8, i64 12, i64 0, i64 4, i64 8, i64 12, i64 0, i64 4, i64 8, i64 12, i64 0, i64 4, i64 8, i64 12, i64 0, i64 4, i64 8, i64 12, i64 0, i64 4, i64 8, i64 12>
+  store <32 x i64> %106, ptr %24, align 8
+  %107 = load ptr, ptr %14, align 8
+  %108 = getelementptr inbounds nuw i8, ptr %107, i64 512
+  %109 = load ptr, ptr %18, align 8
+  br i1 %19, label %119, label %110
+110:
+  tail call void @observe_loads(ptr nonnull %0, ptr %1, i32 %2, ptr nonnull %4, ptr %3, i32 -1, i64 0, i32 1, i32 1, i32 4)
+  tail call void @load_lanes(ptr nonnull %0, ptr %3, i32 -1, i64 0, i32 4)
+  br label %111
+111:
+  %112 = phi i64 [ 0, %110 ], [ %117, %111 ]
+  %113 = shl nuw nsw i64 %112, 2
+  %114 = getelementptr inbounds nuw i8, ptr %32, i64 %113
+  %115 = getelementptr inbounds nuw i8, ptr %108, i64 %113
+  %116 = load i32, ptr %115, align 1
+  store i32 %116, ptr %114, align 1
+  %117 = add nuw nsw i64 %112, 1
+  %118 = icmp eq i64 %117, 32
+  br i1 %118, label %188, label %111
+119:
+  %120 = phi i64 [ %125, %119 ], [ 0, %104 ]
+  %121 = shl nuw nsw i64 %120, 2
+  %122 = getelementptr inbounds nuw i8, ptr %108, i64 %121
+  %123 = getelementptr inbounds nuw i8, ptr %32, i64 %121
+  %124 = load i32, ptr %123, align 1
+  store i32 %124, ptr %122, align 1
+  %125 = add nuw nsw i64 %120, 1
+  %126 = icmp eq i64 %125, 32
+  br i1 %126, label %127, label %119
+127:
+  tail call void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %4, ptr %3, i32 -1, i64 0, i32 1, i32 4)
+  %128 = icmp eq ptr %109, null
+  br i1 %128, label %188, label %129
+129:
+  tail call void @mark_lanes(ptr %0, ptr nonnull %109, i32 -1, i64 0, i32 4)
+  br label %188
+130:
+  %131 = shufflevector <8 x i64> %103, <8 x i64> poison, <32 x i32> <i32 0, i32 2, i32 4, i32 6, i32 0, i32 2, i32 4, i32 6, i32 0, i32 2, i32 4, i32 6, i32 0, i32 2, i32 4, i32 6, i32 0, i32 2, i32 4, i32 6, i32 0, i32 2, i32 4, i32 6, i32 0, i32 2, i32 4, i32 6, i32 0, i32 2, i32 4, i32 6>
+  %132 = shufflevector <8 x i64> %103, <8 x i64> poison, <32 x i32> <i32 1, i32 3, i32 5, i32 7, i32 1, i32 3, i32 5, i32 7, i32 1, i32 3, i32 5, i32 7, i32 1, i32 3, i32 5, i32 7, i32 1, i32 3, i32 5, i32 7, i32 1, i32 3, i32 5, i32 7, i32 1, i32 3, i32 5, i32 7, i32 1, i32 3, i32 5, i32 7>
+  %133 = add <32 x i64> %131, <i64 0, i64 0, i64 0, i64 0, i64 2, i64 2, i64 2, i64 2, i64 4, i64 4, i64 4, i64 4, i64 6, i64 6, i64 6, i64 6, i64 8, i64 8, i64 8, i64 8, i64 10, i64 10, i64 10, i64 10, i64 12, i64 12, i64 12, i64 12, i64 14, i64 14, i64 14, i64 14>
+  store <32 x i64> %133, ptr %24, align 8
+  %134 = load ptr, ptr %14, align 8
+  %135 = getelementptr inbounds nuw i8, ptr %134, i64 512
+  %136 = load ptr, ptr %18, align 8
+  br i1 %19, label %147, label %137
+137:
+  tail call void @observe_loads(ptr nonnull %0, ptr %1, i32 %2, ptr nonnull %4, ptr %3, i32 -1, i64 0, i32 1, i32 1, i32 2)
+  tail call void @load_lanes(ptr nonnull %0, ptr %3, i32 -1, i64 0, i32 2)
+  br label %138
+138:
+  %139 = phi i64 [ 0, %137 ], [ %145, %138 ]
+  %140 = shl nuw nsw i64 %139, 2
+  %141 = getelementptr inbounds nuw i8, ptr %32, i64 %140
+  %142 = shl nuw nsw i64 %139, 1
+  %143 = getelementptr inbounds nuw i8, ptr %135, i64 %142
+  %144 = load i16, ptr %143, align 1
+  store i16 %144, ptr %141, align 1
+  %145 = add nuw nsw i64 %139, 1
+  %146 = icmp eq i64 %145, 32
+  br i1 %146, label %159, label %138
+147:
+  %148 = phi i64 [ %154, %147 ], [ 0, %130 ]
+  %149 = shl nuw nsw i64 %148, 1
+  %150 = getelementptr inbounds nuw i8, ptr %135, i64 %149
+  %151 = shl nuw nsw i64 %148, 2
+  %152 = getelementptr inbounds nuw i8, ptr %32, i64 %151
+  %153 = load i16, ptr %152, align 1
+  store i16 %153, ptr %150, align 1
+  %154 = add nuw nsw i64 %148, 1
+  %155 = icmp eq i64 %154, 32
+  br i1 %155, label %156, label %147
+156:
+  tail call void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %4, ptr %3, i32 -1, i64 0, i32 1, i32 2)
+  %157 = icmp eq ptr %136, null
+  br i1 %157, label %159, label %158
+158:
+  tail call void @mark_lanes(ptr %0, ptr nonnull %136, i32 -1, i64 0, i32 2)
+  br label %159
+159:
+  %160 = add <32 x i64> %132, <i64 0, i64 0, i64 0, i64 0, i64 2, i64 2, i64 2, i64 2, i64 4, i64 4, i64 4, i64 4, i64 6, i64 6, i64 6, i64 6, i64 8, i64 8, i64 8, i64 8, i64 10, i64 10, i64 10, i64 10, i64 12, i64 12, i64 12, i64 12, i64 14, i64 14, i64 14, i64 14>
+  %161 = load ptr, ptr %14, align 8
+  store <32 x i64> %160, ptr %161, align 8
+  %162 = getelementptr inbounds nuw i8, ptr %32, i64 2
+  %163 = load ptr, ptr %14, align 8
+  %164 = getelementptr inbounds nuw i8, ptr %163, i64 512
+  %165 = load ptr, ptr %18, align 8
+  br i1 %19, label %176, label %166
+166:
+  tail call void @observe_loads(ptr nonnull %0, ptr %1, i32 %2, ptr nonnull %4, ptr %3, i32 -1, i64 0, i32 1, i32 1, i32 2)
+  tail call void @load_lanes(ptr nonnull %0, ptr %3, i32 -1, i64 0, i32 2)
+  br label %167
+167:
+  %168 = phi i64 [ 0, %166 ], [ %174, %167 ]
+  %169 = shl nuw nsw i64 %168, 2
+  %170 = getelementptr inbounds nuw i8, ptr %162, i64 %169
+  %171 = shl nuw nsw i64 %168, 1
+  %172 = getelementptr inbounds nuw i8, ptr %164, i64 %171
+  %173 = load i16, ptr %172, align 1
+  store i16 %173, ptr %170, align 1
+  %174 = add nuw nsw i64 %168, 1
+  %175 = icmp eq i64 %174, 32
+  br i1 %175, label %188, label %167
+176:
+  %177 = phi i64 [ %183, %176 ], [ 0, %159 ]
+  %178 = shl nuw nsw i64 %177, 1
+  %179 = getelementptr inbounds nuw i8, ptr %164, i64 %178
+  %180 = shl nuw nsw i64 %177, 2
+  %181 = getelementptr inbounds nuw i8, ptr %162, i64 %180
+  %182 = load i16, ptr %181, align 1
+  store i16 %182, ptr %179, align 1
+  %183 = add nuw nsw i64 %177, 1
+  %184 = icmp eq i64 %183, 32
+  br i1 %184, label %185, label %176
+185:
+  tail call void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %4, ptr %3, i32 -1, i64 0, i32 1, i32 2)
+  %186 = icmp eq ptr %165, null
+  br i1 %186, label %188, label %187
+187:
+  tail call void @mark_lanes(ptr %0, ptr nonnull %165, i32 -1, i64 0, i32 2)
+  br label %188
+188:
+  %189 = add nuw nsw i64 %23, 1
+  %190 = icmp eq i64 %189, %20
+  br i1 %190, label %21, label %22
 }
 
 define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
@@ -7805,259 +8219,347 @@ define internal void @count_synchronization(ptr %0, ptr %1, i32 %2) noinline #0 
 }
 
 define internal void @read_row(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i32 %6) noinline #0 {
-  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
-  %9 = udiv i32 8, %8
-  %10 = zext nneg i32 %9 to i64
-  %11 = mul i64 %4, %10
-  %12 = getelementptr inbounds nuw i8, ptr %3, i64 %11
-  %13 = icmp ugt i32 %8, %6
-  br i1 %13, label %77, label %14
-14:
-  %15 = udiv i32 %6, %8
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %17 = load i64, ptr %16, align 8
-  %18 = zext i32 %2 to i64
-  %19 = shl nuw nsw i64 %18, 25
-  %20 = or i64 %17, %19
-  %21 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %22 = load i32, ptr %21, align 4
-  %23 = zext i32 %22 to i64
-  %24 = shl nuw nsw i64 %23, 15
-  %25 = or i64 %20, %24
-  %26 = mul i32 %15, %5
-  %27 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %15, i1 true)
-  %28 = insertelement <16 x i32> poison, i32 %27, i64 0
-  %29 = shufflevector <16 x i32> %28, <16 x i32> poison, <16 x i32> zeroinitializer
-  %30 = zext nneg <16 x i32> %29 to <16 x i64>
-  %31 = insertelement <16 x i64> poison, i64 %25, i64 0
-  %32 = shufflevector <16 x i64> %31, <16 x i64> poison, <16 x i32> zeroinitializer
-  %33 = or <16 x i64> %32, splat (i64 73)
-  %34 = zext i32 %15 to i64
-  br label %35
-35:
-  %36 = phi i64 [ 0, %14 ], [ %75, %35 ]
-  %37 = phi <16 x i64> [ zeroinitializer, %14 ], [ %74, %35 ]
-  %38 = trunc nuw i64 %36 to i32
-  %39 = add i32 %26, %38
-  %40 = shl i32 %39, 4
-  %41 = zext i32 %40 to i64
-  %42 = insertelement <16 x i64> poison, i64 %41, i64 0
-  %43 = shufflevector <16 x i64> %42, <16 x i64> poison, <16 x i32> zeroinitializer
-  %44 = or disjoint <16 x i64> %43, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %45 = lshr <16 x i64> %44, %30
-  %46 = shl nuw nsw <16 x i64> %45, splat (i64 9)
-  %47 = getelementptr inbounds nuw <16 x i64>, ptr %12, i64 %36
-  %48 = load <16 x i64>, ptr %47, align 8
-  %49 = or <16 x i64> %46, %32
-  %50 = xor <16 x i64> %48, %49
-  %51 = and <16 x i64> %48, splat (i64 16384)
-  %52 = or <16 x i64> %50, %51
-  %53 = icmp ugt <16 x i64> %50, splat (i64 140737488355327)
-  %54 = select <16 x i1> %53, <16 x i64> splat (i64 -140737488354944), <16 x i64> zeroinitializer
-  %55 = icmp ult <16 x i64> %50, splat (i64 2147483648)
-  %56 = select <16 x i1> %55, <16 x i64> splat (i64 1073741872), <16 x i64> %54
-  %57 = icmp ugt <16 x i64> %50, splat (i64 33554431)
-  %58 = select <16 x i1> %57, <16 x i64> %56, <16 x i64> zeroinitializer
-  %59 = icmp ult <16 x i64> %50, splat (i64 32768)
-  %60 = select <16 x i1> %59, <16 x i64> splat (i64 16390), <16 x i64> %58
-  %61 = icmp ugt <16 x i64> %52, splat (i64 511)
-  %62 = select <16 x i1> %61, <16 x i64> %60, <16 x i64> zeroinitializer
-  %63 = icmp eq <16 x i64> %48, zeroinitializer
-  %64 = select <16 x i1> %63, <16 x i64> zeroinitializer, <16 x i64> %62
-  %65 = select <16 x i1> %55, <16 x i64> splat (i64 432), <16 x i64> splat (i64 384)
-  %66 = select <16 x i1> %59, <16 x i64> splat (i64 438), <16 x i64> %65
-  %67 = and <16 x i64> %48, splat (i64 511)
-  %68 = and <16 x i64> %67, %64
-  %69 = and <16 x i64> %66, %48
-  %70 = and <16 x i64> %64, splat (i64 -512)
-  %71 = or <16 x i64> %33, %69
-  %72 = or <16 x i64> %71, %70
-  %73 = or <16 x i64> %72, %46
-  store <16 x i64> %73, ptr %47, align 8
-  %74 = or <16 x i64> %68, %37
-  %75 = add nuw nsw i64 %36, 1
-  %76 = icmp samesign ult i64 %75, %34
-  br i1 %76, label %35, label %77
-77:
-  %78 = phi <16 x i64> [ zeroinitializer, %7 ], [ %74, %35 ]
-  %79 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %78)
-  %80 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %81 = load i64, ptr %80, align 8
-  %82 = or i64 %81, %79
-  store i64 %82, ptr %80, align 8
+  %8 = shl i32 %6, 4
+  %9 = getelementptr inbounds nuw i8, ptr %3, i64 32
+  %10 = load ptr, ptr %9, align 8
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
+  %12 = icmp ne i32 %11, 0
+  %13 = icmp ne ptr %10, null
+  %14 = select i1 %12, i1 %13, i1 false
+  %15 = icmp ne i32 %8, 0
+  %16 = and i1 %14, %15
+  br i1 %16, label %17, label %32
+17:
+  %18 = getelementptr i8, ptr %10, i64 %4
+  %19 = zext i32 %8 to i64
+  br label %20
+20:
+  %21 = phi i64 [ 0, %17 ], [ %28, %20 ]
+  %22 = phi i32 [ 0, %17 ], [ %27, %20 ]
+  %23 = getelementptr i8, ptr %18, i64 %21
+  %24 = load i8, ptr %23, align 1
+  %25 = icmp ne i8 %24, 0
+  %26 = zext i1 %25 to i32
+  %27 = or i32 %22, %26
+  %28 = add nuw nsw i64 %21, 1
+  %29 = icmp samesign ult i64 %28, %19
+  br i1 %29, label %20, label %30
+30:
+  %31 = zext nneg i32 %27 to i64
+  br label %32
+32:
+  %33 = phi i64 [ 0, %7 ], [ %31, %30 ]
+  %34 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %35 = load i64, ptr %34, align 8
+  %36 = or i64 %35, %33
+  store i64 %36, ptr %34, align 8
+  %37 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %38 = load ptr, ptr %37, align 8
+  %39 = icmp eq ptr %38, null
+  br i1 %39, label %117, label %40
+40:
+  %41 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %42 = udiv i32 8, %41
+  %43 = zext nneg i32 %42 to i64
+  %44 = mul i64 %4, %43
+  %45 = getelementptr inbounds nuw i8, ptr %38, i64 %44
+  %46 = icmp ugt i32 %41, %6
+  br i1 %46, label %70, label %47
+47:
+  %48 = udiv i32 %6, %41
+  %49 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %50 = load i64, ptr %49, align 8
+  %51 = zext i32 %2 to i64
+  %52 = shl nuw nsw i64 %51, 25
+  %53 = or i64 %50, %52
+  %54 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %55 = load i32, ptr %54, align 4
+  %56 = zext i32 %55 to i64
+  %57 = shl nuw nsw i64 %56, 15
+  %58 = or i64 %53, %57
+  %59 = mul i32 %48, %5
+  %60 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %48, i1 true)
+  %61 = insertelement <16 x i32> poison, i32 %60, i64 0
+  %62 = shufflevector <16 x i32> %61, <16 x i32> poison, <16 x i32> zeroinitializer
+  %63 = zext nneg <16 x i32> %62 to <16 x i64>
+  %64 = insertelement <16 x i64> poison, i64 %58, i64 0
+  %65 = shufflevector <16 x i64> %64, <16 x i64> poison, <16 x i32> zeroinitializer
+  %66 = or <16 x i64> %65, splat (i64 73)
+  %67 = zext i32 %48 to i64
+  br label %75
+68:
+  %69 = load i64, ptr %34, align 8
+  br label %70
+70:
+  %71 = phi i64 [ %36, %40 ], [ %69, %68 ]
+  %72 = phi <16 x i64> [ zeroinitializer, %40 ], [ %114, %68 ]
+  %73 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %72)
+  %74 = or i64 %71, %73
+  store i64 %74, ptr %34, align 8
+  br label %117
+75:
+  %76 = phi i64 [ 0, %47 ], [ %115, %75 ]
+  %77 = phi <16 x i64> [ zeroinitializer, %47 ], [ %114, %75 ]
+  %78 = trunc nuw i64 %76 to i32
+  %79 = add i32 %59, %78
+  %80 = shl i32 %79, 4
+  %81 = zext i32 %80 to i64
+  %82 = insertelement <16 x i64> poison, i64 %81, i64 0
+  %83 = shufflevector <16 x i64> %82, <16 x i64> poison, <16 x i32> zeroinitializer
+  %84 = or disjoint <16 x i64> %83, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %85 = lshr <16 x i64> %84, %63
+  %86 = shl nuw nsw <16 x i64> %85, splat (i64 9)
+  %87 = getelementptr inbounds nuw <16 x i64>, ptr %45, i64 %76
+  %88 = load <16 x i64>, ptr %87, align 8
+  %89 = or <16 x i64> %86, %65
+  %90 = xor <16 x i64> %88, %89
+  %91 = and <16 x i64> %88, splat (i64 16384)
+  %92 = or <16 x i64> %90, %91
+  %93 = icmp ugt <16 x i64> %90, splat (i64 140737488355327)
+  %94 = select <16 x i1> %93, <16 x i64> splat (i64 -140737488354944), <16 x i64> zeroinitializer
+  %95 = icmp ult <16 x i64> %90, splat (i64 2147483648)
+  %96 = select <16 x i1> %95, <16 x i64> splat (i64 1073741872), <16 x i64> %94
+  %97 = icmp ugt <16 x i64> %90, splat (i64 33554431)
+  %98 = select <16 x i1> %97, <16 x i64> %96, <16 x i64> zeroinitializer
+  %99 = icmp ult <16 x i64> %90, splat (i64 32768)
+  %100 = select <16 x i1> %99, <16 x i64> splat (i64 16390), <16 x i64> %98
+  %101 = icmp ugt <16 x i64> %92, splat (i64 511)
+  %102 = select <16 x i1> %101, <16 x i64> %100, <16 x i64> zeroinitializer
+  %103 = icmp eq <16 x i64> %88, zeroinitializer
+  %104 = select <16 x i1> %103, <16 x i64> zeroinitializer, <16 x i64> %102
+  %105 = select <16 x i1> %95, <16 x i64> splat (i64 432), <16 x i64> splat (i64 384)
+  %106 = select <16 x i1> %99, <16 x i64> splat (i64 438), <16 x i64> %105
+  %107 = and <16 x i64> %88, splat (i64 511)
+  %108 = and <16 x i64> %107, %104
+  %109 = and <16 x i64> %106, %88
+  %110 = and <16 x i64> %104, splat (i64 -512)
+  %111 = or <16 x i64> %66, %109
+  %112 = or <16 x i64> %111, %110
+  %113 = or <16 x i64> %112, %86
+  store <16 x i64> %113, ptr %87, align 8
+  %114 = or <16 x i64> %108, %77
+  %115 = add nuw nsw i64 %76, 1
+  %116 = icmp samesign ult i64 %115, %67
+  br i1 %116, label %75, label %68
+117:
   ret void
 }
 
 define internal void @write_row(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i64 %5, i32 %6) noinline #0 {
   %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %10 = load i64, ptr %9, align 8
-  %11 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %12 = load i32, ptr %11, align 4
-  %13 = udiv i32 8, %8
-  %14 = zext nneg i32 %13 to i64
-  %15 = mul i64 %5, %14
-  %16 = getelementptr inbounds nuw i8, ptr %3, i64 %15
-  %17 = getelementptr inbounds nuw i8, ptr %4, i64 %5
-  %18 = load <16 x i64>, ptr %16, align 8
-  %19 = and <16 x i64> %18, splat (i64 146)
-  %20 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %19)
-  %21 = icmp eq i64 %20, 0
-  br i1 %21, label %50, label %22
-22:
-  %23 = mul i32 %6, %8
-  %24 = shl i32 %23, 4
-  %25 = zext i32 %24 to i64
-  %26 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %27 = load ptr, ptr %26, align 8
-  %28 = getelementptr inbounds nuw i8, ptr %27, i64 %25
-  switch i32 %8, label %45 [
-    i32 1, label %29
-    i32 2, label %33
-    i32 4, label %37
-    i32 8, label %41
-  ]
-29:
-  %30 = load <16 x i8>, ptr %17, align 1
-  %31 = load <16 x i8>, ptr %28, align 1
-  %32 = icmp ne <16 x i8> %30, %31
-  br label %45
-33:
-  %34 = load <16 x i16>, ptr %17, align 1
-  %35 = load <16 x i16>, ptr %28, align 1
-  %36 = icmp ne <16 x i16> %34, %35
-  br label %45
-37:
-  %38 = load <16 x i32>, ptr %17, align 1
-  %39 = load <16 x i32>, ptr %28, align 1
-  %40 = icmp ne <16 x i32> %38, %39
-  br label %45
+  %9 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %10 = load ptr, ptr %9, align 8
+  %11 = icmp eq ptr %10, null
+  br i1 %11, label %100, label %12
+12:
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %14 = load i64, ptr %13, align 8
+  %15 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %16 = load i32, ptr %15, align 4
+  %17 = zext i32 %16 to i64
+  %18 = shl nuw nsw i64 %17, 15
+  %19 = zext i32 %2 to i64
+  %20 = shl nuw nsw i64 %19, 25
+  %21 = or i64 %14, %20
+  %22 = or i64 %21, %18
+  %23 = udiv i32 8, %8
+  %24 = zext nneg i32 %23 to i64
+  %25 = mul i64 %5, %24
+  %26 = getelementptr inbounds nuw i8, ptr %10, i64 %25
+  %27 = getelementptr inbounds nuw i8, ptr %4, i64 %5
+  %28 = insertelement <16 x i64> poison, i64 %22, i64 0
+  %29 = shufflevector <16 x i64> %28, <16 x i64> poison, <16 x i32> zeroinitializer
+  %30 = or <16 x i64> %29, splat (i64 146)
+  %31 = shl i32 %6, 4
+  %32 = zext i32 %31 to i64
+  %33 = insertelement <16 x i64> poison, i64 %32, i64 0
+  %34 = shufflevector <16 x i64> %33, <16 x i64> poison, <16 x i32> zeroinitializer
+  %35 = or disjoint <16 x i64> %34, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %36 = shl nuw nsw <16 x i64> %35, splat (i64 9)
+  %37 = load <16 x i64>, ptr %26, align 8
+  %38 = and <16 x i64> %37, splat (i64 146)
+  %39 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %38)
+  %40 = icmp eq i64 %39, 0
+  br i1 %40, label %69, label %41
 41:
-  %42 = load <16 x i64>, ptr %17, align 1
-  %43 = load <16 x i64>, ptr %28, align 1
-  %44 = icmp ne <16 x i64> %42, %43
-  br label %45
-45:
-  %46 = phi <16 x i1> [ zeroinitializer, %22 ], [ %44, %41 ], [ %40, %37 ], [ %36, %33 ], [ %32, %29 ]
-  %47 = lshr exact <16 x i64> %19, splat (i64 1)
-  %48 = select <16 x i1> %46, <16 x i64> %47, <16 x i64> zeroinitializer
-  %49 = or <16 x i64> %48, %18
-  br label %50
-50:
-  %51 = phi <16 x i64> [ %49, %45 ], [ %18, %7 ]
-  %52 = shl i32 %6, 4
-  %53 = zext i32 %52 to i64
-  %54 = insertelement <16 x i64> poison, i64 %53, i64 0
-  %55 = shufflevector <16 x i64> %54, <16 x i64> poison, <16 x i32> zeroinitializer
-  %56 = or disjoint <16 x i64> %55, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %57 = shl nuw nsw <16 x i64> %56, splat (i64 9)
-  %58 = zext i32 %2 to i64
-  %59 = shl nuw nsw i64 %58, 25
-  %60 = or i64 %10, %59
-  %61 = zext i32 %12 to i64
-  %62 = shl nuw nsw i64 %61, 15
-  %63 = or i64 %60, %62
-  %64 = insertelement <16 x i64> poison, i64 %63, i64 0
-  %65 = shufflevector <16 x i64> %64, <16 x i64> poison, <16 x i32> zeroinitializer
-  %66 = or <16 x i64> %65, splat (i64 146)
-  %67 = or <16 x i64> %57, %65
-  %68 = xor <16 x i64> %51, %67
-  %69 = and <16 x i64> %51, splat (i64 16384)
-  %70 = or <16 x i64> %68, %69
-  %71 = icmp ugt <16 x i64> %68, splat (i64 140737488355327)
-  %72 = select <16 x i1> %71, <16 x i64> splat (i64 -140737488355008), <16 x i64> zeroinitializer
-  %73 = icmp ult <16 x i64> %68, splat (i64 2147483648)
-  %74 = select <16 x i1> %73, <16 x i64> splat (i64 1073741864), <16 x i64> %72
-  %75 = icmp ugt <16 x i64> %68, splat (i64 33554431)
-  %76 = select <16 x i1> %75, <16 x i64> %74, <16 x i64> zeroinitializer
-  %77 = icmp ult <16 x i64> %68, splat (i64 32768)
-  %78 = select <16 x i1> %77, <16 x i64> splat (i64 16389), <16 x i64> %76
-  %79 = icmp ugt <16 x i64> %70, splat (i64 511)
+  %42 = mul i32 %6, %8
+  %43 = shl i32 %42, 4
+  %44 = zext i32 %43 to i64
+  %45 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %46 = load ptr, ptr %45, align 8
+  %47 = getelementptr inbounds nuw i8, ptr %46, i64 %44
+  switch i32 %8, label %64 [
+    i32 1, label %48
+    i32 2, label %52
+    i32 4, label %56
+    i32 8, label %60
+  ]
+48:
+  %49 = load <16 x i8>, ptr %27, align 1
+  %50 = load <16 x i8>, ptr %47, align 1
+  %51 = icmp ne <16 x i8> %49, %50
+  br label %64
+52:
+  %53 = load <16 x i16>, ptr %27, align 1
+  %54 = load <16 x i16>, ptr %47, align 1
+  %55 = icmp ne <16 x i16> %53, %54
+  br label %64
+56:
+  %57 = load <16 x i32>, ptr %27, align 1
+  %58 = load <16 x i32>, ptr %47, align 1
+  %59 = icmp ne <16 x i32> %57, %58
+  br label %64
+60:
+  %61 = load <16 x i64>, ptr %27, align 1
+  %62 = load <16 x i64>, ptr %47, align 1
+  %63 = icmp ne <16 x i64> %61, %62
+  br label %64
+64:
+  %65 = phi <16 x i1> [ zeroinitializer, %41 ], [ %63, %60 ], [ %59, %56 ], [ %55, %52 ], [ %51, %48 ]
+  %66 = lshr exact <16 x i64> %38, splat (i64 1)
+  %67 = select <16 x i1> %65, <16 x i64> %66, <16 x i64> zeroinitializer
+  %68 = or <16 x i64> %67, %37
+  br label %69
+69:
+  %70 = phi <16 x i64> [ %68, %64 ], [ %37, %12 ]
+  %71 = or <16 x i64> %36, %29
+  %72 = xor <16 x i64> %70, %71
+  %73 = and <16 x i64> %70, splat (i64 16384)
+  %74 = or <16 x i64> %72, %73
+  %75 = icmp ugt <16 x i64> %72, splat (i64 140737488355327)
+  %76 = select <16 x i1> %75, <16 x i64> splat (i64 -140737488355008), <16 x i64> zeroinitializer
+  %77 = icmp ult <16 x i64> %72, splat (i64 2147483648)
+  %78 = select <16 x i1> %77, <16 x i64> splat (i64 1073741864), <16 x i64> %76
+  %79 = icmp ugt <16 x i64> %72, splat (i64 33554431)
   %80 = select <16 x i1> %79, <16 x i64> %78, <16 x i64> zeroinitializer
-  %81 = icmp eq <16 x i64> %51, zeroinitializer
-  %82 = select <16 x i1> %81, <16 x i64> zeroinitializer, <16 x i64> %80
-  %83 = select <16 x i1> %73, <16 x i64> splat (i64 360), <16 x i64> splat (i64 320)
-  %84 = select <16 x i1> %77, <16 x i64> splat (i64 365), <16 x i64> %83
-  %85 = and <16 x i64> %51, splat (i64 511)
-  %86 = and <16 x i64> %85, %82
-  %87 = and <16 x i64> %84, %51
-  %88 = and <16 x i64> %82, splat (i64 -512)
-  %89 = or <16 x i64> %66, %87
-  %90 = or <16 x i64> %89, %88
-  %91 = or <16 x i64> %90, %57
-  store <16 x i64> %91, ptr %16, align 8
-  %92 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %86)
-  %93 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %94 = load i64, ptr %93, align 8
-  %95 = or i64 %94, %92
-  store i64 %95, ptr %93, align 8
+  %81 = icmp ult <16 x i64> %72, splat (i64 32768)
+  %82 = select <16 x i1> %81, <16 x i64> splat (i64 16389), <16 x i64> %80
+  %83 = icmp ugt <16 x i64> %74, splat (i64 511)
+  %84 = select <16 x i1> %83, <16 x i64> %82, <16 x i64> zeroinitializer
+  %85 = icmp eq <16 x i64> %70, zeroinitializer
+  %86 = select <16 x i1> %85, <16 x i64> zeroinitializer, <16 x i64> %84
+  %87 = select <16 x i1> %77, <16 x i64> splat (i64 360), <16 x i64> splat (i64 320)
+  %88 = select <16 x i1> %81, <16 x i64> splat (i64 365), <16 x i64> %87
+  %89 = and <16 x i64> %70, splat (i64 511)
+  %90 = and <16 x i64> %89, %86
+  %91 = and <16 x i64> %88, %70
+  %92 = and <16 x i64> %86, splat (i64 -512)
+  %93 = or <16 x i64> %30, %91
+  %94 = or <16 x i64> %93, %92
+  %95 = or <16 x i64> %94, %36
+  store <16 x i64> %95, ptr %26, align 8
+  %96 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %90)
+  %97 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %98 = load i64, ptr %97, align 8
+  %99 = or i64 %98, %96
+  store i64 %99, ptr %97, align 8
+  br label %100
+100:
   ret void
 }
 
-define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5) noinline #0 {
-  %7 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
-  %8 = udiv i32 8, %7
-  %9 = zext nneg i32 %8 to i64
-  %10 = mul i64 %4, %9
-  %11 = getelementptr inbounds nuw i8, ptr %3, i64 %10
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %13 = load i64, ptr %12, align 8
-  %14 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %15 = load i32, ptr %14, align 4
-  %16 = zext i32 %15 to i64
-  %17 = shl nuw nsw i64 %16, 15
-  %18 = zext i32 %2 to i64
-  %19 = shl nuw nsw i64 %18, 25
-  %20 = or i64 %19, %13
-  %21 = or i64 %20, %17
-  %22 = or i64 %21, 16384
-  %23 = icmp ugt i32 %7, %5
-  br i1 %23, label %28, label %24
-24:
-  %25 = udiv i32 %5, %7
-  %26 = zext i32 %25 to i64
-  %27 = or i64 %21, 16457
-  br label %33
-28:
-  %29 = phi i64 [ 0, %6 ], [ %61, %33 ]
-  %30 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %31 = load i64, ptr %30, align 8
-  %32 = or i64 %31, %29
-  store i64 %32, ptr %30, align 8
+define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i32 %6) noinline #0 {
+  %8 = getelementptr inbounds nuw i8, ptr %3, i64 32
+  %9 = load ptr, ptr %8, align 8
+  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
+  %11 = icmp ne i32 %10, 0
+  %12 = icmp ne ptr %9, null
+  %13 = select i1 %11, i1 %12, i1 false
+  %14 = icmp ne i32 %6, 0
+  %15 = and i1 %13, %14
+  br i1 %15, label %16, label %31
+16:
+  %17 = getelementptr i8, ptr %9, i64 %4
+  %18 = zext i32 %6 to i64
+  br label %19
+19:
+  %20 = phi i64 [ 0, %16 ], [ %27, %19 ]
+  %21 = phi i32 [ 0, %16 ], [ %26, %19 ]
+  %22 = getelementptr i8, ptr %17, i64 %20
+  %23 = load i8, ptr %22, align 1
+  %24 = icmp ne i8 %23, 0
+  %25 = zext i1 %24 to i32
+  %26 = or i32 %21, %25
+  %27 = add nuw nsw i64 %20, 1
+  %28 = icmp samesign ult i64 %27, %18
+  br i1 %28, label %19, label %29
+29:
+  %30 = zext nneg i32 %26 to i64
+  br label %31
+31:
+  %32 = phi i64 [ 0, %7 ], [ %30, %29 ]
+  %33 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %34 = load i64, ptr %33, align 8
+  %35 = or i64 %34, %32
+  store i64 %35, ptr %33, align 8
+  %36 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %37 = load ptr, ptr %36, align 8
+  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %39 = udiv i32 8, %38
+  %40 = zext nneg i32 %39 to i64
+  %41 = mul i64 %4, %40
+  %42 = getelementptr inbounds nuw i8, ptr %37, i64 %41
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %44 = load i64, ptr %43, align 8
+  %45 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %46 = load i32, ptr %45, align 4
+  %47 = zext i32 %46 to i64
+  %48 = shl nuw nsw i64 %47, 15
+  %49 = zext i32 %2 to i64
+  %50 = shl nuw nsw i64 %49, 25
+  %51 = or i64 %50, %44
+  %52 = or i64 %51, %48
+  %53 = or i64 %52, 16384
+  %54 = icmp eq ptr %37, null
+  %55 = or i64 %52, 16457
+  br label %56
+56:
+  %57 = phi i64 [ %95, %68 ], [ 0, %31 ]
+  %58 = phi i64 [ %94, %68 ], [ 0, %31 ]
+  br i1 %54, label %62, label %59
+59:
+  %60 = udiv i32 %6, %38
+  %61 = zext i32 %60 to i64
+  br label %62
+62:
+  %63 = phi i64 [ %61, %59 ], [ 0, %56 ]
+  %64 = icmp samesign ult i64 %57, %63
+  br i1 %64, label %68, label %65
+65:
+  %66 = load i64, ptr %33, align 8
+  %67 = or i64 %66, %58
+  store i64 %67, ptr %33, align 8
   ret void
-33:
-  %34 = phi i64 [ 0, %24 ], [ %62, %33 ]
-  %35 = phi i64 [ 0, %24 ], [ %61, %33 ]
-  %36 = getelementptr inbounds nuw i64, ptr %11, i64 %34
-  %37 = load i64, ptr %36, align 8
-  %38 = xor i64 %37, %22
-  %39 = icmp ult i64 %38, 140737488355328
-  %40 = select i1 %39, i64 0, i64 -140737488354944
-  %41 = icmp ult i64 %38, 2147483648
-  %42 = select i1 %41, i64 1073741872, i64 %40
-  %43 = icmp ult i64 %38, 32768
-  %44 = icmp ult i64 %38, 33554432
-  %45 = select i1 %44, i64 0, i64 %42
-  %46 = select i1 %43, i64 16390, i64 %45
-  %47 = and i64 %37, 16384
-  %48 = or i64 %38, %47
-  %49 = icmp ult i64 %48, 512
-  %50 = icmp eq i64 %37, 0
-  %51 = or i1 %50, %49
-  %52 = select i1 %51, i64 0, i64 %46
-  %53 = select i1 %41, i64 432, i64 384
-  %54 = select i1 %43, i64 438, i64 %53
-  %55 = and i64 %37, 438
-  %56 = and i64 %55, %52
-  %57 = and i64 %54, %37
-  %58 = and i64 %52, -140736414613504
-  %59 = or disjoint i64 %57, %58
-  %60 = or i64 %59, %27
-  store i64 %60, ptr %36, align 8
-  %61 = or i64 %56, %35
-  %62 = add nuw nsw i64 %34, 1
-  %63 = icmp samesign ult i64 %62, %26
-  br i1 %63, label %33, label %28
+68:
+  %69 = getelementptr inbounds nuw i64, ptr %42, i64 %57
+  %70 = load i64, ptr %69, align 8
+  %71 = xor i64 %70, %53
+  %72 = icmp ult i64 %71, 140737488355328
+  %73 = select i1 %72, i64 0, i64 -140737488354944
+  %74 = icmp ult i64 %71, 2147483648
+  %75 = select i1 %74, i64 1073741872, i64 %73
+  %76 = icmp ult i64 %71, 32768
+  %77 = icmp ult i64 %71, 33554432
+  %78 = select i1 %77, i64 0, i64 %75
+  %79 = select i1 %76, i64 16390, i64 %78
+  %80 = and i64 %70, 16384
+  %81 = or i64 %71, %80
+  %82 = icmp ult i64 %81, 512
+  %83 = icmp eq i64 %70, 0
+  %84 = or i1 %83, %82
+  %85 = select i1 %84, i64 0, i64 %79
+  %86 = select i1 %74, i64 432, i64 384
+  %87 = select i1 %76, i64 438, i64 %86
+  %88 = and i64 %70, 438
+  %89 = and i64 %88, %85
+  %90 = and i64 %87, %70
+  %91 = and i64 %85, -140736414613504
+  %92 = or disjoint i64 %90, %91
+  %93 = or i64 %92, %55
+  store i64 %93, ptr %69, align 8
+  %94 = or i64 %89, %58
+  %95 = add nuw nsw i64 %57, 1
+  br label %56
 }
 
 define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i64 %6, i32 %7, i32 %8, i32 %9) noinline #0 {

@@ -110,9 +110,22 @@ INLINE row differing(char *memory, char *values, u32 width)
     return -__builtin_convertvector(bits_, row);
 }
 
-INLINE void record_row(char *ctx, char *state, u32 warp, char *shadow, char *host, u64 first,
+// Check that bytes which lanes read together have been written, where that is tracked.
+INLINE void check_marks(char *ctx, char *entry, u64 first, u32 size)
+{
+    char *marks = FIELD(char *, entry, UNWRITTEN);
+    u32 found = 0;
+    for (u32 place = 0; place < (kernel.finds_unwritten && marks ? size : 0); place++)
+        found |= marks[first + place] != 0;
+    suspect(ctx, found);
+}
+
+INLINE void record_row(char *ctx, char *state, u32 warp, char *entry, char *host, u64 first,
                        u32 half, u32 width, u32 kind)
 {
+    char *shadow = FIELD(char *, entry, SHADOW);
+    if (!shadow)
+        return;
     u32 units = width / kernel.shadow_unit;
     u64 stamp = stamp_of(ctx, state, warp);
     row *held = (row *)(shadow + first * (SHADOW_WORD / kernel.shadow_unit)), found = (row)0ull;
@@ -129,26 +142,31 @@ INLINE void record_row(char *ctx, char *state, u32 warp, char *shadow, char *hos
     suspect(ctx, __builtin_reduce_or(found));
 }
 
-// Record that the lanes of a half read consecutive memory from an offset on.
-OUT_OF_LINE void read_row(char *ctx, char *state, u32 warp, char *shadow, u64 first, u32 half,
+// Check and record that the lanes of a half read consecutive memory from an offset on.
+OUT_OF_LINE void read_row(char *ctx, char *state, u32 warp, char *entry, u64 first, u32 half,
                           u32 width)
 {
-    record_row(ctx, state, warp, shadow, 0, first, half, width, SHADOW_READ);
+    check_marks(ctx, entry, first, HALF * width);
+    record_row(ctx, state, warp, entry, 0, first, half, width, SHADOW_READ);
 }
 
 // Record that they write it, each a unit. The column is the values.
-OUT_OF_LINE void write_row(char *ctx, char *state, u32 warp, char *shadow, char *host, u64 first,
+OUT_OF_LINE void write_row(char *ctx, char *state, u32 warp, char *entry, char *host, u64 first,
                            u32 half)
 {
-    record_row(ctx, state, warp, shadow, host, first, half, kernel.shadow_unit, SHADOW_WRITE);
+    record_row(ctx, state, warp, entry, host, first, half, kernel.shadow_unit, SHADOW_WRITE);
 }
 
-// Record that all lanes of a half read the memory at an offset.
-OUT_OF_LINE void read_uniform(char *ctx, char *state, u32 warp, char *shadow, u64 first, u32 width)
+// Check and record that all lanes of a half read the memory at an offset.
+OUT_OF_LINE void read_uniform(char *ctx, char *state, u32 warp, char *entry, u64 first, u32 half,
+                              u32 width)
 {
+    (void)half;
+    check_marks(ctx, entry, first, width);
+    char *shadow = FIELD(char *, entry, SHADOW);
     u64 *held = (u64 *)(shadow + first * (SHADOW_WORD / kernel.shadow_unit));
     u64 stamp = stamp_of(ctx, state, warp) | MANY_LANES, found = 0, conflicts;
-    for (u32 unit = 0; unit < width / kernel.shadow_unit; unit++) {
+    for (u32 unit = 0; unit < (shadow ? width / kernel.shadow_unit : 0); unit++) {
         held[unit] = next_word(held[unit], stamp, SHADOW_READ, &conflicts);
         found |= conflicts;
     }

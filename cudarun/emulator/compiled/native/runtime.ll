@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 18976ef509c5d25fad15a105f73bb22d7de8dd9e0325159c845b9029b13283b0
+; Written by `python -m tools.generate_runtime` from c7a64ec3c6889208f0d9396c331816992ecdd45f513316fec97c366f53db1b7a
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 

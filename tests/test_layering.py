@@ -114,6 +114,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
                 "machine",
                 "memory",
                 "numerics",
+                "program",
             ),
         },
         "host": {
@@ -124,6 +125,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "driver": {
             *("api", "debugging", "detectors", "engines", "execution", "host", "isa", "machine"),
             "numerics",
+            "program",
         },
         "runtime_api": {"api", "driver", "host"},
         "runtime": {"driver", "runtime_api"},

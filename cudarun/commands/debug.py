@@ -29,6 +29,7 @@ from cudarun.session.driver.selection import parse_devices
 if TYPE_CHECKING:
     from cudarun.debugger.command_line import CommandLine
     from cudarun.debugger.debugger import Debugger
+    from cudarun.debugger.history import History
     from cudarun.model.launch import LaunchReport
     from cudarun.session.driver.contexts import Target
     from cudarun.session.launch.request import Program
@@ -66,10 +67,7 @@ class DebugCommand(LaunchCommand):
 
 
 _own = partial(option, group=OptionGroup.FIRST)
-
-
-@click.command("debug", cls=DebugCommand)
-@_own(
+commands_option = _own(
     "-x",
     "commands",
     multiple=True,
@@ -77,6 +75,17 @@ _own = partial(option, group=OptionGroup.FIRST)
     help="Execute commands first: a file with one in each line, or a text with ; between them. "
     "Without a terminal, then end. Repeatable.",
 )
+format_option = _own(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Write the result of each command as text, or as a JSON object in a line.",
+)
+
+
+@click.command("debug", cls=DebugCommand)
+@commands_option
 @_own(
     "-d",
     "--device",
@@ -86,13 +95,7 @@ _own = partial(option, group=OptionGroup.FIRST)
     metavar="DEVICE",
     help="The emulated device.",
 )
-@_own(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="Write the result of each command as text, or as a JSON object in a line.",
-)
+@format_option
 @_own(
     "--dap",
     is_flag=True,
@@ -112,8 +115,7 @@ def command(commands: tuple[str, ...], form: str, dap: bool, **values: Any) -> i
     """
     if dap:
         return _serve_editor()
-    given = chain.from_iterable([*map(_lines, commands)])
-    return _debug(values, _Terminal(given, form).talk, capture=form == "json")
+    return _debug(values, Terminal(commands, form).talk, capture=form == "json")
 
 
 def _serve_editor() -> int:
@@ -243,8 +245,8 @@ class _Session:
         history = History(self.copies, root)
         try:
             images = [Path(step.image.origin).parent for step in self.program.steps]
-            self.debugger = Debugger(history, self._report, images)
-            with _pausing(self.debugger):
+            with pausing(history):
+                self.debugger = Debugger(history, self._report, images)
                 self.talk(self.debugger)
         except CudarunError as error:
             self.error = error
@@ -261,11 +263,16 @@ class _Session:
         return report(self.program, [DeviceOutcome("cpu", result, error, "")])
 
 
-class _Terminal:
-    """A front end: commands from the command line, and then from stdin."""
+class Terminal:
+    """A front end: commands from the command line, and then from stdin.
+
+    Args:
+        commands: Files and texts of commands.
+        form: The form of results: ``text`` or ``json``.
+    """
 
     def __init__(self, commands: Iterable[str], form: str) -> None:
-        self._commands = commands
+        self._commands = [*chain.from_iterable(map(_lines, commands))]
         self._write = _write_json if form == "json" else _write_text
         self._is_text = form == "text"
 
@@ -274,7 +281,7 @@ class _Terminal:
         from cudarun.debugger.command_line import CommandLine, Quit
 
         line = CommandLine(debugger)
-        given = [*self._commands]
+        given = self._commands
         reads = sys.stdin.isatty() or not given
         if not given:
             self._write("", line.stopped(debugger.last))
@@ -354,11 +361,11 @@ def _history(line: CommandLine) -> Iterator[None]:
 
 
 @contextmanager
-def _pausing(debugger: Debugger) -> Iterator[None]:
+def pausing(history: History) -> Iterator[None]:
     """Stop the running launch at Ctrl-C."""
 
     def pause(number: int, frame: object) -> None:
-        if not debugger.pause():
+        if not history.pause():
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, pause)

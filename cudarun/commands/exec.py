@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import ExitCode, RequestError
 from cudarun.base.files import check_outputs
-from cudarun.commands.declaration import filled, options_of
+from cudarun.commands.debug import commands_option, format_option
+from cudarun.commands.declaration import filled, option, options_of
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
 from cudarun.commands.launch_options import DETECTION
@@ -27,8 +28,18 @@ from cudarun.session.exec.request import ExecRequest
     help="Device of the program: cpu, the emulated one, or cpu@GPU, such as cpu@a100.",
 )
 @stack(*options_of(ExecRequest, detect=DETECTION, timeout={"type": seconds}).values())
+@option(
+    "--debug",
+    is_flag=True,
+    help="Debug the kernels: stop at the start of the first launch, and read commands as 'cudarun "
+    "debug' does. The program has no stdin.",
+)
+@commands_option
+@format_option
 @output_options
-def command(program: tuple[str, ...], **values: Any) -> int:
+def command(
+    program: tuple[str, ...], debug: bool, commands: tuple[str, ...], form: str, **values: Any
+) -> int:
     """Run a CUDA program without a GPU: all its kernels run on the emulated device.
 
     The program is not changed. It has to use the CUDA runtime as a shared library (nvcc -cudart
@@ -40,6 +51,7 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     cudarun exec -- ./saxpy
     cudarun exec saxpy.cu -- 1000
     cudarun exec --detect race,uninit -- ./saxpy 1000
+    cudarun exec --debug -- ./saxpy 1000
     """
     if not program:
         raise RequestError("missing PROGRAM", hint="example: cudarun exec -- ./saxpy")
@@ -48,12 +60,16 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     device = values["devices"][0]
     if len(values["devices"]) > 1 or (device.driver, device.value) != ("cpu", "0"):
         raise RequestError("exec uses the emulated device cpu", option="--device")
+    if not debug and (commands or form != "text"):
+        raise RequestError("only with --debug", option="-x" if commands else "--format")
+    if debug and values["engine"] == "compile":
+        raise RequestError("kernels that are debugged are interpreted", option="--engine")
     request = filled(
         ExecRequest,
         {**values, "timeout": values["timeout"] or None},
         command=program,
         profile=device.profile,
-        keeps_stdout=values["as_json"],
+        keeps_stdout=values["as_json"] or form == "json",
     )
     renderer = chosen_renderer()
     check_outputs(output_files(click.get_current_context().command.params, values), ())
@@ -62,4 +78,9 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     from cudarun.session.launch.detection import check_engine
 
     check_engine(request.detection, request.engine)
+    if debug:
+        from cudarun.commands.debug_program import execute_debugged
+
+        report = execute_debugged(request, renderer.prepare, commands, form)
+        return ExitCode.OK if report is None else finish(report, renderer)
     return finish(execute(request, renderer.prepare), renderer)

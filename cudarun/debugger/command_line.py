@@ -78,6 +78,16 @@ def _delete(debugger: Debugger, text: str) -> Any:
     return debugger.breakpoints
 
 
+def _ignore(debugger: Debugger, text: str) -> Any:
+    number, _, count = text.partition(" ")
+    return debugger.change(_number(number), ignore=_number(count.strip()))
+
+
+def _log(debugger: Debugger, text: str) -> Any:
+    number, _, message = text.partition(" ")
+    return debugger.change(_number(number), message=message.strip())
+
+
 def _thread(debugger: Debugger, text: str) -> Any:
     block, _, thread = text.rpartition(":")
     if not text:
@@ -175,9 +185,15 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
              "Stop at FILE:LINE, LINE, ptx:LINE or a function.", _break, Debugger.locations),
     _command("tbreak", "tb", "LOCATION [if CONDITION]", "Stop there once.",
              partial(_break, once=True), Debugger.locations),
-    _command("watch", "w", "ELEMENT", "Stop after a write of an element, as in y[17].",
-             _with_text(Debugger.watch, "ELEMENT"), Debugger.names),
-    _command("catch", "ca", "EVENT", "Stop at an event: fault, finding (with --detect) or nan.",
+    _command("ignore", "ig", "NUMBER COUNT", "Pass a breakpoint COUNT times without a stop.",
+             _ignore),
+    _command("log", "lo", "NUMBER MESSAGE", "Print a message at a breakpoint in place of a stop, "
+             "with values, as in 'i is {i}'.", _log),
+    _command("watch", "w", "EXPRESSION", "Stop after a write of y[17], a shared or C++ variable, "
+             "or a change of a register.",
+             _with_text(Debugger.watch, "EXPRESSION"), Debugger.names),
+    _command("catch", "ca", "EVENT",
+             "Stop at an event: fault, finding (with --detect), nan or launch.",
              _with_text(Debugger.catch, "EVENT"), lambda debugger: EVENTS),
     _command("breakpoints", "bl", "", "List the breakpoints.",
              lambda debugger, text: debugger.breakpoints),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -11,18 +10,20 @@ from pathlib import PurePath
 
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.debugger.dap_connection import Request
+from cudarun.debugger.dap_variables import DapVariables
 from cudarun.debugger.debugger import Debugger
 from cudarun.model.debug import Breakpoint, CodePlace
 
-_ELEMENT = re.compile(r"\s*\w+\[.+\]\s*")
 _PTX = "ptx"  # the file of breakpoints in the PTX
 
 
 class DapBreakpoints:
     """The breakpoints of an editor."""
 
-    def __init__(self, debugger: Debugger) -> None:
+    def __init__(self, debugger: Debugger, variables: DapVariables) -> None:
         self._debugger = debugger  # has the breakpoints
+        self._variables = variables
+        self._watched: dict[str, Breakpoint] = {}  # for the thread for which they were asked
         self._points: dict[str, list[int]] = {}  # breakpoints by the request that has set them
 
     def _replace(self, kind: str, wanted: Iterable[Callable[[], Breakpoint]]) -> object:
@@ -49,13 +50,21 @@ class DapBreakpoints:
         is_ptx = bool(source.get("sourceReference"))
         path = _PTX if is_ptx else source["path"]
         return self._replace(path, [
-            partial(self._at_line, path, each["line"], each.get("condition") or "")
-            for each in arguments.get("breakpoints", ())
+            partial(self._at_line, path, each) for each in arguments.get("breakpoints", ())
         ])  # fmt: skip
 
-    def _at_line(self, path: str, line: int, condition: str) -> Breakpoint:
+    def _at_line(self, path: str, wanted: Request) -> Breakpoint:
         file = path if path == _PTX else self._file(path)
-        return self._debugger.add_breakpoint(f"{file}:{line}", condition)
+        return self._add(f"{file}:{wanted['line']}", wanted)
+
+    def _add(self, location: str, wanted: Request) -> Breakpoint:
+        """Add a breakpoint with the condition, the number of hits and the message of a request."""
+        hits, message = wanted.get("hitCondition") or "1", wanted.get("logMessage") or ""
+        if not hits.strip().isdecimal():
+            raise RequestError(f"the hit condition {hits!r} is not a number")
+        ignore = max(0, int(hits) - 1)
+        condition = wanted.get("condition") or ""
+        return self._debugger.add_breakpoint(location, condition, ignore=ignore, message=message)
 
     def _file(self, path: str) -> str:
         """Return the source file of the image that is a file of the editor.
@@ -75,16 +84,15 @@ class DapBreakpoints:
     def set_functions(self, arguments: Request) -> object:
         """Set the breakpoints of functions."""
         return self._replace("function", [
-            partial(self._debugger.add_breakpoint, each["name"], each.get("condition") or "")
-            for each in arguments["breakpoints"]
+            partial(self._add, each["name"], each) for each in arguments["breakpoints"]
         ])  # fmt: skip
 
     def set_instructions(self, arguments: Request) -> object:
         """Set the breakpoints of instructions."""
-        lines = [instruction_line(each["instructionReference"]) + each.get("offset", 0)
-                 for each in arguments["breakpoints"]]  # fmt: skip
+        wanted = [(instruction_line(each["instructionReference"]) + each.get("offset", 0), each)
+                  for each in arguments["breakpoints"]]  # fmt: skip
         return self._replace("instruction", [
-            partial(self._debugger.add_breakpoint, f"ptx:{line}") for line in lines
+            partial(self._add, f"ptx:{line}", each) for line, each in wanted
         ])  # fmt: skip
 
     def set_exceptions(self, arguments: Request) -> object:
@@ -94,16 +102,20 @@ class DapBreakpoints:
         ])  # fmt: skip
 
     def data_info(self, arguments: Request) -> object:
-        """Return the watchpoint that a name can have."""
-        name = arguments["name"]
-        if not _ELEMENT.fullmatch(name):
-            return {"dataId": None, "description": "only an element can be watched: y[17]"}
-        return {"dataId": name, "description": name, "accessTypes": ["write"]}
+        """Return the watchpoint that an expression can have, or a variable of a container."""
+        name, container = arguments["name"], arguments.get("variablesReference")
+        try:
+            expression = self._variables.expression(container, name) if container else name
+            self._watched[expression] = self._debugger.watched(expression)
+        except CudarunError as error:
+            return {"dataId": None, "description": str(error)}
+        return {"dataId": expression, "description": expression, "accessTypes": ["write"]}
 
     def set_data(self, arguments: Request) -> object:
         """Set the watchpoints."""
         return self._replace("data", [
-            partial(self._debugger.watch, each["dataId"]) for each in arguments["breakpoints"]
+            partial(self._debugger.watch, self._watched.get(each["dataId"], each["dataId"]))
+            for each in arguments["breakpoints"]
         ])  # fmt: skip
 
 

@@ -27,9 +27,12 @@ _CAPABILITIES = (
     "supportsFunctionBreakpoints", "supportsDataBreakpoints", "supportsInstructionBreakpoints",
     "supportsEvaluateForHovers", "supportsDisassembleRequest", "supportsSteppingGranularity",
     "supportsRestartRequest", "supportsTerminateRequest", "supportsExceptionInfoRequest",
-    "supportsCompletionsRequest",
+    "supportsCompletionsRequest", "supportsHitConditionalBreakpoints", "supportsLogPoints",
 )  # fmt: skip
-_LABELS = {"fault": "Faults", "finding": "Findings of detectors (--detect)", "nan": "New NaNs"}
+_LABELS = {
+    "fault": "Faults", "finding": "Findings of detectors (--detect)", "nan": "New NaNs",
+    "launch": "Starts of launches",
+}  # fmt: skip
 _REASONS = {
     "start": "entry", "breakpoint": "breakpoint", "watchpoint": "data breakpoint", "pause": "pause",
     "fault": "exception", "finding": "exception", "nan": "exception",
@@ -111,8 +114,8 @@ class DapSession:
     def run(self, debugger: Debugger) -> None:
         """Answer requests until the editor ends the session."""
         self._debugger, self._has_begun = debugger, True
-        self._breakpoints = DapBreakpoints(debugger)
         self._variables = DapVariables(debugger)
+        self._breakpoints = DapBreakpoints(debugger, self._variables)
         self._connection.on_request = self._arrived
         self._connection.respond(self._launch)
         self._connection.event("initialized")

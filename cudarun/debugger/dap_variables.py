@@ -109,26 +109,40 @@ class DapVariables:
 
     def expand(self, arguments: Request) -> object:
         """Return the variables of a scope, or the parts of a variable."""
-        number = arguments["variablesReference"]
-        container = numbered(self._containers, number, "variable")
-        self._enter(container.frame)
+        container, found = self._listed(arguments["variablesReference"])
         values = [
             {
-                "name": value.name.lstrip(".->"),
+                "name": _shown(value),
                 "value": value.text,
                 "type": value.type,
                 "evaluateName": expression,
                 "variablesReference": self.reference(container.frame, expression, value),
             }
-            for expression, value in container.list()
+            for expression, value in found
         ]
         return {"variables": values}
+
+    def _listed(self, number: int) -> tuple[_Expandable, Iterable[tuple[str, Value]]]:
+        """Return a container and its values; its frame is selected."""
+        container = numbered(self._containers, number, "variable")
+        self._enter(container.frame)
+        return container, container.list()
+
+    def expression(self, number: int, name: str) -> str:
+        """Return the expression of a variable of a container; the frame of that is selected."""
+        _, found = self._listed(number)
+        return next((each for each, value in found if _shown(value) == name), name)
 
     def reference(self, frame: EditorFrame, expression: str, value: Value) -> int:
         """Return the number of the parts of a value in a frame; 0 without parts."""
         if not value.has_parts:
             return 0
         return self._container(frame, partial(self._parts, expression))
+
+
+def _shown(value: Value) -> str:
+    """Return the name of a value as an editor shows it."""
+    return value.name.lstrip(".->")
 
 
 def numbered(known: Sequence[_Item], number: int, what: str) -> _Item:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions.syntax import Expression
@@ -14,12 +17,13 @@ from cudarun.base.errors import CudarunError, InternalError, RequestError
 from cudarun.base.records import dataclass
 from cudarun.debugger import thread_values
 from cudarun.debugger.descriptions import birth_text, finding_text
-from cudarun.debugger.locations import Locations, Statement, place_of
+from cudarun.debugger.locations import Locations, Statement
 from cudarun.debugger.plans import Plan
 from cudarun.debugger.questions import QUESTIONS
 from cudarun.debugger.stepping import Stepping
 from cudarun.debugger.stopped_state import StoppedState
 from cudarun.debugger.thread_values import LaunchNames
+from cudarun.debugger.watchpoints import Watchpoints
 from cudarun.model.debug import Breakpoint, CodePlace, MemoryWrite, Reason, Stop, Thread
 from cudarun.session.workers.snapshots import ParentConnection
 
@@ -31,11 +35,11 @@ if TYPE_CHECKING:
         DebugObserver,
         DeviceFault,
         Launch,
-        MemoryRange,
     )
 
 _LOOK_AFTER = 512  # statements
 _SNAPSHOT_SECONDS = 0.25  # of processor time
+_MOST_MESSAGES = 32  # of a breakpoint that prints, at once
 _FORK_SHARE = 20  # a snapshot may take a twentieth of the time
 
 
@@ -59,28 +63,35 @@ class DebuggedLaunch:
 
     Args:
         connection: The connection with the front end.
-        start: Lets an object control all later launches.
+        start: Lets an object control launches.
+        printed: Takes what kernels print; by default, that is part of the next stop.
     """
 
     def __init__(
-        self, connection: ParentConnection, start: Callable[[Controller], DebugObserver]
+        self,
+        connection: ParentConnection,
+        start: Callable[[Controller], DebugObserver],
+        printed: Callable[[bytes], object] | None = None,
     ) -> None:
         self._connection = connection
+        self._printed = printed
+        self._is_released = False
         self.observer = start(self)
         self._state = StoppedState(self.observer)
+        self._state.is_of_program = printed is not None
         self._plan = Plan("continue")
         self._stepping: Stepping | None = None
         self._marks: Mapping[Statement, Sequence[Breakpoint]] = {}
         self._conditions: dict[str, Expression] = {}
         self._catches: frozenset[str] = frozenset()
-        self._watched: Mapping[MemoryRange, Sequence[Breakpoint]] = {}
+        self._watchpoints = Watchpoints(self._state)
+        self._hits: Counter[int] = Counter()
         self._findings = 0
         self._exited = False
         self._last_hit: Stop | None = None
         self._pending: list[_Event] = []  # before the next instruction
         self._next_look = 0
         self._next_snapshot = 0.0
-        self._before: dict[MemoryRange, bytes] = {}
 
     # --- events of the launch --------------------------------------------------------------------
 
@@ -89,20 +100,28 @@ class DebuggedLaunch:
         specs = {spec.name: spec for spec in buffers.specs}
         scalars = {name: value for step in steps for name, value in step.binding.scalars.items()}
         self._state.names = LaunchNames(specs, buffers.addresses, scalars)
-        self._state.texts = [step.library.image.data for step in steps]
 
     def launched(self, launch: Launch) -> None:
         """See `Controller`."""
         first, self._state.launch = self._state.launch is None, launch
-        self._state.locations = Locations(launch.functions)
+        self._state.run = None
+        self._state.launches += 1
+        self._state.text = self.observer.text_of(launch.program)
+        self._state.locations = Locations(launch.functions, self._state.text)
         if first:
+            self._next_snapshot = time.process_time() + _SNAPSHOT_SECONDS
             self._converse(self._state.stop("start"))
-        else:
-            self._follow(self._plan)
+            return
+        self._follow(self._plan)
+        if "launch" in self._catches:
+            self._reached("start")
 
     def printed(self, text: bytes) -> None:
         """See `Controller`."""
-        self._state.output += text
+        if self._printed is None:
+            self._state.output += text
+        else:
+            self._printed(text)
 
     def exited(self, batch: Batch, lanes: Any) -> None:
         """See `Controller`."""
@@ -120,10 +139,10 @@ class DebuggedLaunch:
         self._reached("fault", text=fault.report)
 
     def finished(self, outcome: object) -> None:
-        """Answer questions about the memory after the launch, until the process ends."""
+        """Answer questions about the memory after the launch, until it is released."""
         self._state.run = self.observer.batch = None
         self._pending = []
-        while True:
+        while not self._is_released:
             stop = self._state.stop("ended")
             self._converse(self._last_hit if self._plan.records else stop, outcome)
 
@@ -158,7 +177,7 @@ class DebuggedLaunch:
             if not self._reach_pending():
                 self._step_to(run, index)
         if observer.watches:
-            self._before = {each: self._state.bytes_at(each) for each in observer.writes.ranges}
+            self._watchpoints.before()
         if observer.nans is not None:
             run.follow_operands(index)
 
@@ -173,8 +192,10 @@ class DebuggedLaunch:
     def after(self, run: BlockRun, index: int) -> None:
         """See `Controller`."""
         observer = self.observer
-        if observer.watches and observer.writes.written:
-            self._written(run, index)
+        if observer.watches:
+            for point, change in self._watchpoints.after(run, index):
+                if self._stops_at(point):
+                    self._pending.append(_Event("watchpoint", (point.number,), (change,)))
         if "finding" in self._catches and observer.findings > self._findings:
             self._findings, finding = observer.findings, observer.last_finding()
             last = finding.places[-1]
@@ -226,21 +247,24 @@ class DebuggedLaunch:
 
     def _reach_breakpoints(self, run: BlockRun, index: int) -> None:
         """Let the launch stop at the breakpoints of a statement, if their conditions are true."""
-        for each in self._marks.get((run.number, index), ()):
+        for point in self._marks.get((run.number, index), ()):
             states, text = self._state.states(), ""
             lanes = states.active
-            if each.thread is not None:
-                lanes = lanes[lanes == states.lane(each.thread)]
-            if each.condition and len(lanes):
+            if point.thread is not None:
+                lanes = lanes[lanes == states.lane(point.thread)]
+            if point.condition and len(lanes):
                 try:
-                    lanes = lanes[self._holds(each.condition, lanes)]
+                    lanes = lanes[self._holds(point.condition, lanes)]
                 except CudarunError as error:
                     text = str(error)
-            if len(lanes):
+            if len(lanes) and point.message and not self._plan.records and not text:
+                self._hits[point.number] += 1
+                self._print(point.message, lanes)
+            elif len(lanes) and self._stops_at(point):
                 if not self._pending:
                     self._state.select(lanes)
-                reason: Reason = "breakpoint" if each.number else "step"  # the end of ``until``
-                numbers = (each.number,) if each.number else ()
+                reason: Reason = "breakpoint" if point.number else "step"  # the end of ``until``
+                numbers = (point.number,) if point.number else ()
                 self._pending.append(_Event(reason, numbers, (), text, len(lanes)))
 
     def _holds(self, condition: str, lanes: Array) -> Array:
@@ -249,27 +273,24 @@ class DebuggedLaunch:
             parsed = self._conditions[condition] = thread_values.parse(condition)
         return thread_values.holds(parsed, self._state.values(lanes))
 
-    def _written(self, run: BlockRun, index: int) -> None:
-        """Let the launch stop at the writes of watched elements by the current instruction."""
-        states, writes = self._state.states(), self.observer.writes
-        lanes = {each.range: each.lane for each in writes.written}  # the last one of each
-        writes.written = []
-        site = run.site(index)
-        assert site is not None, "a write is an instruction"
-        self._state.thread = states.number(next(iter(lanes.values())))
-        for where, lane in lanes.items():
-            place = self.observer.place(states.launch, states.number(lane))
-            for watchpoint in self._watched[where]:
-                name = watchpoint.target
-                change = MemoryWrite(
-                    name,
-                    Thread(*place),
-                    place_of(site),
-                    self.observer.position - 1,
-                    self._state.element_text(name, self._before[where]),
-                    self._state.element_text(name, self._state.bytes_at(where)),
-                )
-                self._pending.append(_Event("watchpoint", (watchpoint.number,), (change,)))
+    def _stops_at(self, point: Breakpoint) -> bool:
+        """Count that a breakpoint is reached; return whether to stop there."""
+        if self._plan.records:
+            return not point.message
+        self._hits[point.number] += 1
+        return self._hits[point.number] > point.ignore
+
+    def _print(self, message: str, lanes: Array) -> None:
+        """Print the message of a breakpoint for threads."""
+        states = self._state.states()
+        lines = []
+        for lane in lanes[:_MOST_MESSAGES]:
+            values = self._state.values_of(states, np.array([lane]), 0)
+            place = Thread(*self.observer.place(states.launch, states.number(int(lane))))
+            lines.append(f"{place}: {thread_values.filled(message, values)}\n")
+        if len(lanes) > _MOST_MESSAGES:
+            lines.append(f"{len(lanes) - _MOST_MESSAGES} more threads\n")
+        self._state.output += "".join(lines).encode()
 
     # --- plans -----------------------------------------------------------------------------------
 
@@ -277,23 +298,23 @@ class DebuggedLaunch:
         """Run by a plan from now on."""
         observer = self.observer
         self._plan, self._last_hit, self._exited = plan, None, False
+        self._hits.clear()
         self._state.thread = plan.thread
         marks: dict[Statement, list[Breakpoint]] = defaultdict(list)
-        watched: dict[MemoryRange, list[Breakpoint]] = defaultdict(list)
         catches = set()
         for each in plan.breakpoints:
             if each.kind == "catch":
                 catches.add(each.target)
-            elif each.kind == "watch":
-                watched[self._state.range_of(each.target)].append(each)
-            else:
+            elif each.kind != "watch":
                 for statement in self._resolved(each):
                     marks[statement].append(each)
-        self._marks, self._catches, self._watched = marks, frozenset(catches), watched
+        self._marks, self._catches = marks, frozenset(catches)
+        watches = (each for each in plan.breakpoints if each.kind == "watch")
+        self._watchpoints = Watchpoints(self._state, watches)
         observer.marked = frozenset(number for number, _ in marks)
-        observer.writes.ranges = tuple(watched)
+        observer.writes.ranges = self._watchpoints.ranges
         observer.writes.written.clear()
-        observer.watches = bool(watched)
+        observer.watches = bool(self._watchpoints)
         observer.follow_nans(wanted=plan.follows_nans or "nan" in self._catches)
         self._findings = observer.findings
         self._stepping = None
@@ -323,9 +344,12 @@ class DebuggedLaunch:
     def _look(self) -> None:
         """Make a snapshot from time to time, and stop if the front end asks for it."""
         if self._connection.has_message:
-            self._connection.receive()
-            self._state.select_active()
-            self._converse(self._state.stop("pause"))
+            name, _ = self._connection.receive()
+            if name == "release":
+                self._release()
+            else:
+                self._state.select_active()
+                self._converse(self._state.stop("pause"))
         now = time.process_time()
         if self._plan.takes_snapshots and now >= self._next_snapshot:
             self._fork()
@@ -336,14 +360,23 @@ class DebuggedLaunch:
     def _fork(self) -> None:
         """Make a copy of the process, which waits for a plan."""
         if self._connection.fork(self.observer.position):
+            self._next_snapshot = _SNAPSHOT_SECONDS  # its clock begins
             self._answer()
 
     # --- the conversation ------------------------------------------------------------------------
 
     def _converse(self, stop: Stop | None, outcome: object = None) -> None:
         """Report a stop, and answer questions until the launch is to go on."""
-        self._connection.send(("stop", stop, outcome))
-        self._answer()
+        if not self._is_released:
+            hits, self._hits = tuple(self._hits.items()), Counter()
+            stop = stop and replace(stop, hits=hits)
+            self._connection.send(("stop", stop, outcome))
+            self._answer()
+
+    def _release(self) -> None:
+        """Run to the end without a stop from now on."""
+        self._is_released = True
+        self._follow(Plan("continue"))
 
     def _answer(self) -> None:
         self._state.level = 0
@@ -352,10 +385,14 @@ class DebuggedLaunch:
             if name == "resume":
                 self._follow(*arguments)
                 return
+            if name == "release":
+                self._release()
+                return
             if name == "abandon":
                 raise LaunchAbandoned
             if name == "fork":
-                self._connection.fork(self.observer.position)
+                if self._connection.fork(self.observer.position):
+                    self._next_snapshot = _SNAPSHOT_SECONDS
                 continue
             if name == "pause":  # it has stopped before
                 continue

@@ -29,7 +29,7 @@ from cudarun.model.debug import (
 if TYPE_CHECKING:
     from cudarun.model.launch import LaunchReport
 
-EVENTS = ("fault", "finding", "nan")
+EVENTS = ("fault", "finding", "nan", "launch")
 """What a catchpoint stops at; a fault also without one."""
 
 
@@ -38,7 +38,7 @@ class Debugger:
 
     Args:
         history: The processes of the launch.
-        report: Returns the report of a launch that has ended.
+        report: Returns the report of a launch that has ended; ``None`` for a program.
         folders: Where source files are looked for by their names, after their own folders.
 
     Attributes:
@@ -49,7 +49,7 @@ class Debugger:
     def __init__(
         self,
         history: History,
-        report: Callable[[Any], LaunchReport],
+        report: Callable[[Any], LaunchReport] | None = None,
         folders: Sequence[Path] = (),
     ) -> None:
         self._history = history
@@ -65,7 +65,13 @@ class Debugger:
     # --- breakpoints -----------------------------------------------------------------------------
 
     def add_breakpoint(
-        self, location: str, condition: str = "", *, once: bool = False
+        self,
+        location: str,
+        condition: str = "",
+        *,
+        once: bool = False,
+        ignore: int = 0,
+        message: str = "",
     ) -> Breakpoint:
         """Stop at ``FILE:LINE``, ``LINE``, ``ptx:LINE`` or a function.
 
@@ -73,12 +79,32 @@ class Debugger:
             location: The location; a line alone is of the current source file.
             condition: Stop only for threads for which it is true.
             once: Delete the breakpoint when it is reached.
+            ignore: How often to pass it without a stop.
+            message: Print it in place of a stop, with the values of expressions in braces.
         """
-        return self._add(replace(self._location(location), condition=condition, once=once))
+        point = replace(self._location(location), condition=condition, once=once)
+        return self._add(replace(point, ignore=ignore, message=message))
 
-    def watch(self, element: str) -> Breakpoint:
-        """Stop after a write of an element, as in ``y[17]``."""
-        return self._add(Breakpoint(0, "watch", element))
+    def change(self, number: int, *, ignore: int = 0, message: str = "") -> Breakpoint:
+        """Let a breakpoint be passed some times, or print a message in place of a stop."""
+        point = replace(self._numbered(number), ignore=ignore, message=message)
+        if message and point.kind in ("watch", "catch"):
+            raise RequestError(f"{number} is not a location, which a message needs")
+        self._breakpoints[number] = self._ask("resolve", point) if message else point
+        return point
+
+    def watched(self, expression: str) -> Breakpoint:
+        """Return a watchpoint that is not set yet, for the selected thread."""
+        point: Breakpoint = self._ask("resolve", Breakpoint(0, "watch", expression))
+        return point
+
+    def watch(self, expression: str | Breakpoint) -> Breakpoint:
+        """Stop after a write of a scalar, as in ``y[17]`` or ``p->x``.
+
+        An expression that is not in memory stops where its value changes in the selected call.
+        """
+        return self._add(expression if isinstance(expression, Breakpoint)
+                         else Breakpoint(0, "watch", expression))  # fmt: skip
 
     def catch(self, event: str) -> Breakpoint:
         """Stop at an event: ``fault``, ``finding`` or ``nan``."""
@@ -90,10 +116,15 @@ class Debugger:
         """Delete a breakpoint, or all."""
         if number is None:
             self._breakpoints.clear()
-        elif self._breakpoints.pop(number, None) is None:
+        else:
+            del self._breakpoints[self._numbered(number).number]
+
+    def _numbered(self, number: int) -> Breakpoint:
+        if number not in self._breakpoints:
             known = ", ".join(map(str, self._breakpoints))
             hint = f"the breakpoints are {known}" if known else "there are no breakpoints"
             raise RequestError(f"no breakpoint {number}", hint=hint)
+        return self._breakpoints[number]
 
     @property
     def breakpoints(self) -> Sequence[Breakpoint]:
@@ -101,9 +132,9 @@ class Debugger:
         return [*self._breakpoints.values()]
 
     def _add(self, point: Breakpoint) -> Breakpoint:
-        places = self._ask("check_breakpoint", point)
+        found = point if point.watched is not None else self._ask("resolve", point)
         self._number += 1
-        added = replace(point, number=self._number, places=places)
+        added = replace(found, number=self._number)
         self._breakpoints[added.number] = added
         return added
 
@@ -150,8 +181,7 @@ class Debugger:
         """Run the selected thread to a location, or to a later line."""
         if not location:
             return self._run("until")
-        wanted = replace(self._location(location), thread=self._thread())
-        self._ask("check_breakpoint", wanted)
+        wanted = self._ask("resolve", replace(self._location(location), thread=self._thread()))
         return self._run("continue", [wanted])
 
     def go_to(self, position: int) -> Stop:
@@ -165,8 +195,6 @@ class Debugger:
         return self._history.pause()
 
     def _run(self, motion: Motion, others: Iterable[Breakpoint] = ()) -> Stop:
-        if self.last.reason == "ended":
-            raise RequestError("the launch has ended", hint="go back, as with reverse-continue")
         breakpoints = (*self._breakpoints.values(), *others)
         plan = Plan(motion, self._thread(), None, breakpoints, takes_snapshots=True)
         return self._at(self._history.run(plan))
@@ -188,6 +216,10 @@ class Debugger:
 
     def _at(self, reached: tuple[Stop, object]) -> Stop:
         self.last = self._seen(reached)
+        for number, count in self.last.hits:
+            if point := self._breakpoints.get(number):
+                left = max(0, point.ignore - count)
+                self._breakpoints[number] = replace(point, hits=point.hits + count, ignore=left)
         for number in self.last.breakpoints:
             if number in self._breakpoints and self._breakpoints[number].once:
                 del self._breakpoints[number]
@@ -196,7 +228,7 @@ class Debugger:
     def _seen(self, reached: tuple[Stop, object]) -> Stop:
         stop, outcome = reached
         self._place = stop.place
-        if stop.reason != "ended":
+        if stop.reason != "ended" or self._make_report is None:
             return stop
         self.report = self._make_report(outcome)
         return replace(stop, exit_code=self.report.exit_code)
@@ -278,8 +310,7 @@ class Debugger:
 
     def writer(self, element: str) -> MemoryWrite | None:
         """Return the last write of an element before now; ``None`` if there was none."""
-        watch = Breakpoint(0, "watch", element)
-        self._ask("check_breakpoint", watch)
+        watch = self.watched(element)
         plan = Plan("continue", self._thread(), None, (watch,), records=True, includes_end=True)
         found = self._history.last_stop(plan, self.last.position)
         return None if found is None else found.changes[0]

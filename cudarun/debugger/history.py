@@ -28,13 +28,14 @@ class History:
         root: The process at the start of the launch, which only makes copies.
     """
 
-    def __init__(self, copies: Copies, root: Copy) -> None:
+    def __init__(self, copies: Copies, root: Copy | None = None) -> None:
         self._copies = copies
-        self._root = root
-        self._snapshots = [root]
-        self._live = root
+        self._snapshots: list[Copy] = []
+        self._live: Copy | None = None  # the process that has stopped; none between launches
+        self._original = root  # ends by itself
         self._running: Copy | None = None
         self._position = 0
+        self._is_at_end = False
 
     def start(self) -> Reached:
         """Return the first stop, at the start of the launch.
@@ -42,29 +43,46 @@ class History:
         Raises:
             CudarunError: The launch cannot begin.
         """
-        reached = self._next_stop(self._root)
-        if isinstance(reached[1], CudarunError):
-            raise reached[1]
-        self._live = self._copy_of(self._root)
-        self._first = reached[0]
-        return reached
+        root = self._original
+        assert root is not None
+        self._first, outcome = self._next_stop(root)
+        if isinstance(outcome, CudarunError):
+            raise outcome
+        self._enter(root, self._copy_of(root), root)
+        return self._first, None
+
+    def _enter(self, root: Copy, live: Copy, original: Copy) -> None:
+        """Begin with a launch: its start, the process that runs, and the one that is no copy."""
+        self._snapshots, self._live, self._original = [root], live, original
+        self._position, self._is_at_end = 0, False
 
     def run(self, plan: Plan) -> Reached:
         """Run to the next stop."""
-        stop, outcome = self._run(self._live, plan)
-        self._position = stop.position
+        if self._is_at_end:
+            raise RequestError("the launch has ended", hint="go back, as with reverse-continue")
+        return self._go(plan)
+
+    def _go(self, plan: Plan) -> Reached:
+        stop, outcome = self._run(self._process, plan)
+        self._position, self._is_at_end = stop.position, stop.reason == "ended"
         return stop, outcome
+
+    @property
+    def _process(self) -> Copy:
+        if self._live is None:
+            raise RequestError("no kernel is running")
+        return self._live
 
     def go_to(self, position: int, thread: int | None) -> Reached:
         """Go to a position and select a thread; without one, to the start of the launch."""
         if thread is None or not self._position < position:
             nearest = self._before(position)
-            self._live.end()
-            self._live = self._copy_of(nearest)
+            self._end(self._process)
+            self._live, self._is_at_end = self._copy_of(nearest), False
         if thread is None:
             self._position = 0
             return self._first, None
-        return self.run(Plan("continue", thread, end=position, takes_snapshots=True))
+        return self._go(Plan("continue", thread, end=position, takes_snapshots=True))
 
     def last_stop(self, plan: Plan, end: int) -> Stop | None:
         """Return the last stop of a plan before a position; ``None`` if there is none."""
@@ -86,7 +104,7 @@ class History:
         Raises:
             CudarunError: It has no answer.
         """
-        runner = self._copy_of(self._root)
+        runner = self._copy_of(self._before(0))
         try:
             self._run_apart(runner, plan)
             return self._answer(runner, question, *arguments)
@@ -99,7 +117,7 @@ class History:
         Raises:
             CudarunError: It has no answer.
         """
-        return self._answer(self._live, question, *arguments)
+        return self._answer(self._process, question, *arguments)
 
     def _answer(self, process: Copy, question: str, *arguments: object) -> Any:
         process.send((question, arguments))
@@ -116,10 +134,22 @@ class History:
 
     def close(self) -> None:
         """End all processes but the root, whose task ends."""
-        for each in {self._live, *self._snapshots} - {self._root}:
-            each.end()
-        with suppress(WorkerDied):
-            self._root.send(("abandon", ()))
+        root = self._leave()
+        if root is not None:
+            with suppress(WorkerDied):
+                root.send(("abandon", ()))
+
+    def _leave(self) -> Copy | None:
+        """End all copies; return the process that is none."""
+        original = self._original
+        for each in {*self._snapshots, *filter(None, [self._live])}:
+            self._end(each)
+        self._snapshots, self._live, self._original = [], None, None
+        return original
+
+    def _end(self, process: Copy) -> None:
+        if process is not self._original:
+            process.end()
 
     def _run(self, process: Copy, plan: Plan) -> Reached:
         process.send(("resume", (plan,)))
@@ -146,6 +176,8 @@ class History:
 
     def _before(self, position: int) -> Copy:
         """Return the last snapshot that is not after a position."""
+        if not self._snapshots:
+            raise RequestError("no kernel is running")
         return max(
             (each for each in self._snapshots if each.introduction <= position),
             key=lambda each: int(each.introduction),

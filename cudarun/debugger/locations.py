@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from cudarun.session.driver.drivers import BlockCode, FunctionCode, Site
 
 _WITH_RETURN_TYPE = re.compile(r"^[^<]* (?=[\w:]+<)")  # that of a template
+_FUNCTION = re.compile(r"\.(?:entry|func)\b")
+_LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
+
 Statement = tuple[int, int]
 """The number of a basic block in the program, and the index of a statement in it."""
 
@@ -55,10 +58,12 @@ class Locations:
 
     Args:
         functions: The functions by name.
+        text: Their PTX.
     """
 
-    def __init__(self, functions: Mapping[str, FunctionCode]) -> None:
+    def __init__(self, functions: Mapping[str, FunctionCode], text: str = "") -> None:
         self._functions = functions
+        self._text = text
         self._starts: dict[str, dict[Statement, Site]] = {}
 
     def resolve(self, point: Breakpoint) -> dict[Statement, CodePlace]:
@@ -134,11 +139,24 @@ class Locations:
         return found
 
     def _entry(self, function: FunctionCode) -> tuple[Statement, Site]:
-        """Return where a breakpoint of a function stops: with ``-G`` after the parameters."""
-        lines = [each for each in self._line_starts(function).items() if each[1].source]
-        if not lines:
-            return next(_statements(function))
-        return lines[0 if function.is_optimized or len(lines) == 1 else 1]
+        """Return where a breakpoint of a function stops: after the instructions of its header."""
+        first, *others = self._line_starts(function).items()
+        if (first[1].source or "").rpartition(":")[2] == self._header(first[1].line):
+            block = first[0][0]
+            body = (each for each in others if each[1].source and each[0][0] == block)
+            return next(body, first)
+        return first if first[1].source else next(_statements(function))
+
+    def _header(self, line: int) -> str | None:
+        """Return the source line of the header of a function with a line in the PTX.
+
+        It is that of the first ``.loc``, to which no instruction may belong.
+        """
+        start = self._text.splitlines()[: line - 1]
+        while start and not _FUNCTION.search(start[-1]):
+            start.pop()
+        body = self._text.splitlines()[len(start) : line - 1]
+        return next((found[1] for each in body if (found := _LOC.match(each))), None)
 
     def _ptx(self, line: int) -> dict[Statement, Site]:
         every = [each for one in self._functions.values() for each in _statements(one)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cudarun.arguments.dtypes import scalar_dtype
-from cudarun.arguments.expressions.syntax import CASTS, Index, Name
+from cudarun.arguments.expressions.syntax import CASTS, Name
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import RequestError
 from cudarun.debugger import thread_values
@@ -18,9 +19,10 @@ from cudarun.debugger.descriptions import operands_of
 from cudarun.debugger.locations import place_of, variable_name
 from cudarun.debugger.stopped_state import WARP, StoppedState
 from cudarun.debugger.values import CppValue
+from cudarun.debugger.variables import VariableScope
+from cudarun.debugger.watchpoints import watched
 from cudarun.model.debug import (
     Breakpoint,
-    CodePlace,
     Lanes,
     NanOrigin,
     StackFrame,
@@ -35,15 +37,26 @@ _SPACES = ("generic", "global", "local", "param", "shared")
 _ELEMENTS = re.compile(r"(?P<type>\w+)(?:\[(?P<count>\d{1,6})\])?")
 
 
-def check_breakpoint(state: StoppedState, point: Breakpoint) -> tuple[CodePlace, ...]:
-    """Return the instructions that a breakpoint stops at, or refuse it."""
+def resolve(state: StoppedState, point: Breakpoint) -> Breakpoint:
+    """Return a breakpoint with the instructions or the memory that it stops at, or refuse it.
+
+    A program may launch the code of a location later.
+    """
     if point.condition:
         thread_values.parse(point.condition)
+    for each in thread_values.FIELD.findall(point.message):
+        thread_values.parse(each)
     if point.kind == "watch":
-        state.range_of(point.target)
-    if point.kind in ("watch", "catch"):
-        return ()
-    return tuple(state.locations.resolve(point).values())
+        return replace(point, watched=watched(state, point.target))
+    if point.kind == "catch":
+        return point
+    try:
+        found = state.locations.resolve(point)
+    except RequestError:
+        if not state.is_of_program or point.kind == "ptx":
+            raise
+        found = {}
+    return replace(point, places=tuple(found.values()))
 
 
 def select_thread(state: StoppedState, block: Sequence[int] | None, thread: Sequence[int]) -> Stop:
@@ -226,7 +239,7 @@ def _address(state: StoppedState, text: str) -> int:
 
 def ptx(state: StoppedState) -> str:
     """Return the text of the kernel's PTX."""
-    return state.kernel_text()
+    return state.text
 
 
 def known_names(state: StoppedState) -> tuple[str, ...]:
@@ -241,31 +254,41 @@ def known_locations(state: StoppedState) -> tuple[str, ...]:
 
 
 def check_nan(state: StoppedState, text: str) -> None:
-    """Refuse an expression that is not a register or an element with a NaN."""
-    node = thread_values.parse(text).node
-    is_register = isinstance(node, Name) and node.name.startswith(thread_values.REGISTER)
-    if not is_register and not isinstance(node, Index):
+    """Refuse an expression that is not a register, a variable or an element with a NaN."""
+    value = _value(state, text)
+    if _register_of(state, text) is None and watched(state, text).memory is None:
         raise RequestError(
-            f"{text} is neither a register nor an element of a buffer",
+            f"{text} is neither in a register nor in memory",
             hint="origin %f5 and origin y[17] are such",
         )
-    value = _value(state, text)
-    array = np.asarray(value)
+    is_number = isinstance(value, CppValue) and value.dtype is not None
+    array = np.asarray(value.numbers()[0][0] if is_number else value)
     if array.ndim or array.dtype.kind not in "fV" or not np.isnan(array):
         raise RequestError(f"{text} is not a NaN: {thread_values.text_of(value)}")
 
 
+def _register_of(state: StoppedState, text: str) -> str | None:
+    """Return the register that is an expression, or has the variable that it is."""
+    node = thread_values.parse(text).node
+    if not isinstance(node, Name):
+        return None
+    if node.name.startswith(thread_values.REGISTER):
+        return "%" + node.name.removeprefix(thread_values.REGISTER)
+    scope = state.values().variables
+    return scope.register_of(node.name) if isinstance(scope, VariableScope) else None
+
+
 def origin(state: StoppedState, text: str) -> NanOrigin:
     """Return the origin of a NaN."""
-    flow = state.observer.nans
+    flow, register = state.observer.nans, _register_of(state, text)
     assert flow is not None, "the plan follows NaNs"
-    node = thread_values.parse(text).node
-    if isinstance(node, Name) and node.name.startswith(thread_values.REGISTER):
+    if register is not None:
         states, lane = state.selected()
-        name = "%" + node.name.removeprefix(thread_values.REGISTER)
-        found = flow.of_register(states.frame(lane, state.level), name, lane)
+        found = flow.of_register(states.frame(lane, state.level), register, lane)
     else:
-        found = flow.of_memory(state.observer.batch, state.range_of(text))
+        where = watched(state, text).memory
+        assert where is not None, "it was checked"
+        found = flow.of_memory(state.observer.batch, where)
     if found is None:
         return NanOrigin(None, text="no instruction of the launch produced it")
     birth, lane = found
@@ -282,7 +305,7 @@ QUESTIONS: Mapping[str, Callable[..., object]] = {
     **{
         answer.__name__: answer
         for answer in (
-            *(check_breakpoint, select_thread, select_warp, frames, select_frame, warps),
+            *(resolve, select_thread, select_warp, frames, select_frame, warps),
             *(variables, parts, linear, memory),
             *(evaluate, lanes, registers, check_nan, origin, ptx, known_names, known_locations),
         )

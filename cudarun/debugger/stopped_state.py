@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from cudarun.arguments.dtypes import Array
 from cudarun.base.errors import RequestError
-from cudarun.debugger import thread_values
 from cudarun.debugger.locations import Locations, place_of
 from cudarun.debugger.thread_values import LaunchNames, ThreadValues
 from cudarun.debugger.variables import shared_variables
@@ -38,13 +36,15 @@ class StoppedState:
         observer: The observer of the launch.
 
     Attributes:
+        is_of_program: Whether a program launches kernels that are not known yet.
         launch: The launch; ``None`` before the first one.
+        launches: The number of launches so far.
         run: The basic block that runs; ``None`` if none has been looked at.
         index: Its next statement.
         thread: The number of the selected thread in the grid.
         level: The level of the selected call.
         names: The arguments of the launch.
-        texts: The images of the launch.
+        text: The PTX of the kernel.
         locations: The locations of its code.
         output: What kernels have printed since the last stop.
     """
@@ -52,10 +52,11 @@ class StoppedState:
     def __init__(self, observer: DebugObserver) -> None:
         self.observer = observer
         self.launch: Launch | None = None
+        self.is_of_program = False
         self.run: BlockRun | None = None
-        self.index = self.thread = self.level = 0
+        self.index = self.thread = self.level = self.launches = 0
         self.names = LaunchNames({}, {}, {})
-        self.texts: list[bytes] = []
+        self.text = ""
         self.locations = Locations({})
         self.output = bytearray()
         self._debugs: dict[str, DebugVariables] = {}
@@ -172,33 +173,19 @@ class StoppedState:
         kernel = self.launch.kernel.name
         if kernel not in self._debugs:
             shared = shared_variables(self.observer.shared_types(self.launch))
-            self._debugs[kernel] = DebugVariables(self.kernel_text(), [*shared])
+            self._debugs[kernel] = DebugVariables(self.text, [*shared])
         return self._debugs[kernel]
-
-    def kernel_text(self) -> str:
-        """Return the PTX of the kernel; empty if the kernel is in no image of the launch."""
-        kernel = "" if self.launch is None else self.launch.kernel.name
-        texts = (self.observer.ptx_text(bytes(each)) or "" for each in self.texts)
-        entry = re.compile(rf"\.entry\s+{re.escape(kernel)}\s*[({{]")
-        return next((each for each in texts if entry.search(each)), "")
 
     def _memory(self, address: int, size: int) -> Array:
         assert self.launch is not None
         return self.observer.global_bytes(self.launch, address, size)
 
-    def range_of(self, element: str) -> MemoryRange:
-        """Return the memory of an element of a buffer."""
-        name, offset, size = thread_values.element_of(element, self.values())
-        return self.observer.global_range(self.names.addresses[name] + offset, size)
-
-    def element_text(self, name: str, data: bytes) -> str:
-        """Return the bytes of an element as text."""
-        spec = self.names.buffers[name.partition("[")[0]]
-        return thread_values.text_of(np.frombuffer(data, spec.dtype())[0])
-
-    def bytes_at(self, where: MemoryRange) -> bytes:
-        """Return the bytes of a range of memory."""
-        return self.observer.states(None).bytes_at(where).tobytes()
+    def bytes_at(self, where: MemoryRange) -> bytes | None:
+        """Return the bytes of a range of memory; ``None`` if its block is not running."""
+        try:
+            return self.observer.states(None).bytes_at(where).tobytes()
+        except ValueError:
+            return None
 
 
 def linear_number(place: Sequence[int], extent: Sequence[int], what: str) -> int:

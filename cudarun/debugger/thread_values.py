@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from cudarun.arguments.dtypes import Array, scalar_type
+from cudarun.arguments.dtypes import Array, DType, scalar_type
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.syntax import (
     Binary,
@@ -46,6 +46,9 @@ REGISTER = "reg."
 
 ARGUMENT = "arg."
 """The prefix of an argument of the launch that a variable of the code hides: ``arg.x``."""
+
+FIELD = re.compile(r"\{([^{}]*)\}")
+"""An expression in the message of a breakpoint: ``i is {i}``."""
 
 _PTX_NAME = re.compile(r"(?<![\w)\]])(\s*)%([A-Za-z_][\w.]*)")
 _MOST_SHOWN = 16
@@ -255,21 +258,24 @@ def variables(values: ThreadValues, which: str) -> Iterator[Value]:
             yield Value(name, "", f"<{error}>")
 
 
-def element_of(text: str, values: ThreadValues) -> tuple[str, int, int]:
-    """Return the buffer, the byte offset and the size of an element, as in ``y[17]``.
-
-    Raises:
-        RequestError: It is not an element of a buffer.
-    """
-    expression = parse(text)
+def buffer_of(expression: Expression, values: ThreadValues) -> str | None:
+    """Return the buffer of an element, as in ``y[17]``; ``None`` of another expression."""
     node = expression.node
     if not isinstance(node, Index) or not isinstance(node.base, Name):
-        raise RequestError(f"{text} is not an element of a buffer, such as y[17]")
-    name = node.base.name
-    if name not in values.buffers:
-        known = ", ".join(values.buffers)
-        raise RequestError(f"unknown buffer {name!r}", hint=known and f"the buffers are {known}")
-    array = values[name]
+        return None
+    name = node.base.name.removeprefix(ARGUMENT)
+    is_hidden = node.base.name in values.variables
+    return name if name in values.buffers and not is_hidden else None
+
+
+def element_of(expression: Expression, name: str, values: ThreadValues) -> tuple[int, DType]:
+    """Return the byte offset and the type of an element of a buffer.
+
+    Raises:
+        RequestError: There is none.
+    """
+    node, text, array = expression.node, expression.text, values[ARGUMENT + name]
+    assert isinstance(node, Index)
     indices = [_index(expression, item, values) for item in node.items]
     if len(indices) != array.ndim:
         raise RequestError(f"{text}: {name} has {array.ndim} dimensions")
@@ -278,8 +284,19 @@ def element_of(text: str, values: ThreadValues) -> tuple[str, int, int]:
             raise RequestError(f"{text}: {name} has {extent} elements")
     shape = array.shape
     wrapped = tuple(index % extent for index, extent in zip(indices, shape, strict=True))
-    size = array.dtype.itemsize
-    return name, int(np.ravel_multi_index(wrapped, shape)) * size, size
+    return int(np.ravel_multi_index(wrapped, shape)) * array.dtype.itemsize, array.dtype
+
+
+def filled(message: str, values: ThreadValues) -> str:
+    """Return a message with the values of the expressions in its braces."""
+
+    def text(match: re.Match[str]) -> str:
+        try:
+            return text_of(value_of(parse(match[1]), values))
+        except RequestError as error:
+            return f"<{error}>"
+
+    return FIELD.sub(text, message)
 
 
 def _index(expression: Expression, item: object, values: ThreadValues) -> int:

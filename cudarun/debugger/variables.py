@@ -82,6 +82,11 @@ class VariableScope(Mapping[str, CppValue]):
     def __contains__(self, name: object) -> bool:
         return name in self._all
 
+    def register_of(self, name: str) -> str | None:
+        """Return the register that has a variable here; ``None`` of another place."""
+        location = self._all[name].location(self._line) if name in self._all else None
+        return None if location is None or location.is_address else location.register
+
     def __getitem__(self, name: str) -> CppValue:
         """Return the value of a variable.
 

@@ -76,8 +76,7 @@ from cudarun.emulator.engines import (
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.headers import newest_ptx as newest_ptx
-from cudarun.emulator.host.images import NotLoadable, ptx_text
-from cudarun.emulator.host.modules import LoadedLibrary
+from cudarun.emulator.host.modules import LoadedLibrary, LoadedModule
 from cudarun.emulator.host.placed_memory import place
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NO_OBSERVER
@@ -96,6 +95,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.detectors.proof import Prover, Variant
     from cudarun.emulator.detectors.statistics import Statistics
     from cudarun.emulator.detectors.touched_memory import TouchedMemory
+    from cudarun.emulator.program import ModuleCode
 
 globals().update(CALLS)
 
@@ -178,19 +178,22 @@ def variants() -> list[Variant] | None:
 
 def start_debugger(controller: Controller) -> DebugObserver:
     """Let a debugger control all later launches, which the interpreter executes."""
-    from cudarun.emulator.debugging.debug_observer import DebugObserver  # few programs need it
-
-    observer = DebugObserver(controller, _text_of)
+    observer = debug_observer(controller)
     process.execute = observer.execute
     return observer
 
 
-def _text_of(image: bytes) -> str | None:
-    """Return the PTX that is taken from an image; ``None`` without any."""
-    try:
-        return ptx_text(image)
-    except NotLoadable:
-        return None
+def debug_observer(controller: Controller) -> DebugObserver:
+    """Return an observer by whose method ``execute`` a debugger controls a launch."""
+    from cudarun.emulator.debugging.debug_observer import DebugObserver  # few programs need it
+
+    return DebugObserver(controller, _text_of)
+
+
+def _text_of(program: ModuleCode) -> str:
+    """Return the PTX of a module that is loaded."""
+    loaded = process.handles.every(LoadedModule)
+    return next((each.compiled.text for each in loaded if each.program is program), "")
 
 
 def stop_detectors() -> tuple[list[DetectorFinding], Statistics | None]:

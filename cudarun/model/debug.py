@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from cudarun.base.records import dataclass
+from cudarun.base.records import LEFT_OUT, dataclass
 
 Triple: TypeAlias = tuple[int, int, int]
 
@@ -76,6 +76,20 @@ class Stop:
     text: str = ""
     output: str = ""  # what the kernel has printed since the last stop
     exit_code: int | None = None  # with ``ended``, the exit code of the launch
+    # How often breakpoints were reached on the way, those without a stop included, by number.
+    hits: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The memory or the call of a watchpoint, found by the process with the kernel."""
+
+    memory: Any  # a ``MemoryRange``; ``None`` for an expression that is evaluated
+    dtype: Any  # the numpy type of the value in it
+    launch: int = 0  # the number of the launch; 0 for global memory, which all launches have
+    thread: int = 0  # the number in the grid of the thread with a variable
+    depth: int = 0  # the depth of the call with a variable
+    function: str = ""  # its function; empty for what is no variable of a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +99,20 @@ class Breakpoint:
     number: int  # its number
     # What it stops at: ``line``, ``ptx``, ``function``, ``watch`` or ``catch``.
     kind: Literal["line", "ptx", "function", "watch", "catch"]
-    target: str  # the location, the element or the event
+    target: str  # the location, the expression or the event
     condition: str = ""  # the condition; empty without one
     places: tuple[CodePlace, ...] = ()  # the instructions of a location
     thread: int | None = None  # stop only for this thread, in the form of its number in the grid
     once: bool = False  # delete it when it is reached
+    hits: int = 0  # how often it was reached, also without a stop
+    ignore: int = 0  # how often it is to be passed without a stop
+    message: str = ""  # the message that is printed in place of a stop
+    watched: Watched | None = field(default=None, metadata=LEFT_OUT)
+
+    @property
+    def is_of_program(self) -> bool:
+        """True if it means the same in other launches."""
+        return self.watched is None or not self.watched.launch
 
 
 @dataclass(frozen=True, slots=True)

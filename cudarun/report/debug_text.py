@@ -80,7 +80,8 @@ def lines_of(result: Any) -> Iterator[str]:
 
 def _stop(stop: Stop, line: SourceLine | None) -> Iterator[str]:
     yield from stop.output.splitlines()
-    what = _REASONS.get(stop.reason, "")
+    is_program = stop.reason == "ended" and not stop.kernel
+    what = "the program has ended" if is_program else _REASONS.get(stop.reason, "")
     if stop.reason == "start":
         what = f"{what} of {stop.kernel.partition('(')[0]}"
     if stop.exit_code is not None:
@@ -127,7 +128,12 @@ def _breakpoint(point: Breakpoint) -> str:
     places = f": {_place(point.places[0])}" if point.places else ""
     more = f" and {count - 1} more" if count > 1 else ""
     kind = f"{point.kind} " if point.kind in ("watch", "catch", "ptx") else ""
-    return f"{point.number} {kind}{point.target}{condition}{once}{places}{more}"
+    facts = "".join([
+        f", reached {point.hits} times" if point.hits > 1 else "",
+        f", passed {point.ignore} times" if point.ignore else "",
+        f", prints {point.message!r}" if point.message else "",
+    ])  # fmt: skip
+    return f"{point.number} {kind}{point.target}{condition}{once}{places}{more}{facts}"
 
 
 def _warps(block: Triple, warps: Sequence[int], groups: Sequence[ThreadGroup]) -> Iterator[str]:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.numerics.types import Type
+    from cudarun.emulator.program import ModuleCode
 
 
 class Controller(Protocol):
@@ -84,7 +85,7 @@ class DebugObserver(Observer):
 
     Args:
         controller: The debugger.
-        ptx_text: Returns the PTX of an image; ``None`` without any.
+        text_of: Returns the PTX of a module.
 
     Attributes:
         position: The number of statements that have been executed.
@@ -98,9 +99,9 @@ class DebugObserver(Observer):
         nans: Follows NaNs; ``None`` if they are not followed.
     """
 
-    def __init__(self, controller: Controller, ptx_text: Callable[[bytes], str | None]) -> None:
+    def __init__(self, controller: Controller, text_of: Callable[[ModuleCode], str]) -> None:
         self.controller = controller
-        self.ptx_text = ptx_text
+        self.text_of = text_of
         self.inner = Observer()
         self.position = 0
         self.attention = -1

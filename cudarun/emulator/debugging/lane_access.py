@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.debugging.writes import MemoryRange
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS
 
 if TYPE_CHECKING:
@@ -87,6 +88,21 @@ class LaneAccess:
             places += section.starts[self.members[inside]]
         data[inside] = section.bytes[places[:, None] + np.arange(size)]
         known |= inside
+
+    def range_at(self, space: str, address: int, size: int) -> MemoryRange | None:
+        """Return memory of the first lane at an address; ``None`` of parameters and outside."""
+        number = self.batch.threads.number(int(self.members[0]))
+        for name, owner in (("local", number), ("shared", number // self._block_threads)):
+            offset = address - (WINDOWS[name] if space == "generic" else 0)
+            if space in (name, "generic") and 0 <= offset < WINDOW_BYTES:
+                section = self.batch.section(name)
+                start = offset - (section.base - WINDOWS[name])
+                return MemoryRange(name, start, size, owner) if start >= 0 else None
+        return MemoryRange("global", address, size) if space != "param" else None
+
+    @property
+    def _block_threads(self) -> int:
+        return self.batch.launch.block_threads
 
     @staticmethod
     def _read_memory(memory: Memory, addresses: Array, data: Array, known: Array) -> None:

@@ -46,6 +46,10 @@ class HandleTable:
         item = self._objects.get(handle)
         return item if isinstance(item, kind) else None
 
+    def every(self, kind: type[T]) -> list[T]:
+        """Return all live objects of a kind."""
+        return [each for each in [*self._objects.values()] if isinstance(each, kind)]
+
     def get(self, handle: int, kind: type[T], refusal: str = "INVALID_HANDLE") -> T:
         """Return the object behind a handle.
 

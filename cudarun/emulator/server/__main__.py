@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cudarun.emulator import runtime  # noqa: F401 - enters the runtime calls
-from cudarun.emulator.server.process_server import DRAIN, STOP, Options, ProcessServer
+from cudarun.emulator.server.process_server import DRAIN, STOP, Control, Options, ProcessServer
 from cudarun.programs.report import USED
 
 _CREDENTIALS = struct.Struct("=3i")
@@ -29,8 +29,13 @@ _MOST_SILENT = 64  # connections without their first message
 _PAUSE = 0.01  # seconds without descriptors
 
 
-def main(arguments: list[str]) -> None:
-    """Serve until the parent says that the program has ended, and all servers have."""
+def main(arguments: list[str], control: Control | None = None) -> None:
+    """Serve until the parent says that the program has ended, and all servers have.
+
+    Args:
+        arguments: The options.
+        control: Returns what executes launches in place of the emulated device itself.
+    """
     given = json.loads(arguments[0])
     options = Options(
         Path(given["folder"]), tuple(given["detect"]), given["stats"], given["engine"]
@@ -38,7 +43,7 @@ def main(arguments: list[str]) -> None:
     listener = socket.socket(fileno=0)
     select.select([listener], [], [])
     options.folder.joinpath(USED).touch()  # before the first connection is accepted
-    sys.exit(_Dispatcher(listener, options).serve())
+    sys.exit(_Dispatcher(listener, options, control).serve())
 
 
 class _Dispatcher:
@@ -48,9 +53,10 @@ class _Dispatcher:
     the parent ends the servers.
     """
 
-    def __init__(self, listener: socket.socket, options: Options) -> None:
+    def __init__(self, listener: socket.socket, options: Options, control: Control | None) -> None:
         self._listener = listener
         self._options = options
+        self._control = control
         self._servers: dict[tuple[int, int], tuple[int, socket.socket]] = {}
         self._silent: dict[socket.socket, None] = {}
         self._is_ending = False
@@ -142,7 +148,7 @@ class _Dispatcher:
         try:
             for each in (ours, end, self._listener, *self._silent, *self._ends()):
                 each.close()
-            ProcessServer(pid, self._options).serve(theirs, process)
+            ProcessServer(pid, self._options, self._control).serve(theirs, process)
             status = 0
         except Exception:  # a defect
             traceback.print_exc()

@@ -12,7 +12,7 @@ import errno
 import mmap
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ _SCRATCH = 1 << 20  # bytes of the part of the arena by which the program copies
 _STEP = 256  # bytes of a text that are read at once
 _FLAGS = mmap.MAP_SHARED | 0x4000  # MAP_NORESERVE
 _FIXED = mmap.MAP_SHARED | 0x10  # MAP_FIXED
+_PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4010  # MAP_NORESERVE, MAP_FIXED
 _Copy = Callable[[int, ctypes.c_void_p, int, ctypes.c_void_p, int, int], int]
 
 
@@ -81,6 +82,7 @@ class ClientMemory(HostAccess):
         self.file = os.memfd_create("cudarun-arena")
         os.ftruncate(self.file, self.size)
         self._map = mmap.mmap(self.file, self.size, flags=_FLAGS)
+        self._arenas: list[mmap.mmap] = []
         self._bytes = np.frombuffer(self._map, np.uint8)
         self._next = self.reserved + _SCRATCH
         self._placed: dict[bytes, int] = {}
@@ -93,7 +95,30 @@ class ClientMemory(HostAccess):
 
     def arena(self, size: int) -> tuple[mmap.mmap, int]:
         """Return the memory that is shared with the program, and its address there."""
-        return mmap.mmap(self.file, size, flags=_FLAGS), BASE
+        self._arenas.append(mmap.mmap(self.file, size, flags=_FLAGS))
+        return self._arenas[-1], BASE
+
+    def isolate(self) -> None:
+        """Replace the shared memory by private memory with the same contents, in a copy."""
+        for each in (self._map, *self._arenas):
+            view = np.frombuffer(each, np.uint8)
+            parts = [(at, view[at:end].copy()) for at, end in self._written(len(view))]
+            access = mmap.PROT_READ | mmap.PROT_WRITE
+            _mmap(view.ctypes.data, len(view), access, _PRIVATE, -1, 0)
+            for at, contents in parts:
+                view[at : at + len(contents)] = contents
+
+    def _written(self, size: int) -> Iterator[tuple[int, int]]:
+        """Yield the parts of the arena that have contents."""
+        end = 0
+        while end < size:
+            try:
+                start = os.lseek(self.file, end, os.SEEK_DATA)
+            except OSError:  # there is none
+                return
+            end = os.lseek(self.file, start, os.SEEK_HOLE)
+            if start < size:
+                yield start, min(end, size)
 
     def memory(self, address: int, size: int) -> Bytes | RemoteBytes:
         """Return shared memory as it is, other memory to be copied."""

@@ -72,10 +72,24 @@ class Options:
     engine: str | None = None  # the engine of launches; ``None`` for the default
 
 
-class ProcessServer:
-    """The emulated driver for a process."""
+Control = Callable[[Callable[..., Any], Any, Callable[[], None]], Callable[..., None]]
+"""Returns what executes launches, as `execution.execute` does.
 
-    def __init__(self, pid: int, options: Options) -> None:
+It is called with `driver.debug_observer`, the lock of the driver, and a function that parts a copy
+of the server from the program.
+"""
+
+
+class ProcessServer:
+    """The emulated driver for a process.
+
+    Args:
+        pid: The process.
+        options: The options.
+        control: Lets a debugger control launches.
+    """
+
+    def __init__(self, pid: int, options: Options, control: Control | None = None) -> None:
         self._options = options
         self._report = ProcessReport(pid)
         self._lock = threading.Lock()
@@ -102,8 +116,18 @@ class ProcessServer:
             driver.select_engine(options.engine)
         if options.detect or options.stats:
             driver.start_detectors(tuple(options.detect), count=options.stats)
+        if control is not None:
+            process.execute = control(driver.debug_observer, process.lock, self._isolate)
         process.execute = self._timed(process.execute)
         process.run_streams()
+
+    def _isolate(self) -> None:
+        """Part a copy of this process from the program: its memory and its connections."""
+        self._memory.isolate()
+        with open(os.devnull, "rb") as nothing:
+            for each in map(int, os.listdir("/proc/self/fd")):
+                if each > 2:  # an object that is freed later closes its number
+                    os.dup2(nothing.fileno(), each)
 
     # --- until the process ends ------------------------------------------------------------------
 

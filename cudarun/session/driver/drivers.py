@@ -49,6 +49,11 @@ SERVER = "cudarun.emulator.server"
 """The module that serves the emulated driver to the processes of a program."""
 
 
+def serve_program(arguments: list[str], control: Callable[..., Callable[..., None]]) -> None:
+    """Do as `SERVER` does, and let a debugger control the launches."""
+    importlib.import_module(f"{SERVER}.__main__").main(arguments, control)
+
+
 def _nothing(*_: object) -> None:
     """Do nothing: a GPU reports no progress, tracks no memory, and has no engines."""
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cudarun.base.profiles import PROFILE_VARIABLE
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import base_name, demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
@@ -43,12 +44,26 @@ _FOREIGN = (
 )
 
 
-def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
+@dataclass(frozen=True, slots=True)
+class ProgramDebugger:
+    """The debugger of the kernels of a program."""
+
+    module: str  # the module of the servers
+    address: str  # that of the debugger, for the servers
+    # Called once the program runs, with a function that returns whether kernels can be launched;
+    # returns whether the program is to go on.
+    run: Callable[[Callable[[], bool]], bool]
+
+
+def execute(
+    request: ExecRequest, prepare: Callable[[], None], debugger: ProgramDebugger | None = None
+) -> ExecReport:
     """Run a program on the emulated device.
 
     Args:
         request: The program.
         prepare: Called while the servers start.
+        debugger: Debugs its kernels.
 
     Raises:
         RequestError: The libraries cannot be built, or the program cannot be started.
@@ -64,10 +79,10 @@ def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
             program = compile_program(request.command[0], folder, profile.architecture)
             request = replace(request, command=(program, *request.command[1:]))
         start = time.monotonic()
-        with running_servers(request, folder) as servers:
+        with running_servers(request, folder, debugger) as servers:
             prepare()
             end = None if request.timeout is None else time.monotonic() + request.timeout
-            status, is_late = _run(request, folder, servers, end)
+            status, is_late = _run(request, folder, servers, end, debugger)
             is_late = servers.finish(is_late or status in SIGNALED, end) or is_late
             if is_late:
                 _kill_all(folder)
@@ -85,6 +100,7 @@ class Servers:
         self._listener = listener
         self._program = program
         self.have_failed = False  # whether one has ended without its report
+        self._is_draining = False
 
     def finish(self, is_killed: bool, end: float | None) -> bool:
         """Wait until the servers have written their reports.
@@ -121,6 +137,13 @@ class Servers:
         self.have_failed = self._program.status() != 0
         return is_late
 
+    def have_work(self) -> bool:
+        """Return whether servers have work of a program that has ended."""
+        if not self._is_draining:
+            self._is_draining = True
+            self._send(_DRAIN)
+        return self._program.status() is None
+
     def stop(self) -> None:
         """Let the servers write their reports now."""
         self._send(_STOP)
@@ -132,7 +155,9 @@ class Servers:
 
 
 @contextmanager
-def running_servers(request: ExecRequest, folder: Path) -> Iterator[Servers]:
+def running_servers(
+    request: ExecRequest, folder: Path, debugger: ProgramDebugger | None = None
+) -> Iterator[Servers]:
     """Start the servers of a program with `program_environment`; they end with the context."""
     path = folder / "socket"
     options = {
@@ -140,8 +165,10 @@ def running_servers(request: ExecRequest, folder: Path) -> Iterator[Servers]:
         "detect": request.detect,
         "stats": request.stats,
         "engine": request.engine,
+        "debugger": debugger and debugger.address,
     }
-    command = [sys.executable, "-m", drivers.SERVER, json.dumps(options)]
+    module = drivers.SERVER if debugger is None else debugger.module
+    command = [sys.executable, "-m", module, json.dumps(options)]
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(os.fspath(path))
         listener.listen(1024)
@@ -170,9 +197,14 @@ def _run(
     folder: Path,
     servers: Servers,
     end: float | None,
+    debugger: ProgramDebugger | None,
 ) -> tuple[int, bool]:
     """Run the program; return its exit status, and whether it exceeded the time limit."""
     is_late = False
+
+    def debug(is_running: Callable[[], bool]) -> bool:
+        assert debugger is not None
+        return debugger.run(lambda: is_running() or servers.have_work())
 
     def is_stuck() -> bool:
         nonlocal is_late
@@ -185,6 +217,7 @@ def _run(
         request.command,
         program_environment(folder),
         stdout_to_stderr=request.keeps_stdout,
+        meanwhile=None if debugger is None else debug,
         is_stuck=None if end is None else is_stuck,
     )
     return status, is_late

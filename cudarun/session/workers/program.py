@@ -166,6 +166,7 @@ def run_in_foreground(
     environment: Mapping[str, str],
     *,
     stdout_to_stderr: bool,
+    meanwhile: Callable[[Callable[[], bool]], bool] | None = None,
     service: AbstractContextManager[object] | None = None,
     is_stuck: Callable[[], bool] | None = None,
 ) -> int:
@@ -177,6 +178,8 @@ def run_in_foreground(
     Args:
         environment: Variables beside those of this process.
         stdout_to_stderr: Pass its output to stderr.
+        meanwhile: Called once it runs, with a function that returns whether it still does; if it
+            returns false, the program is killed. The terminal and stdin are not the program's then.
         service: Entered after the program starts, and left when it has ended: a process with
             threads is not forked safely.
         is_stuck: Called from time to time; the program is killed if it returns true.
@@ -190,7 +193,9 @@ def run_in_foreground(
     try:
         process = subprocess.Popen(
             command,
+            stdin=None if meanwhile is None else subprocess.DEVNULL,
             stdout=2 if stdout_to_stderr else None,
+            process_group=None if meanwhile is None else 0,
             env={**os.environ, **environment},
             preexec_fn=partial(die_with, os.getpid()),
         )
@@ -200,6 +205,8 @@ def run_in_foreground(
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with service or nullcontext():
+            if meanwhile is not None and not meanwhile(lambda: process.poll() is None):
+                process.kill()
             while process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(None if is_stuck is None else _TICK)

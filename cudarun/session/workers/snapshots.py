@@ -12,7 +12,7 @@ import select
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from cudarun.base.errors import WorkerDied
@@ -28,10 +28,25 @@ class ParentConnection:
     Args:
         address: The address of the parent's socket.
         introduction: The first message to the parent.
+        guard: Held while a copy is made.
+        isolate: Called first in a copy, which must not change what the original shares.
+        last: The message that the original receives when the parent has ended; without it its
+            process ends, as every copy does.
     """
 
-    def __init__(self, address: str, introduction: object) -> None:
+    def __init__(
+        self,
+        address: str,
+        introduction: object,
+        *,
+        guard: AbstractContextManager[object] | None = None,
+        isolate: Callable[[], object] = lambda: None,
+        last: object = None,
+    ) -> None:
         self._address = address
+        self._guard = guard or nullcontext()
+        self._isolate = isolate
+        self._last = last
         self._children: list[int] = []
         self._connect(introduction)
 
@@ -43,7 +58,17 @@ class ParentConnection:
                 os._exit(0)
             send(self._socket, (os.getpid(), introduction))
         except OSError:  # the parent has ended
+            self._end()
+
+    def _end(self) -> Any:
+        """Return the last message, or end the process."""
+        if self._last is None:
             os._exit(0)
+        return self._last
+
+    def close(self) -> None:
+        """End the connection."""
+        self._socket.close()
 
     def send(self, message: object) -> None:
         """Send a message."""
@@ -51,11 +76,11 @@ class ParentConnection:
             send(self._socket, message)
 
     def receive(self) -> Any:
-        """Return the next message; the process ends if the parent has closed the connection."""
+        """Return the next message; the last one if the parent has closed the connection."""
         try:
             message, _ = receive(self._socket)
-        except (EOFError, ConnectionError):
-            os._exit(0)
+        except (EOFError, OSError):
+            return self._end()
         return message
 
     @property
@@ -66,12 +91,14 @@ class ParentConnection:
     def fork(self, introduction: object) -> bool:
         """Make a copy of this process, which has a connection of its own; return true in it."""
         self._children = [each for each in self._children if not os.waitpid(each, os.WNOHANG)[0]]
-        child = os.fork()
+        with self._guard:
+            child = os.fork()
         if child:
             self._children.append(child)
             return False
-        self._children = []
+        self._children, self._last = [], None
         self._socket.close()
+        self._isolate()
         self._connect(introduction)
         return True
 

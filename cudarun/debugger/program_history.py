@@ -1,0 +1,106 @@
+"""The launches of a program that is debugged: each has processes of its own, one after the other.
+
+A launch runs in the server of its process of the program, which waits. To go back, a copy of the
+server at the start of the launch runs again; the server itself then runs to the end of the launch
+without stops, so that the program gets one result, and its memory is changed once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from cudarun.base.errors import WorkerDied
+from cudarun.debugger.history import History, Reached
+from cudarun.debugger.plans import Plan
+from cudarun.model.debug import Stop
+from cudarun.session.workers.snapshots import Copies, Copy
+
+
+class ProgramHistory(History):
+    """The processes of the launches of a program.
+
+    Args:
+        copies: The socket that they connect to.
+        is_running: Returns whether the program can launch kernels.
+    """
+
+    def __init__(self, copies: Copies, is_running: Callable[[], bool]) -> None:
+        super().__init__(copies)
+        self._is_running = is_running
+        self._launches: deque[Copy] = deque()  # those of other processes wait
+        self._is_waiting = self._is_paused = False
+
+    def start(self) -> Reached:
+        """Return the first stop, at the start of the first launch."""
+        return self._next_launch()
+
+    def run(self, plan: Plan) -> Reached:
+        """Run to the next stop, through launches to the end of the program."""
+        reached = self._next_launch() if self._live is None or self._is_at_end else self._go(plan)
+        output, hits = "", Counter[int]()
+        while plan.end is None and self._goes_on(reached[0], plan):
+            output, hits = output + reached[0].output, hits + Counter(dict(reached[0].hits))
+            if reached[0].reason == "ended":
+                reached = self._next_launch()
+            else:
+                reached = self._go(_in_next_launch(plan, hits))
+        hits += Counter(dict(reached[0].hits))
+        stop = replace(reached[0], output=output + reached[0].output, hits=tuple(hits.items()))
+        return stop, reached[1]
+
+    def _goes_on(self, stop: Stop, plan: Plan) -> bool:
+        """Return whether to go on from the end of a launch, or from the start of one."""
+        if stop.reason == "start":
+            return all(each.target != "launch" for each in plan.breakpoints)
+        return stop.reason == "ended" and self._live is not None
+
+    def pause(self) -> bool:
+        """Stop the running process, or no longer wait for a launch."""
+        self._is_paused |= self._is_waiting
+        return super().pause() or self._is_waiting
+
+    def _next_launch(self) -> Reached:
+        """Leave the launch; return the start of the next one, or the end of the program."""
+        self.close()
+        self._is_waiting, self._is_paused = True, False
+        try:
+            if not self._launches and (found := self._copies.accept(self._waits)):
+                self._launches.append(found)
+        finally:
+            self._is_waiting = False
+        if not self._launches:
+            return Stop("pause" if self._is_paused else "ended", 0), None
+        launch = self._launches.popleft()
+        self._first, _ = self._next_stop(launch)
+        launch.introduction = 0  # its copies begin there
+        self._enter(self._copy_of(launch), launch, launch)
+        return self._first, None
+
+    def _waits(self) -> bool:
+        return not self._is_paused and self._is_running()
+
+    def _keep(self, copy: Copy) -> None:
+        if copy.introduction is None:
+            self._launches.append(copy)
+        else:
+            super()._keep(copy)
+
+    def close(self) -> None:
+        """End all copies, and let the launch run to its end."""
+        original = self._leave()
+        if original is not None:
+            with suppress(WorkerDied):
+                original.send(("release", ()))
+
+
+def _in_next_launch(plan: Plan, hits: Counter[int]) -> Plan:
+    """Return a plan for the next launch; its breakpoints were reached in earlier ones."""
+    kept = (
+        replace(each, ignore=max(0, each.ignore - hits[each.number]))
+        for each in plan.breakpoints
+        if each.is_of_program
+    )
+    return replace(plan, motion="continue", thread=0, depth=None, breakpoints=tuple(kept))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable
 
@@ -42,6 +43,8 @@ def in_copy(work: Callable[[], None]) -> int:
     if not process:
         try:
             work()
+        except Failed as error:
+            print(error, file=sys.stderr, flush=True)
         finally:
             os._exit(0)
     return process
@@ -60,7 +63,10 @@ def interpreted(launch: PreparedLaunch) -> float:
     os.waitpid(process, 0)
     os.close(writing)
     with open(reading) as file:
-        return float(file.read())
+        seconds = file.read()
+    if not seconds:
+        raise Failed("the launch has failed")
+    return float(seconds)
 
 
 def debugged(launch: PreparedLaunch) -> float:

@@ -294,7 +294,7 @@ def filled(message: str, values: ThreadValues) -> str:
         try:
             return text_of(value_of(parse(match[1]), values))
         except RequestError as error:
-            return f"<{error}>"
+            return f"<{str(error).splitlines()[0]}>"
 
     return FIELD.sub(text, message)
 

@@ -133,6 +133,52 @@ def test_writes_of_an_element_forwards_and_back(client):
     client.event("terminated")
 
 
+def test_hits_and_messages(client):
+    """A breakpoint in a loop that is passed, and one that prints."""
+    words = ["bugs.ptx", "-k", "row_sums", "--threads", "4", "x=f32[80]:iota", "sums=f32[4]"]
+    client.launch(*words, "columns=i32:16", cwd=str(FOLDER), stopOnEntry=True)
+    client.begin()
+    points = [
+        {"line": 8, "hitCondition": "2"},
+        {"line": 10, "condition": "threadIdx.x == 2", "logMessage": "block {blockDim.x}, z {z}"},
+        {"line": 8, "hitCondition": "often"},
+    ]
+    source = {"path": str(FOLDER / "bugs.cu")}
+    found = client.request("setBreakpoints", source=source, breakpoints=points)["breakpoints"]
+    assert [each["verified"] for each in found] == [True, True, False]
+    stop = client.move("continue", 1)
+    assert stop["hitBreakpointIds"] == [found[0]["id"]]
+    listed = client.request("evaluate", expression="breakpoints", context="repl")["result"]
+    assert "reached 2 times" in listed.splitlines()[0]
+    client.request("setBreakpoints", source=source, breakpoints=points[1:2])
+    client.request("continue", threadId=stop["threadId"])
+    printed = client.event("output")["output"]
+    place = "block (0, 0, 0), thread (2, 0, 0)"
+    assert printed.startswith(f"{place}: block 4, z <unknown name 'z'")
+    client.event("terminated")
+
+
+def test_variables_are_watched(client):
+    """An editor asks for a watchpoint by the variable of a scope, or of a struct in it."""
+    client.launch(*LAUNCH, cwd=str(FOLDER))
+    break_at(client, "Pair pair", condition="i == 5")
+    thread = client.begin()["threadId"]
+    [frame] = client.frames(thread)
+    scopes = client.request("scopes", frameId=frame["id"])["scopes"]
+    reference = scopes[0]["variablesReference"]
+    pair = client.children(reference)["pair"]["variablesReference"]
+    whole = client.request("dataBreakpointInfo", name="pair", variablesReference=reference)
+    assert whole["dataId"] is None
+    assert "not a scalar" in whole["description"]
+    info = client.request("dataBreakpointInfo", name="factor", variablesReference=pair)
+    assert info["dataId"] == "pair.factor"
+    client.request("setBreakpoints", source={"path": str(SOURCE)}, breakpoints=[])
+    client.request("setDataBreakpoints", breakpoints=[{"dataId": info["dataId"]}])
+    stop = client.move("continue", thread)
+    assert stop["description"].startswith("pair.factor: ")
+    assert stop["description"].endswith(" → 2.0")
+
+
 def test_a_fault_of_ptx_without_source(client, tmp_path):
     text = """
         .version 8.0

@@ -138,6 +138,79 @@ def test_a_register_without_a_percent_sign_in_its_name() -> None:
     assert {*chosen} <= {*listed}
 
 
+SCALE = (
+    *("scale.ptx", "--threads", "64", "--block", "32", "y=f32[64]:ones", "x=f32[64]:iota"),
+    *("factor=f32:2", "n=i32:64"),
+)
+
+
+def changes_of(found: list[Any]) -> list[tuple[list[int], str, str, str]]:
+    """The writes that watchpoints have stopped at: thread, name, values before and after."""
+    stops = [each["result"]["stop"] for each in found if each["kind"] == "StoppedAt"]
+    return [
+        (each["thread"]["thread"], each["name"], each["before"], each["after"])
+        for stop in stops
+        for each in stop["changes"]
+    ]
+
+
+def test_shared_memory_is_watched_in_its_block() -> None:
+    launch = ["bugs.ptx", "-k", "handed_over", "--threads", "128", "--block", "64", "y=i32[128]"]
+    begin = ["break bugs.cu:76 if blockIdx.x == 1", "continue", "delete", "watch part[7]"]
+    found = answers([*begin, "continue", "continue", "reverse-continue", "writer part[9]"], *launch)
+    [forth, back] = changes_of(found)
+    assert forth == back
+    assert forth[0] == [7, 0, 0]
+    assert forth[3] == "7"
+    assert found[5]["result"]["stop"]["reason"] == "ended"
+    assert found[7]["result"]["thread"] == {"block": [1, 0, 0], "thread": [9, 0, 0]}
+
+
+def test_a_local_variable_is_watched_in_its_call() -> None:
+    begin = ["break scaled if threadIdx.x == 3", "continue", "thread 3", "delete"]
+    watch = ["watch result", "watch value", "continue", "continue"]
+    found = answers([*begin, *watch], *SCALE)
+    assert ([3, 0, 0], "result", "0.0", "6.0") in changes_of(found)
+    assert found[-1]["result"]["stop"]["reason"] == "ended"
+
+
+def test_a_register_is_watched() -> None:
+    begin = ["break bugs.cu:64 if threadIdx.x == 5", "continue", "thread 5", "delete"]
+    commands = [*begin, "watch %r52", "continue", "goto 0", "continue"]
+    launch = ["bugs.ptx", "-k", "sequence", "--threads", "6", "y=i32[6]"]
+    found = answers(commands, *launch)
+    first, again = changes_of(found)
+    assert first == again == ([5, 0, 0], "%r52", "0", "1")
+
+
+def test_the_origin_of_a_variable_and_of_shared_memory() -> None:
+    launch = ["bugs.ptx", "-k", "deviations", "--threads", "32", "x=f32[32]:nan", "y=f32[32]"]
+    found = answers(["break bugs.cu:22", "continue", "origin total[0]", "origin total"], *launch)
+    assert "it came from" in found[2]["result"]["text"]
+    assert found[3]["error"]["message"] == "total is not a scalar"
+    found = answers(
+        ["break scale.cu:10 if threadIdx.x == 4", "continue", "origin value"],
+        *(each.replace("iota", "nan") for each in SCALE),
+    )
+    assert "it came from" in found[2]["result"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("ignore 1", "missing number"),
+        ("ignore 9 1", "no breakpoint 9"),
+        ("log 2 text", "2 is not a location, which a message needs"),
+        ("log 1 value {1 +}", "expected"),
+        ("watch part", "part is not a scalar"),
+    ],
+)
+def test_odd_breakpoints_are_refused(command: str, message: str) -> None:
+    launch = ["bugs.ptx", "-k", "handed_over", "--threads", "64", "--block", "64", "y=i32[64]"]
+    points = ["break handed_over", "watch y[1]", "continue"]
+    assert message in answers([*points, command], *launch)[-1]["error"]["message"]
+
+
 def test_a_thread_outside_of_the_block() -> None:
     commands = ["break deviations", "continue", "thread 99"]
     found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))

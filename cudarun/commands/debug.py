@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from cudarun.model.launch import LaunchReport
     from cudarun.session.driver.contexts import Target
     from cudarun.session.launch.request import Program
-    from cudarun.session.workers.devices import DeviceWorkers
-    from cudarun.session.workers.snapshots import Copies
 
 _LINE_OPTIONS = {"-G", "--device-debug", "-lineinfo", "--generate-line-info"}
 PROMPT = "(debug) "
@@ -155,6 +153,7 @@ def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -
         raise RequestError("only the emulated device can be debugged: cpu", option="--device")
     where = target(values, capture=capture)
     # Imported here: --help needs no workers.
+    from cudarun.debugger.history import History
     from cudarun.debugger.job import DebugJob
     from cudarun.session.launch.parent import prefetch
     from cudarun.session.workers.devices import DeviceWorkers
@@ -164,13 +163,21 @@ def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -
     with worker_pool() as pool, Copies() as copies:
         workers = DeviceWorkers(pool, where, prefetch)
         program = _with_debug_information(_program(values, where))
-        session = _Session(program, copies, workers, talk)
-        [answer] = workers.run(DebugJob(program, copies.address), meanwhile=session.run, last=True)
-        if session.error is not None:
-            raise session.error
-        if session.debugger is None:
-            answer.unwrap()
-        return session.exit_code
+        session = FrontEndSession(talk)
+
+        def debug() -> None:
+            root = copies.accept(workers.are_busy)
+            if root is not None:
+                images = [Path(step.image.origin).parent for step in program.steps]
+                session.run(History(copies, root), partial(_report, program), images)
+
+        [answer] = workers.run(DebugJob(program, copies.address), meanwhile=debug, last=True)
+    if session.error is not None:
+        raise session.error
+    if session.debugger is None:
+        answer.unwrap()
+        return ExitCode.OK
+    return session.debugger.last.exit_code or ExitCode.OK
 
 
 def _program(values: Values, where: Target) -> Program:
@@ -218,49 +225,40 @@ def _lines(text: str) -> list[str]:
 
 
 @dataclass(slots=True)
-class _Session:
+class FrontEndSession:
     """A session of a front end."""
 
-    program: Program
-    copies: Copies
-    workers: DeviceWorkers
-    talk: Callable[[Debugger], None]
-    debugger: Debugger | None = None  # once the launch has begun
+    talk: Callable[[Debugger], None]  # the front end
+    debugger: Debugger | None = None  # once a launch has begun
     error: CudarunError | None = None  # the error that ends the session
 
-    @property
-    def exit_code(self) -> int:
-        """That of the launch, if it has ended."""
-        code = None if self.debugger is None else self.debugger.last.exit_code
-        return ExitCode.OK if code is None else code
-
-    def run(self) -> None:
-        """Debug the launch, once it has begun."""
+    def run(
+        self,
+        history: History,
+        report: Callable[[Any], LaunchReport] | None = None,
+        folders: Sequence[Path] = (),
+    ) -> None:
+        """Debug the launches of a history; arguments as of `Debugger`."""
         from cudarun.debugger.debugger import Debugger
-        from cudarun.debugger.history import History
 
-        root = self.copies.accept(self.workers.are_busy)
-        if root is None:
-            return
-        history = History(self.copies, root)
         try:
-            images = [Path(step.image.origin).parent for step in self.program.steps]
-            with pausing(history):
-                self.debugger = Debugger(history, self._report, images)
+            with _pausing(history):
+                self.debugger = Debugger(history, report, folders)
                 self.talk(self.debugger)
         except CudarunError as error:
             self.error = error
         finally:
             history.close()
 
-    def _report(self, outcome: Any) -> LaunchReport:
-        """Return the report of the launch, which has ended."""
-        from cudarun.model.launch import DeviceOutcome
-        from cudarun.session.launch.parent import report
 
-        error = outcome if isinstance(outcome, CudarunError) else None
-        result = None if error is not None else outcome
-        return report(self.program, [DeviceOutcome("cpu", result, error, "")])
+def _report(program: Program, outcome: Any) -> LaunchReport:
+    """Return the report of a launch that has ended."""
+    from cudarun.model.launch import DeviceOutcome
+    from cudarun.session.launch.parent import report
+
+    error = outcome if isinstance(outcome, CudarunError) else None
+    result = None if error is not None else outcome
+    return report(program, [DeviceOutcome("cpu", result, error, "")])
 
 
 class Terminal:
@@ -361,7 +359,7 @@ def _history(line: CommandLine) -> Iterator[None]:
 
 
 @contextmanager
-def pausing(history: History) -> Iterator[None]:
+def _pausing(history: History) -> Iterator[None]:
     """Stop the running launch at Ctrl-C."""
 
     def pause(number: int, frame: object) -> None:

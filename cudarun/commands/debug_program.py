@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from cudarun.base.errors import CudarunError
-from cudarun.commands.debug import Terminal, pausing
+from cudarun.commands.debug import FrontEndSession, Terminal
 from cudarun.debugger import program_server
-from cudarun.debugger.debugger import Debugger
 from cudarun.debugger.program_history import ProgramHistory
 from cudarun.session.exec.parent import ProgramDebugger, execute
 from cudarun.session.workers.snapshots import Copies
@@ -29,29 +27,21 @@ def execute_debugged(
         commands: Files and texts of commands.
         form: The form of results: ``text`` or ``json``.
     """
-    terminal = Terminal(commands, form)
-    errors: list[CudarunError] = []
-    has_ended = False
+    session = FrontEndSession(Terminal(commands, form).talk)
     with Copies() as copies:
 
         def run(is_running: Callable[[], bool]) -> bool:
             """Debug the program; return false to kill it."""
-            nonlocal has_ended
-            history = ProgramHistory(copies, is_running)
-            try:
-                with pausing(history):
-                    debugger = Debugger(history)
-                    terminal.talk(debugger)
-            except CudarunError as error:
-                errors.append(error)
-                return False
-            finally:
-                history.close()
-            has_ended = debugger.last.reason == "ended"
-            return has_ended
+            session.run(ProgramHistory(copies, is_running))
+            return _has_ended(session)
 
         servers = ProgramDebugger(program_server.__name__, copies.address, run)
         report = execute(request, prepare, servers)
-    if errors:
-        raise errors[0]
-    return report if has_ended else None
+    if session.error is not None:
+        raise session.error
+    return report if _has_ended(session) else None
+
+
+def _has_ended(session: FrontEndSession) -> bool:
+    """Return whether the program has ended by itself."""
+    return session.debugger is not None and session.debugger.last.reason == "ended"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import RequestError
-from cudarun.base.records import dataclass
 from cudarun.debugger.debugger import EVENTS, Debugger
 from cudarun.model.debug import CommandHelp, Stop, StoppedAt
 
@@ -25,21 +24,32 @@ class Quit(Exception):
     """The debugger is to end."""
 
 
-@dataclass(frozen=True, slots=True)
 class DebuggerCommand:
     """A command.
 
-    Attributes:
-        help: Its name and what it does.
+    Args:
+        name: Its name.
+        short: Its short name; empty without one.
+        arguments: Its arguments.
+        text: Its description.
         run: Runs it with the text after its name.
         completes: Returns the words that its arguments can begin with.
         repeats: Whether an empty line repeats it.
     """
 
-    help: CommandHelp
-    run: Run
-    completes: Callable[[Debugger], Sequence[str]] = lambda debugger: ()
-    repeats: bool = False
+    def __init__(
+        self,
+        name: str,
+        short: str,
+        arguments: str,
+        text: str,
+        run: Run,
+        completes: Callable[[Debugger], Sequence[str]] = lambda debugger: (),
+        *,
+        repeats: bool = False,
+    ) -> None:
+        self.help = CommandHelp(name, short, arguments, text)
+        self.run, self.completes, self.repeats = run, completes, repeats
 
 
 def _plain(method: Callable[[Debugger], Any]) -> Run:
@@ -95,22 +105,6 @@ def _thread(debugger: Debugger, text: str) -> Any:
     return debugger.select(_numbers(block) if block else None, _numbers(thread))
 
 
-def _warp(debugger: Debugger, text: str) -> Any:
-    return debugger.select_warp(_number(text))
-
-
-def _block(debugger: Debugger, text: str) -> Any:
-    return debugger.select(_numbers(text), [0])
-
-
-def _frame(debugger: Debugger, text: str) -> Any:
-    return debugger.select_frame(_number(text or "0"))
-
-
-def _registers(debugger: Debugger, text: str) -> Any:
-    return debugger.registers(text.split())
-
-
 def _memory(debugger: Debugger, text: str) -> Any:
     where, _, what = text.rpartition(" ")
     if not where:
@@ -122,14 +116,6 @@ def _list(debugger: Debugger, text: str) -> Any:
     if text not in ("", "ptx"):
         raise RequestError(f"unexpected argument {text!r}: expected ptx or nothing")
     return debugger.source(ptx=text == "ptx")
-
-
-def _go_to(debugger: Debugger, text: str) -> Any:
-    return debugger.go_to(_number(text))
-
-
-def _names(debugger: Debugger, text: str) -> Any:
-    return [*debugger.names()]
 
 
 def _quit(debugger: Debugger, text: str) -> Any:
@@ -152,92 +138,87 @@ def _numbers(text: str) -> list[int]:
     return [_number(each.strip()) for each in text.strip(" ()").split(",")]
 
 
-def _command(
-    name: str,
-    short: str,
-    arguments: str,
-    text: str,
-    run: Run,
-    completes: Callable[[Debugger], Sequence[str]] = lambda debugger: (),
-    *,
-    repeats: bool = False,
-) -> DebuggerCommand:
-    return DebuggerCommand(CommandHelp(name, short, arguments, text), run, completes, repeats)
-
-
 def _motion(name: str, short: str, text: str, motion: Motion | None = None) -> DebuggerCommand:
     """Return the command of a motion, which can be repeated: ``step 3``."""
     plain = name.removeprefix("reverse-")
     move = partial(Debugger.move, motion=motion or cast("Motion", plain), back=plain != name)
     if plain in ("continue", "finish"):
-        return _command(name, short, "", text, _plain(move), repeats=True)
+        return DebuggerCommand(name, short, "", text, _plain(move), repeats=True)
 
     def run(debugger: Debugger, count: str) -> Stop:
         if count == "0":
             raise RequestError("the count must be at least 1")
         return move(debugger, count=_number(count) if count else 1)
 
-    return _command(name, short, "[COUNT]", text, run, repeats=True)
+    return DebuggerCommand(name, short, "[COUNT]", text, run, repeats=True)
 
 
 COMMANDS: tuple[DebuggerCommand, ...] = (
-    _command("break", "b", "LOCATION [if CONDITION]",
-             "Stop at FILE:LINE, LINE, ptx:LINE or a function.", _break, Debugger.locations),
-    _command("tbreak", "tb", "LOCATION [if CONDITION]", "Stop there once.",
-             partial(_break, once=True), Debugger.locations),
-    _command("ignore", "ig", "NUMBER COUNT", "Pass a breakpoint COUNT times without a stop.",
-             _ignore),
-    _command("log", "lo", "NUMBER MESSAGE", "Print a message at a breakpoint in place of a stop, "
-             "with values, as in 'i is {i}'.", _log),
-    _command("watch", "w", "EXPRESSION", "Stop after a write of y[17], a shared or C++ variable, "
-             "or a change of a register.",
-             _with_text(Debugger.watch, "EXPRESSION"), Debugger.names),
-    _command("catch", "ca", "EVENT",
-             "Stop at an event: fault, finding (with --detect), nan or launch.",
-             _with_text(Debugger.catch, "EVENT"), lambda debugger: EVENTS),
-    _command("breakpoints", "bl", "", "List the breakpoints.",
-             lambda debugger, text: debugger.breakpoints),
-    _command("delete", "d", "[NUMBER]", "Delete a breakpoint, or all.", _delete),
+    DebuggerCommand("break", "b", "LOCATION [if CONDITION]",
+        "Stop at FILE:LINE, LINE, ptx:LINE or a function.", _break, Debugger.locations),
+    DebuggerCommand("tbreak", "tb", "LOCATION [if CONDITION]", "Stop there once.",
+        partial(_break, once=True), Debugger.locations),
+    DebuggerCommand("ignore", "ig", "NUMBER COUNT", "Pass a breakpoint COUNT times without a stop.",
+        _ignore),
+    DebuggerCommand("log", "lo", "NUMBER MESSAGE",
+        "Print a message at a breakpoint in place of a stop, with values, as in 'i is {i}'.",
+        _log),
+    DebuggerCommand("watch", "w", "EXPRESSION",
+        "Stop after a write of y[17], a shared or C++ variable, or a change of a register.",
+        _with_text(Debugger.watch, "EXPRESSION"), Debugger.names),
+    DebuggerCommand("catch", "ca", "EVENT",
+        "Stop at an event: fault, finding (with --detect), nan or launch.",
+        _with_text(Debugger.catch, "EVENT"), lambda debugger: EVENTS),
+    DebuggerCommand("breakpoints", "bl", "", "List the breakpoints.",
+        lambda debugger, text: debugger.breakpoints),
+    DebuggerCommand("delete", "d", "[NUMBER]", "Delete a breakpoint, or all.", _delete),
     _motion("continue", "c", "Run to the next stop."),
-    _command("run", "r", "", "Run from the start to the next stop.",
-             lambda debugger, text: (debugger.go_to(0), debugger.move())[1]),
+    DebuggerCommand("run", "r", "", "Run from the start to the next stop.",
+        lambda debugger, text: (debugger.go_to(0), debugger.move())[1]),
     _motion("step", "s", "Run the thread to another line, into functions."),
     _motion("next", "n", "Run the thread to another line, over functions."),
     _motion("stepi", "si", "Run the thread to its next PTX instruction.", "instruction"),
     _motion("finish", "f", "Run until the function returns."),
-    _command("until", "u", "[LOCATION]", "Run the thread to a location, or to a later line.",
-             Debugger.until, Debugger.locations, repeats=True),
+    DebuggerCommand("until", "u", "[LOCATION]", "Run the thread to a location, or to a later line.",
+        Debugger.until, Debugger.locations, repeats=True),
     _motion("reverse-continue", "rc", "Go back to the last stop, or to the start."),
     _motion("reverse-step", "rs", "Go back to the line before, into functions."),
     _motion("reverse-next", "rn", "Go back to the line before, over functions."),
     _motion("reverse-stepi", "rsi", "Go back to the instruction before.", "instruction"),
     _motion("reverse-finish", "rf", "Go back to the call of the function."),
-    _command("goto", "g", "POSITION", "Go to a position, forwards or back.", _go_to),
-    _command("thread", "t", "[BLOCK:]THREAD", "Select a thread, as in 17 or 2,0,0:17,0,0.",
-             _thread),
-    _command("warp", "wa", "NUMBER", "Select a warp of the block.", _warp),
-    _command("block", "bk", "BLOCK", "Select the first thread of a block.", _block),
-    _command("where", "bt", "", "Show the calls of the thread.", _plain(Debugger.frames)),
-    _command("frame", "fr", "[LEVEL]", "Select a call; 0 is the innermost.", _frame),
-    _command("warps", "ws", "", "Show where the warps are, and what they wait for.",
-             _plain(Debugger.warps)),
-    _command("print", "p", "EXPRESSION", "Print a value of the thread.",
-             _with_text(Debugger.evaluate, "EXPRESSION"), Debugger.names),
-    _command("lanes", "x", "EXPRESSION", "Print a value across the lanes of the warp.",
-             _with_text(Debugger.lanes, "EXPRESSION"), Debugger.names),
-    _command("memory", "m", "WHERE TYPE", "Print memory: a shared variable or [SPACE:]ADDRESS, as "
-             "in part f32[8] or local:%rd1 u32.", _memory, Debugger.names),
-    _command("registers", "i", "[NAME]...", "Print registers of the thread.", _registers),
-    _command("names", "", "", "List the names that expressions can have.", _names),
-    _command("list", "l", "[ptx]", "Show the source around the current line, or the PTX.",
-             _list),
-    _command("writer", "wr", "ELEMENT", "Show the last write of an element.",
-             _with_text(Debugger.writer, "ELEMENT"), Debugger.names),
-    _command("origin", "o", "EXPRESSION", "Show where a NaN came from.",
-             _with_text(Debugger.origin, "EXPRESSION"), Debugger.names),
-    _command("help", "h", "[COMMAND]", "Show the commands, or one.", _help,
-             lambda debugger: [each.help.name for each in COMMANDS]),
-    _command("quit", "q", "", "End the launch and the debugger.", _quit),
+    DebuggerCommand("goto", "g", "POSITION", "Go to a position, forwards or back.",
+        lambda debugger, text: debugger.go_to(_number(text))),
+    DebuggerCommand("thread", "t", "[BLOCK:]THREAD", "Select a thread, as in 17 or 2,0,0:17,0,0.",
+        _thread),
+    DebuggerCommand("warp", "wa", "NUMBER", "Select a warp of the block.",
+        lambda debugger, text: debugger.select_warp(_number(text))),
+    DebuggerCommand("block", "bk", "BLOCK", "Select the first thread of a block.",
+        lambda debugger, text: debugger.select(_numbers(text), [0])),
+    DebuggerCommand("where", "bt", "", "Show the calls of the thread.", _plain(Debugger.frames)),
+    DebuggerCommand("frame", "fr", "[LEVEL]", "Select a call; 0 is the innermost.",
+        lambda debugger, text: debugger.select_frame(_number(text or "0"))),
+    DebuggerCommand("warps", "ws", "", "Show where the warps are, and what they wait for.",
+        _plain(Debugger.warps)),
+    DebuggerCommand("print", "p", "EXPRESSION", "Print a value of the thread.",
+        _with_text(Debugger.evaluate, "EXPRESSION"), Debugger.names),
+    DebuggerCommand("lanes", "x", "EXPRESSION", "Print a value across the lanes of the warp.",
+        _with_text(Debugger.lanes, "EXPRESSION"), Debugger.names),
+    DebuggerCommand("memory", "m", "WHERE TYPE",
+        "Print memory: a shared variable or [SPACE:]ADDRESS, as in part f32[8] or "
+        "local:%rd1 u32.", _memory, Debugger.names),
+    DebuggerCommand("registers", "i", "[NAME]...", "Print registers of the thread.",
+        lambda debugger, text: debugger.registers(text.split())),
+    DebuggerCommand("names", "", "", "List the names that expressions can have.",
+        lambda debugger, text: [*debugger.names()]),
+    DebuggerCommand("list", "l", "[ptx]", "Show the source around the current line, or the PTX.",
+        _list),
+    DebuggerCommand("writer", "wr", "ELEMENT", "Show the last write of an element.",
+        _with_text(Debugger.writer, "ELEMENT"), Debugger.names),
+    DebuggerCommand("origin", "o", "EXPRESSION", "Show where a NaN came from.",
+        _with_text(Debugger.origin, "EXPRESSION"), Debugger.names),
+    DebuggerCommand("help", "h", "[COMMAND]", "Show the commands, or one.", _help,
+        lambda debugger: [each.help.name for each in COMMANDS]),
+    DebuggerCommand("quit", "q", "", "End the launch and the debugger.", _quit),
 )  # fmt: skip
 """The commands; a name can be shortened to a part that no other command begins with."""
 

@@ -230,11 +230,6 @@ class DapSession:
         self._wants_pause = True
         return None
 
-    def _point(
-        self, arguments: Request, set_: Callable[[DapBreakpoints, Request], object]
-    ) -> object:
-        return set_(self._breakpoints, arguments)
-
     # --- threads and frames ----------------------------------------------------------------------
 
     def _number(self, block: Triple, warp: int) -> int:
@@ -288,11 +283,6 @@ class DapSession:
             return {"name": "kernel.ptx", "sourceReference": _PTX_SOURCE}
         path = self._debugger.source_path(place.file)
         return {"name": Path(place.file).name, "path": str(path or place.file)}
-
-    def _variable(
-        self, arguments: Request, list_: Callable[[DapVariables, Request], object]
-    ) -> object:
-        return list_(self._variables, arguments)
 
     # --- expressions ---------------------------------------------------------------------------
 
@@ -366,16 +356,18 @@ class DapSession:
 
     _HANDLERS: Mapping[str, Callable[[DapSession, Request], object]] = {
         "configurationDone": _begin,
-        "setBreakpoints": partial(_point, set_=DapBreakpoints.set_lines),
-        "setFunctionBreakpoints": partial(_point, set_=DapBreakpoints.set_functions),
-        "setInstructionBreakpoints": partial(_point, set_=DapBreakpoints.set_instructions),
-        "setExceptionBreakpoints": partial(_point, set_=DapBreakpoints.set_exceptions),
-        "dataBreakpointInfo": partial(_point, set_=DapBreakpoints.data_info),
-        "setDataBreakpoints": partial(_point, set_=DapBreakpoints.set_data),
+        "setBreakpoints": lambda own, request: own._breakpoints.set_lines(request),
+        "setFunctionBreakpoints": lambda own, request: own._breakpoints.set_functions(request),
+        "setInstructionBreakpoints": lambda own, request: own._breakpoints.set_instructions(
+            request
+        ),
+        "setExceptionBreakpoints": lambda own, request: own._breakpoints.set_exceptions(request),
+        "dataBreakpointInfo": lambda own, request: own._breakpoints.data_info(request),
+        "setDataBreakpoints": lambda own, request: own._breakpoints.set_data(request),
         "threads": _threads,
         "stackTrace": _stack,
-        "scopes": partial(_variable, list_=DapVariables.scopes),
-        "variables": partial(_variable, list_=DapVariables.expand),
+        "scopes": lambda own, request: own._variables.scopes(request),
+        "variables": lambda own, request: own._variables.expand(request),
         "evaluate": _evaluate,
         "completions": _completions,
         "exceptionInfo": _exception,

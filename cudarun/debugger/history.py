@@ -195,23 +195,13 @@ class History:
             self._keep(copy)
 
     def _keep(self, copy: Copy) -> None:
-        """Take a new snapshot; end the one whose loss costs least, if there are many.
-
-        The distances of those that stay grow with that from the last one.
-        """
+        """Take a new snapshot; end every second one if there are many: old ones become rare."""
         if any(each.introduction == copy.introduction for each in self._snapshots):
             copy.end()
             return
         self._snapshots.append(copy)
         self._snapshots.sort(key=lambda each: int(each.introduction))
-        if len(self._snapshots) <= _MOST_SNAPSHOTS:
-            return
-        positions = [int(each.introduction) for each in self._snapshots]
-        last = positions[-1]
-        _, index = min(
-            ((after - before) / (last - here + 1), number)
-            for number, (before, here, after) in enumerate(
-                zip(positions, positions[1:], positions[2:], strict=False), start=1
-            )
-        )
-        self._snapshots.pop(index).end()
+        if len(self._snapshots) > _MOST_SNAPSHOTS:
+            for each in self._snapshots[1::2]:
+                each.end()
+            del self._snapshots[1::2]

@@ -109,7 +109,11 @@ def main() -> None:
     print(f"{'kernel':24} {'interpreter':>12} {'debugger':>12} {'ratio':>7}")
     for name in given.names or cases:
         launch = device.prepared(cases[name]())
-        times = [(interpreted(launch), debugged(launch)) for _ in range(given.repeat)]
+        try:
+            times = [(interpreted(launch), debugged(launch)) for _ in range(given.repeat)]
+        except Failed as error:
+            print(f"{name:24} {error}", flush=True)
+            continue
         plain, other = map(min, zip(*times, strict=True))
         print(
             f"{name:24} {1e3 * plain:9.1f} ms {1e3 * other:9.1f} ms {other / plain:7.2f}",

@@ -183,8 +183,9 @@ class ProcessServer:
             report.findings, report.statistics = driver.stop_detectors()
         report.engine_notes = [str(note) for note in driver.engine_notes()]
         path = self._options.folder / f"report-{os.getpid()}"
-        path.with_suffix(".part").write_bytes(pickle.dumps(report))
-        path.with_suffix(".part").rename(path)
+        with suppress(FileNotFoundError):  # the parent was killed, and its folder is deleted
+            path.with_suffix(".part").write_bytes(pickle.dumps(report))
+            path.with_suffix(".part").rename(path)
 
     def _timed(self, execute: Callable[..., None]) -> Callable[..., None]:
         """Return the execution of launches that notes their times."""

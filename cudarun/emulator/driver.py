@@ -193,7 +193,7 @@ def debug_observer(controller: Controller) -> DebugObserver:
 def _text_of(program: ModuleCode) -> str:
     """Return the PTX of a module that is loaded."""
     loaded = process.handles.every(LoadedModule)
-    return next((each.compiled.text for each in loaded if each.program is program), "")
+    return next((each.compiled.text for each in loaded if each.compiled.program is program), "")
 
 
 def stop_detectors() -> tuple[list[DetectorFinding], Statistics | None]:

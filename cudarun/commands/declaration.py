@@ -67,10 +67,27 @@ class Option(click.Option):
         facts = {name: attributes.pop(name) for name in attributes.keys() & Option.__annotations__}
         super().__init__(names, **attributes)
         vars(self).update(facts)
+        self._absent: list[Any] = []  # its value where it is not given, once that is known
+        self._is_plain = self.expose_value and not (self.callback or self.envvar or self.required)
         if self.form is None and self.scope in (OptionScope.CASE, OptionScope.OVERRIDE):
             self.form = CaseForm.FLAG if self.is_flag else CaseForm.VALUE
         if self.is_keyword is None:
             self.is_keyword = self.of_device if self.scope is None else self.form is not None
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Process the value; that of an option that is not given is the same in every line."""
+        name = self.name
+        is_known = bool(self._absent) and name is not None and name not in opts
+        if not is_known or name in ctx.params:
+            value, args = super().handle_parse_result(ctx, opts, args)
+            if name not in opts and self._is_plain:
+                self._absent = [value]
+            return value, args
+        ctx.params[name] = self._absent[0]
+        ctx.set_parameter_source(name, ParameterSource.DEFAULT)
+        return self._absent[0], args
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a value; of a file or a folder, the shell does."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
+from typing import Any
 
 import click
 
@@ -67,13 +68,23 @@ class Command(click.Command):
     """A command whose help breaks no words, and which takes nvcc's options where it compiles."""
 
     context_class = HelpContext
+    _parser: Any = None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the command line."""
-        known = {name for each in self.params for name in (*each.opts, *each.secondary_opts)}
-        if "--compile-option" in known:
-            args = [*own_words(args, known)]
+        if "--compile-option" in self._known:
+            args = [*own_words(args, self._known)]
         return super().parse_args(ctx, args)
+
+    @cached_property
+    def _known(self) -> set[str]:
+        return {name for each in self.params for name in (*each.opts, *each.secondary_opts)}
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Return the parser, which is made once: a server parses many command lines."""
+        self._parser = self._parser or super().make_parser(ctx)
+        self._parser.ctx = ctx
+        return self._parser
 
 
 class GroupedCommand(Command):
@@ -81,10 +92,14 @@ class GroupedCommand(Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, with ``--help-all`` at the end."""
+        return [*super().get_params(ctx), self._help_all]
+
+    @cached_property
+    def _help_all(self) -> click.Option:
         from cudarun.base.options import EarlyEffect
         from cudarun.commands.declaration import Option
 
-        everything = Option(
+        return Option(
             ["--help-all"],
             early=EarlyEffect.NO_WORKER,
             is_flag=True,
@@ -93,7 +108,6 @@ class GroupedCommand(Command):
             callback=partial(_show, is_short=False),
             help="Show all options and exit.",
         )
-        return [*super().get_params(ctx), everything]
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """Return ``--help``, which shows the options of a first launch."""

@@ -107,6 +107,15 @@ def on_progress(callback: Callable[[float], object]) -> None:
     process.on_progress = callback
 
 
+def end_fault() -> bool:
+    """End the fault of a kernel, after which no call but `cuCtxDestroy` is useful; return true.
+
+    A GPU needs a new process; here, invalid accesses have changed nothing.
+    """
+    process.fault = process.in_flight = None
+    return True
+
+
 def fault_places() -> tuple[FaultPlace, ...]:
     """Return the places of the fault that calls return."""
     return process.fault.places if process.fault is not None and process.fault.is_known else ()

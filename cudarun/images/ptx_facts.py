@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 
 from cudarun.base.process import without_collection
@@ -38,6 +39,7 @@ def read_ptx(data: bytes, origin: str, *, whole: bool = True) -> ImageFacts:
         raise
 
 
+@lru_cache(maxsize=4)  # a server launches the same kernel again
 def _facts(text: str, *, whole: bool) -> ImageFacts:
     lazy = lazy_module(text)
     facts = ptx_facts(lazy.module)

@@ -86,12 +86,15 @@ def test_a_worker_is_kept_until_it_is_lost(monkeypatch: pytest.MonkeyPatch) -> N
     assert worker(2) == first
     with pytest.raises(cudarun.ExecutionFailed):
         fill(1, threads=2)
-    second = worker(3)
+    assert worker(3) == first  # an emulated fault damages nothing
+    with pytest.raises(cudarun.TimedOut):
+        cudarun.launch(ENDLESS, device="cpu", threads=1, args=["i32[1]:zeros"], timeout=1)
+    second = worker(4)
     assert second != first
     monkeypatch.setenv("CUDARUN_CPU_ENGINE", "interpret")
-    third = worker(4)
+    third = worker(5)
     assert third != second
-    assert worker(5) == third
+    assert worker(6) == third
 
 
 def test_few_workers_are_kept() -> None:

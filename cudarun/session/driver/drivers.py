@@ -109,6 +109,8 @@ class DriverTraits:
     detectors: KernelDetectors | None = None
     # Reports the thread states of a running kernel, and their places; ``None`` if unsupported.
     thread_states: Callable[[], tuple[str, tuple[FaultPlace, ...]] | None] | None = None
+    # Ends a fault, so that the process can be used in new contexts; returns whether that is so.
+    end_fault: Callable[[], bool] = bool
     # Returns the places of the fault that calls return; empty for a GPU.
     fault_places: Callable[[], tuple[FaultPlace, ...]] = tuple
     # Returns whether a kernel that is to run is being compiled.

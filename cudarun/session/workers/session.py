@@ -147,11 +147,11 @@ class Session:
         A worker that ends does not need this: process exit is faster.
 
         Returns:
-            Whether all is well: after a fault nothing can be released, and only a new process can
-            continue.
+            Whether all is well: after a fault of a GPU nothing can be released, and only a new
+            process can continue.
         """
         result, *_ = self.driver.attempt("cuCtxSynchronize")
-        if result != 0:
+        if result != 0 and not self.driver.traits.end_fault():
             return False
         while self._owned:
             self._owned.pop()()

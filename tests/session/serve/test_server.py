@@ -291,6 +291,9 @@ def test_a_service_process_keeps_its_worker(path: Path, tmp_path: Path) -> None:
         client.ask(**FILL)
         assert children(service) == [worker]
         assert client.ask(**launch("fault"))["exit_code"] == 5
+        assert client.ask(**FILL)["exit_code"] == 0
+        assert children(service) == [worker]  # an emulated fault damages nothing
+        assert client.ask(**launch("endless", "--timeout", "1"))["exit_code"] == 6
         wait_until(lambda: children(service) not in ([], [worker]), "another worker")
         files = {os.readlink(each) for each in Path(f"/proc/{service}/fd").iterdir()}
         assert not [each for each in files if "cudarun-stdin" in each]

@@ -18,7 +18,7 @@ from cudarun.session.workers.line_program import LineProgram
 # linux/sched.h, linux/mount.h
 _NEW_NETWORK, _NEW_USER, _NEW_MOUNTS = 0x40000000, 0x10000000, 0x00020000
 _NO_SET_USER, _NO_DEVICES, _ALL_PRIVATE = 2, 4, 0x44000
-_SYSTEM = ("/bin", "/etc", "/lib", "/lib64", "/opt", "/proc", "/sbin", "/sys", "/usr")
+_SYSTEM = ("/bin", "/etc", "/lib", "/lib64", "/opt", "/sbin", "/sys", "/usr")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "dxg")
 """The files of ``/dev`` that CUDA and Python use: no disks, and no memory that others share."""
 _SHARED_MEMORY = "/dev/shm"  # shm_overview(7): the locks of multiprocessing are there
@@ -43,7 +43,9 @@ class SubmissionConfinement:
             _enter_new(_NEW_NETWORK)
         memory = [_SHARED_MEMORY] if _replace_shared_memory() else []
         system_calls.restrict_program()
-        readable = _existing((*_SYSTEM, *self.readable))
+        # Its own process, but no other one: a command line can have the seed.
+        of_kernel = (each.path for each in os.scandir("/proc") if not each.name.isdigit())
+        readable = (*_existing((*_SYSTEM, *self.readable)), *of_kernel)
         devices = (path for name in _DEVICES for path in glob.glob(f"/dev/{name}"))
         landlock.restrict_program(
             readable,

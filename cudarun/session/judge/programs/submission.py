@@ -42,6 +42,7 @@ class Refused(Exception):
 def main() -> None:
     """Answer tasks until the other end is closed."""
     stream = task_stream()
+    os.open("/proc/self", os.O_PATH)  # which keeps the permission to read there
     submission = Submission()
     for line in stream:
         task = json.loads(line)
@@ -66,7 +67,7 @@ class Submission:
     """A submission: ``ModelNew`` or ``custom_kernel``."""
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[str, Any]] = {}
+        self._known: dict[str, dict[str, tuple[Any, Any]]] = {}
         self._synchronize: Callable[[], object] = bool
         self._function: Any = None
 
@@ -177,8 +178,10 @@ class Submission:
         """Refuse replaced functions: timers, comparisons and the like."""
         for module, known in self._known.items():
             now = _functions(module)
-            for name, function in known.items():
-                if now.get(name) is not function and not _is_of_torch(now.get(name)):
+            for name, before in known.items():
+                found = now.get(name, (None, None))
+                is_same = all(a is b for a, b in zip(found, before, strict=True))
+                if not is_same and not _is_of_torch(found[0]):
                     raise Refused("patched", f"the submission replaces {module}.{name}")
 
 
@@ -189,13 +192,14 @@ def _is_of_torch(function: Any) -> bool:
     return torch is not None and file.startswith(os.path.dirname(str(torch.__file__)) + os.sep)
 
 
-def _functions(name: str) -> dict[str, Any]:
-    """Return the functions and classes of a module or class, if it is imported."""
+def _functions(name: str) -> dict[str, tuple[Any, Any]]:
+    """Return the functions and classes of a module or class, if it is imported, and their code."""
     owner = sys.modules.get(name)
     if owner is None:
         module, _, attribute = name.rpartition(".")
         owner = getattr(sys.modules.get(module), attribute, None)
-    return {key: each for key, each in vars(owner).items() if callable(each)} if owner else {}
+    found = {key: each for key, each in vars(owner).items() if callable(each)} if owner else {}
+    return {key: (each, getattr(each, "__code__", None)) for key, each in found.items()}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from typing import IO, TypeAlias
@@ -31,6 +31,7 @@ class FileUse(Enum):
     INPUT = auto()  # it is read, or it is a folder that is searched
     OUTPUT = auto()  # it is written; an existing file is replaced only with ``--force``
     JUNIT = auto()  # likewise, but a JUnit report is replaced by the next one
+    METRICS = auto()  # likewise, but one of OpenMetrics is
     APPENDED = auto()  # it is extended; an existing file is not replaced
 
     @property
@@ -54,7 +55,7 @@ class OutputFile:
         """Return whether an existing file is replaced, or extended."""
         if self.force or self.use is FileUse.APPENDED:
             return True
-        return self.use is FileUse.JUNIT and _is_junit(self.path)
+        return self.use in _REPORTS and _REPORTS[self.use][0](self.path)
 
     def refused(self, what: str, hint: str | None = None) -> RequestError:
         """Return the error that the file cannot be the output."""
@@ -128,6 +129,20 @@ def _is_junit(path: str) -> bool:
         for _, root in ElementTree.iterparse(file, ["start"]):
             return root.tag in ("testsuites", "testsuite")
     return False
+
+
+def _is_openmetrics(path: str) -> bool:
+    """Return whether a file ends as an exposition of OpenMetrics does."""
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read().endswith(b"# EOF\n")
+    return False
+
+
+_REPORTS: dict[FileUse, tuple[Callable[[str], bool], str]] = {
+    FileUse.JUNIT: (_is_junit, "a JUnit report"),
+    FileUse.METRICS: (_is_openmetrics, "an OpenMetrics file"),
+}
+"""The files that the next one of their kind replaces: the test of a path, and their name."""
 
 
 @contextmanager
@@ -302,7 +317,7 @@ def _is_special_mode(mode: int) -> bool:
 
 
 def _exists(output: OutputFile) -> RequestError:
-    what = " and is not a JUnit report" if output.use is FileUse.JUNIT else ""
+    what = f" and is not {_REPORTS[output.use][1]}" if output.use in _REPORTS else ""
     return output.refused(f"{output.path} exists{what}", hint="replace it with --force")
 
 

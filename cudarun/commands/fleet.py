@@ -130,6 +130,13 @@ _OPTIONS = options_of(
     "--junit", cls=Option, file=FileUse.JUNIT, metavar="FILE", help="Write a JUnit XML report."
 )
 @click.option(
+    "--openmetrics",
+    cls=Option,
+    file=FileUse.METRICS,
+    metavar="FILE",
+    help="Write the results of the GPUs as OpenMetrics, for Prometheus.",
+)
+@click.option(
     "--node", is_flag=True, help="Run the archive on stdin on this machine; --via starts it so."
 )
 @output_options

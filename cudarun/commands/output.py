@@ -16,6 +16,8 @@ _RENDERERS = {
     "sarif": "sarif.SarifRenderer",
 }
 """The renderers of ``--format`` but tables."""
+_WRITERS = {"junit": "junit.write_junit", "openmetrics": "openmetrics.write_metrics"}
+"""The functions that write the files of options."""
 
 
 def chosen_renderer() -> Renderer:
@@ -27,14 +29,16 @@ def chosen_renderer() -> Renderer:
     if isinstance(context.obj, Renderer):
         return context.obj
     renderer = _renderer(context)
-    if context.params.get("junit") is not None:
-        from cudarun.commands.files import output_files
-        from cudarun.report.junit import write_junit
+    from cudarun.commands.files import output_files
 
-        junit = (each for each in context.command.params if each.name == "junit")
-        [output] = output_files(junit, context.params)
-        renderer.files = (partial(write_junit, output=output),)
-        renderer.streams = False
+    for option in context.command.params:
+        if option.name in _WRITERS and context.params[option.name] is not None:
+            from cudarun.report.table import imported
+
+            [output] = output_files((option,), context.params)
+            write = partial(imported(_WRITERS[option.name]), output=output)
+            renderer.files = (*renderer.files, write)
+            renderer.streams = False
     return renderer
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -84,7 +85,7 @@ def test_the_candidate_of_a_recording_is_sent_with_it(run: Run, tmp_path: Path) 
 
 
 def test_three_hosts_of_four_devices_of_which_one_corrupts_data(run: Run, spec: Path) -> None:
-    files = ("--junit", "out.xml", "--keep", "kept.zip")
+    files = ("--junit", "out.xml", "--openmetrics", "out.prom", "--keep", "kept.zip")
     ran = fleet(run, "gpu[1-2],corrupt1", "--json", *files, "--seed", "7")
     document = ran.document
     assert ran.code == 1
@@ -102,6 +103,14 @@ def test_three_hosts_of_four_devices_of_which_one_corrupts_data(run: Run, spec: 
     failed = suites["cases.toml on corrupt1/cpu:2"]
     assert (failed.get("hostname"), failed.get("failures")) == ("corrupt1", "1")
     assert root.attrib == {"name": "cases.toml", "tests": "24", "failures": "1", "errors": "0"}
+
+    metrics = (spec / "out.prom").read_text()
+    assert metrics.endswith("# EOF\n")
+    [sick_gpu] = re.findall(r'verdict\{(.*),cudarun_gpu_verdict="wrong answer"\} 1', metrics)
+    assert sick_gpu.startswith('host="corrupt1",gpu="cpu:2",uuid="GPU-')
+    assert metrics.count('="ok"} 1\n') == 11
+    assert metrics.count("\ncudarun_case_passed{") == metrics.count("\ncudarun_case_seconds{") == 12
+    assert "\ncudarun_fleet_disagreements 2\n" in metrics
 
     assert document["kept"] == "kept.zip"
     again = run("fleet", "--node", stdin=(spec / "kept.zip").read_bytes(), env=FOUR).document
@@ -306,3 +315,15 @@ def test_a_program_that_does_not_exist(run: Run, spec: Path) -> None:
     assert (ran.code, problems(ran.document)) == (
         3, {"a": "no-such-program: No such file or directory"},
     )  # fmt: skip
+
+
+def test_openmetrics_replace_only_openmetrics(run: Run, spec: Path) -> None:
+    (spec / "cases.toml").write_text(SAXPY.replace('"saxpy"', "'sax\"py'", 1))
+    words = ("--runs", "1", "--openmetrics", "out.prom")
+    assert fleet(run, "dead1", *words, devices="cpu").code == 3
+    assert 'cudarun_host_measured{host="dead1"} 0\n' in (spec / "out.prom").read_text()
+    assert fleet(run, "a", *words, devices="cpu").code == 0
+    assert ',case="sax\\"py"} 1\n' in (spec / "out.prom").read_text()
+    (spec / "out.prom").write_text("notes\n")
+    ran = fleet(run, "dead1", *words, devices="cpu")
+    assert (ran.code, "is not an OpenMetrics file" in ran.err) == (2, True)

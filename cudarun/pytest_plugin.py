@@ -67,6 +67,22 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SpecTests 
     return None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+    """Take the annotations of a launch that fails a test in GitHub Actions."""
+    report = yield
+    if report.failed and os.environ.get("GITHUB_ACTIONS") == "true" and call.excinfo is not None:
+        report.cudarun_annotations = getattr(call.excinfo.value, "annotations", ())
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Annotate the lines of kernels in GitHub Actions."""
+    for report in terminalreporter.stats.get("failed", ()):
+        for line in getattr(report, "cudarun_annotations", ()):
+            terminalreporter.write_line(line)
+
+
 def _chosen(config: pytest.Config) -> list[str]:
     """Return the devices of the command line, or of the environment.
 

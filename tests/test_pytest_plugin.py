@@ -61,6 +61,35 @@ def test_the_page_finds_a_race_and_passes_without(tmp_path: Path) -> None:
     assert "9 passed" in done.stdout
 
 
+def test_github_gets_the_lines_of_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = (
+        'extern "C" __global__ void fill(int *y, int n) {\n'
+        "    if (threadIdx.x <= n)\n        y[threadIdx.x] = 1;\n}\n"
+    )
+    case = (
+        '[[launch]]\nimage = "fill.cu"\nthreads = 8\nargs = ["y=i32[n]", "n=4"]\ncheck = "y == 1"\n'
+    )
+    write(tmp_path, fill__cu=source, test_fill__cudarun__toml=case, test_a__py=f"""
+def test_file(cudarun):
+    cudarun.launch("fill.cu", threads=8, args={{"y": "i32[n]", "n": 4}})
+
+def test_text(cudarun):
+    cudarun.launch({source!r}, threads=8, args={{"y": "i32[n]", "n": 4}})
+
+def test_none(cudarun):
+    assert cudarun is None
+""")  # fmt: skip
+    assert "::error" not in run(tmp_path, "-q").stdout
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    for options in ((), ("-n", "2")):
+        done = run(tmp_path, "-q", *options)
+        found = [line for line in done.stdout.splitlines() if line.startswith("::error")]
+        assert {each.partition(",title")[0] for each in found} == {
+            "::error file=fill.cu,line=3", "::error file=test_fill.cudarun.toml,line=1",
+        }, done.stdout  # fmt: skip
+
+
 TESTS = """
 import pytest
 

@@ -62,7 +62,7 @@ def list_cases(spec: str | os.PathLike[str], device: str) -> list[dict[str, Any]
     """
     answer = answer_to("launch", {"spec": os.fspath(spec), "device": device, "list": True})
     if answer.code:
-        raise failure_of(answer.code)(answer.report, answer.document)
+        raise failure_of(answer)
     cases: list[dict[str, Any]] = answer.document["cases"]
     return cases
 
@@ -84,6 +84,6 @@ def run_case(spec: str | os.PathLike[str], name: str, device: str) -> str | None
     keywords = {"spec": os.fspath(spec), "device": device, "allow_python": True, "image": name}
     answer = answer_to("launch", keywords)
     if answer.code:
-        raise failure_of(answer.code)(answer.report, answer.document)
+        raise failure_of(answer)
     skipped = (case for case in answer.document["cases"] if case["verdict"] == "skipped")
     return next((case["reason"] for case in skipped), None)

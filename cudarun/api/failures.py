@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cudarun.api.messages import printed_text
 
 if TYPE_CHECKING:
+    from cudarun.api.messages import ApiAnswer
     from cudarun.api.results import LaunchOutputs
 
 
@@ -34,6 +35,7 @@ class Failure(Exception):
     """
 
     exit_code: ClassVar[int] = 7
+    annotations: tuple[str, ...] = ()  # for GitHub, see `ApiAnswer`
 
     def __init__(
         self, report: str, document: dict[str, Any], outputs: LaunchOutputs | None = None
@@ -98,6 +100,9 @@ for _each in (Failure, *_BY_CODE.values()):
     _each.__module__ = "cudarun"  # where programs find them
 
 
-def failure_of(code: int) -> type[Failure]:
-    """Return the exception of an exit code."""
-    return _BY_CODE.get(code, WorkerFailed)
+def failure_of(answer: ApiAnswer, outputs: LaunchOutputs | None = None) -> Failure:
+    """Return the exception of an answer, by its exit code."""
+    kind = _BY_CODE.get(answer.code, WorkerFailed)
+    error = kind(answer.report, answer.document, outputs)
+    error.annotations = answer.annotations
+    return error

@@ -11,6 +11,7 @@ from cudarun.api.calls import answer_to
 from cudarun.api.failures import failure_of
 from cudarun.api.keywords import LaunchKeywords, LoadKeywords
 from cudarun.api.results import LaunchOutputs, LoadedImages, as_given, mapped, parameters
+from cudarun.api.tensors import is_array
 from cudarun.api.values import ZIP_MAGIC, ArgumentValue, ArrayFiles
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def launch(
         TypeError: An argument is neither a number nor an array, or a keyword is unknown.
     """
     __tracebackhide__ = True  # pytest shows the call
-    if isinstance(args, str | bytes) or hasattr(args, "__array__"):
+    if isinstance(args, str | bytes) or is_array(args):
         raise TypeError("args is a mapping of names to arguments, or a sequence of arguments")
     keywords = option_values(
         options, LaunchKeywords.__optional_keys__ | {"args", *_PARAMETERS}, "launch"
@@ -108,7 +109,7 @@ def launch(
     if answer.code == 0:
         return outputs
     came_back = answer.copies or answer.code == 1
-    raise failure_of(answer.code)(answer.report, answer.document, outputs if came_back else None)
+    raise failure_of(answer, outputs if came_back else None)
 
 
 def load(
@@ -145,7 +146,7 @@ def load(
         keywords["images"] = tuple(_image(given, each) for each in (image, *others))
         answer = answer_to("load", keywords, directory=directory)
     if answer.code:
-        raise failure_of(answer.code)(answer.report, answer.document)
+        raise failure_of(answer)
     return LoadedImages(answer.report, answer.document)
 
 

@@ -38,12 +38,14 @@ class ApiAnswer:
         report: All that was printed.
         document: The JSON document; empty if the command was interrupted.
         copies: The buffers in the file of the call.
+        annotations: In GitHub Actions, the workflow commands about places in the repository.
     """
 
     code: int
     report: str
     document: dict[str, Any]
     copies: tuple[BufferCopy, ...]
+    annotations: tuple[str, ...] = ()
 
 
 def printed_text(document: dict[str, Any]) -> str:

@@ -165,7 +165,9 @@ class _Service:
             words = [call.command, *(f"--{each}" for each in call.keywords)]
             code = command_line.call(words, partial(_keywords, call, paths), renderer)
         report = texts["stdout"].rstrip()
-        return ApiAnswer(code, report, dict(renderer.document), renderer.found)
+        return ApiAnswer(
+            code, report, dict(renderer.document), renderer.found, renderer.annotations
+        )
 
     def _enter(
         self, environment: Mapping[str, str], directory: str, umask: int | None = None
@@ -195,6 +197,7 @@ class _CallRenderer(Renderer):
         self.copies = copies
         self.found: tuple[BufferCopy, ...] = ()
         self.document: Mapping[str, Any] = {}
+        self.annotations: tuple[str, ...] = ()
         self._tables = TableRenderer(TableStyle(color=False, seed=False))
 
     def add(self, part: Part) -> None:
@@ -205,6 +208,10 @@ class _CallRenderer(Renderer):
         """Write the tables, and keep the document."""
         self._tables.end(report)
         self.document = document(report)
+        if report.exit_code and os.environ.get("GITHUB_ACTIONS") == "true":
+            from cudarun.report.github import commands_at_places
+
+            self.annotations = commands_at_places(report)
         if report.tag == "launch":
             self.found = tuple(
                 copy

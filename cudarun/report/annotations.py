@@ -14,6 +14,7 @@ from cudarun.diagnostics.entries import Diagnosed, Diagnostic
 if TYPE_CHECKING:
     from cudarun.model.detectors import LaunchFinding
     from cudarun.model.launch import LaunchReport, LaunchResult
+    from cudarun.model.report import Report
     from cudarun.model.spec import SpecReport
 
 CHECK = "Check"  # the rule of failed checks
@@ -55,7 +56,15 @@ def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
             yield place.file, place.line
 
 
-def of_launch(report: LaunchReport) -> Iterator[Annotation]:
+def of_report(report: Report) -> Iterator[Annotation]:
+    """Yield the annotations of a launch or a spec; other reports have none."""
+    if report.tag == "launch":
+        yield from _of_launch(report)
+    elif report.tag == "launch-spec":
+        yield from _of_spec(report)
+
+
+def _of_launch(report: LaunchReport) -> Iterator[Annotation]:
     """Yield the annotations of a launch."""
     for outcome in report.outcomes:
         result, error = outcome.result, outcome.error
@@ -70,7 +79,7 @@ def of_launch(report: LaunchReport) -> Iterator[Annotation]:
             yield from of_error(error)
 
 
-def of_spec(report: SpecReport) -> Iterator[Annotation]:
+def _of_spec(report: SpecReport) -> Iterator[Annotation]:
     """Yield the annotations of the cases of a spec."""
     from cudarun.report.spec_tables import failure_text  # rich would delay the start of the work
 

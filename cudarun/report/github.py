@@ -18,7 +18,7 @@ import click
 from cudarun.base.errors import ExitCode
 from cudarun.base.files import append_text
 from cudarun.base.terminal import visible, without_commands
-from cudarun.report.annotations import Annotation, of_launch, of_spec
+from cudarun.report.annotations import Annotation, of_report
 from cudarun.report.markdown import table_lines
 from cudarun.report.table import TableRenderer
 from cudarun.report.terminal import note_workflow
@@ -50,17 +50,13 @@ class GithubRenderer(TableRenderer):
                 for line in (outcome.output or "").splitlines():
                     click.echo(without_commands(f"| {visible(line)}"))
         super().end(report)
-        match report.tag:
-            case "launch":
-                found, summary = of_launch(report), _launch_summary(report)
-            case "launch-spec":
-                found, summary = of_spec(report), _spec_summary(report)
-            case _:
-                return
-        for annotation in dict.fromkeys(map(workflow_command, found)):
+        for annotation in dict.fromkeys(map(workflow_command, of_report(report))):
             click.echo(annotation)
-        if path := os.environ.get("GITHUB_STEP_SUMMARY"):
-            append_text(path, summary)
+        path = os.environ.get("GITHUB_STEP_SUMMARY")
+        if path and report.tag == "launch":
+            append_text(path, _launch_summary(report))
+        elif path and report.tag == "launch-spec":
+            append_text(path, _spec_summary(report))
 
 
 # --- the summary ----------------------------------------------------------------------------------
@@ -99,6 +95,12 @@ def _cell(text: str) -> str:
 
 
 # --- the notation ---------------------------------------------------------------------------------
+
+
+def commands_at_places(report: Report) -> tuple[str, ...]:
+    """Return the workflow commands of a report about files that exist."""
+    found = (each for each in of_report(report) if each.file and os.path.isfile(each.file))
+    return tuple(dict.fromkeys(map(workflow_command, found)))
 
 
 def workflow_command(annotation: Annotation) -> str:

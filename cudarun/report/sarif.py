@@ -10,7 +10,7 @@ from urllib.parse import quote
 import click
 
 from cudarun import __version__
-from cudarun.report.annotations import Annotation, of_launch, of_spec
+from cudarun.report.annotations import Annotation, of_report
 from cudarun.report.github import in_repository
 from cudarun.report.renderer import Renderer
 
@@ -29,12 +29,7 @@ class SarifRenderer(Renderer):
 
     def end(self, report: Report) -> None:
         """Write the document."""
-        found: Iterable[Annotation] = ()
-        if report.tag == "launch":
-            found = of_launch(report)
-        elif report.tag == "launch-spec":
-            found = of_spec(report)
-        write_sarif(found)
+        write_sarif(of_report(report))
 
 
 def write_sarif(annotations: Iterable[Annotation]) -> None:

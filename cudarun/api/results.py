@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.api.messages import printed_text
-from cudarun.api.tensors import host_array, is_tensor, tensor_like
+from cudarun.api.tensors import array_like, host_array, is_array
 
 if TYPE_CHECKING:
     from cudarun.model.launch import BufferCopy
@@ -127,16 +127,17 @@ def parameters(document: Mapping[str, Any]) -> list[str]:
 def as_given(array: Array, given: object) -> Any:
     """Return a buffer with the dtype and the shape of the array that it was, if it was one.
 
-    An array of complex64 is a buffer of ``float2``, for example. What was a tensor becomes one.
+    An array of complex64 is a buffer of ``float2``, for example. What was a tensor becomes one,
+    and what came by DLPack an array of its library.
     """
-    if not hasattr(given, "__array__"):
+    if not is_array(given):
         return array
     before = np.asarray(host_array("", given))
     if before.nbytes != array.nbytes:
         return array
     if (before.dtype, before.shape) != (array.dtype, array.shape):
         array = array.reshape(-1).view(before.dtype.newbyteorder("=")).reshape(before.shape)
-    return tensor_like(array, given) if is_tensor(given) else array
+    return array_like(array, given)
 
 
 for _each in (LaunchOutputs, LoadedImages):

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.api.tensors import host_array
+from cudarun.api.tensors import host_array, is_array
 from cudarun.arguments.dtypes import element_type, scalar_type
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import StructType
@@ -127,7 +127,7 @@ class ArrayFiles:
 
     def expected(self, name: str, value: Any) -> Any:
         """Return an expected array, whose elements have the type of the buffer."""
-        return self.array(name, value) if hasattr(value, "__array__") else self.value(name, value)
+        return self.array(name, value) if is_array(value) else self.value(name, value)
 
     def array(self, name: str, value: Any) -> ArrayFile:
         """Return an array.

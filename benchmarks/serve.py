@@ -88,8 +88,10 @@ def used(pid: int) -> tuple[float, float]:
     for each in tree(pid):
         with suppress(OSError):  # it ends, and its parent has its time then
             status = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
-            # Its own, and that of the children that have ended.
-            seconds += sum(map(int, status[11:15])) / os.sysconf("SC_CLK_TCK")
+            # That of the children that have ended, and its own.
+            seconds += sum(map(int, status[13:15])) / os.sysconf("SC_CLK_TCK")
+            for task in Path(f"/proc/{each}/task").iterdir():
+                seconds += int((task / "schedstat").read_text().split()[0]) / 1e9
             for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines():
                 memory += int(line.split()[1]) / 1024 if line.startswith("Pss:") else 0.0
     return seconds, memory
@@ -112,6 +114,25 @@ def timed(name: str, pid: int, count: int, client: Client, request: Any) -> None
         times.append(time.perf_counter() - start)
         assert answer["exit_code"] == 0, answer
     row(name, times, used(pid)[0] - before)
+
+
+def nvrtc_alone(count: int) -> None:
+    """Time NVRTC in this process, with a changed source each time, and print a row."""
+    from cuda.bindings import nvrtc
+
+    times, before = [], time.process_time()
+    for number in range(-1, count):
+        start = time.perf_counter()
+        source = (SOURCE % number).encode()
+        _, program = nvrtc.nvrtcCreateProgram(source, b"f.cu", 0, [], [])
+        [status] = nvrtc.nvrtcCompileProgram(program, 1, [b"--gpu-architecture=compute_90"])
+        assert not int(status)
+        nvrtc.nvrtcDestroyProgram(program)
+        if number < 0:  # which loads its libraries
+            before = time.process_time()
+        else:
+            times.append(time.perf_counter() - start)
+    row("NVRTC alone", times, time.process_time() - before)
 
 
 def processes(name: str, command: list[str], count: int) -> None:
@@ -180,6 +201,7 @@ def main() -> int:
                 return {"argv": ["launch", str(source), "-d", device, "--threads", "4", "i32[4]"]}
 
             timed("launch of a changed .cu, with NVRTC", pid, 50, client, changed)
+            nvrtc_alone(50)
             processes(
                 "cudarun --server … launch", [*cudarun_command(), "--server", path, *argv], 30
             )

@@ -20,6 +20,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "samples" / "submissions"
 STYLES = ("gpumode", "kernelbench", "torch")
 PROBLEMS = {"cheats": "gpumode/center.py", "torch/cheats": "torch/scaled_relu.py"}
 """The problems of the cheats, by folder."""
+MOST_BYTES = 4000
+"""The bytes of the document of a submission."""
 
 
 class Outcome(NamedTuple):
@@ -29,11 +31,12 @@ class Outcome(NamedTuple):
     expected: str | None
     found: str | None
     message: str | None
+    size: int  # the bytes of its document
 
     @property
     def is_right(self) -> bool:
-        """True if both are the same."""
-        return self.expected == self.found
+        """True if both are the same, and the document is short."""
+        return self.expected == self.found and self.size < MOST_BYTES
 
 
 def expected_rule(path: Path) -> str | None:
@@ -49,7 +52,13 @@ def judged(problem: str, paths: Sequence[Path], *options: str) -> list[Outcome]:
     if "submissions" not in document:
         raise SystemExit(f"{problem}: {document['error']}")
     return [
-        Outcome(each["submission"], expected_rule(path), each["rule"], each["message"])
+        Outcome(
+            each["submission"],
+            expected_rule(path),
+            each["rule"],
+            each["message"],
+            len(json.dumps(each, ensure_ascii=False).encode()),
+        )
         for path, each in zip(paths, document["submissions"], strict=True)
     ]
 
@@ -82,6 +91,7 @@ def main() -> int:
         print(mark, each.submission, each.found or "passed", flush=True)
         if not each.is_right:
             print(f"      expected {each.expected or 'passed'}: {each.message}", flush=True)
+    print(f"the largest document has {max(each.size for each in found)} bytes")
     print(f"{sum(each.is_right for each in found)} of {len(found)} as expected")
     return int(not all(each.is_right for each in found))
 

@@ -6,8 +6,9 @@ The metadata of `cudarun.base.records` says where a document differs from the fi
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import islice
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from cudarun.base.errors import CudarunError
 from cudarun.base.records import document_fields
 
 if TYPE_CHECKING:
+    from cudarun.model.detectors import LaunchFinding
     from cudarun.model.report import Report
     from cudarun.model.spec import CandidateReport, CaseReport
 
 _SCHEMAS = {"launch-plan": "launch", "load-offline": "load"}
 """The commands of the reports whose tag is another."""
+_MOST_LINES = 4
+"""The source lines of the findings of a short case."""
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -48,7 +52,8 @@ def line_document(part: CaseReport | CandidateReport) -> dict[str, Any]:
 def _short_case(case: CaseReport) -> dict[str, Any]:
     """Return a case without details, nulls, empty lists, notes and passed checks.
 
-    Of a failed check it has the first mismatch. The result of a case of a candidate is left out
+    Of a failed check it has the first mismatch, and of the findings the first ones at a few source
+    lines. The result of a case of a candidate is left out
     where it passed and was not timed.
     """
     result = case.result
@@ -60,9 +65,20 @@ def _short_case(case: CaseReport) -> dict[str, Any]:
             checks=tuple(dataclasses.replace(each, first=each.first[:1]) for each in failed),
             diagnostics=tuple(each for each in result.diagnostics if each.severity != "note"),
         )
+        if short.watched is not None:
+            watched = dataclasses.replace(short.watched, findings=_few(short.watched.findings))
+            short = dataclasses.replace(short, watched=watched)
         is_left_out = is_known and result.timing is None
         case = dataclasses.replace(case, result=None if is_left_out else short)
     return _fields(case, short=True)
+
+
+def _few(findings: Iterable[LaunchFinding]) -> tuple[LaunchFinding, ...]:
+    """Return the first finding at each source line, of at most `_MOST_LINES` of them."""
+    first: dict[tuple[str | int, ...], LaunchFinding] = {}
+    for each in findings:
+        first.setdefault(tuple(place.source or place.ptx_line for place in each.places), each)
+    return tuple(islice(first.values(), _MOST_LINES))
 
 
 def _head(command: str, exit_code: int, error: CudarunError | None) -> dict[str, Any]:

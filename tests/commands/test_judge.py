@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import pytest
 
+from tests.support.processes import ROOT
 from tools.generate_judge_table import GUIDE, Judged, judged, rewritten
 
 CAUGHT_BY = {
@@ -66,3 +71,26 @@ def test_the_reason_is_the_cheat(candidates: list[Judged], name: str, reason: st
 def test_the_guide_shows_these_results(candidates: list[Judged]) -> None:
     page = GUIDE.read_text()
     assert rewritten(page, candidates) == page, "run python -m tools.generate_judge_table"
+
+
+def answers(style: str) -> str:
+    """Return what the judge prints about all candidates."""
+    words = ["launch", "--spec", "judge.toml", "-d", "cpu", "--timeout", "5", "--format", style]
+    for each in sorted((ROOT / "samples/judge").glob("*.ptx")):
+        words += ["--candidate", each.name]
+    done = subprocess.run(
+        [sys.executable, "-m", "cudarun", *words],
+        cwd=ROOT / "samples/judge",
+        stdout=subprocess.PIPE,
+    )
+    return done.stdout.decode()
+
+
+def test_answers_about_every_case_are_short() -> None:
+    *lines, _ = answers("jsonl").splitlines()
+    cases = [line for line in lines if "case" in json.loads(line)["schema"]]
+    assert len(cases) == 20 * 8
+    assert max(len(line.encode()) for line in lines) < 4000
+    failures = answers("brief").split("\nFAIL ")
+    assert len(failures) > 15
+    assert max(len(each.encode()) for each in failures) < 1000

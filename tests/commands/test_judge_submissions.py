@@ -26,8 +26,11 @@ def test_honest_submissions_pass() -> None:
 
 
 def test_cheats_break_the_rules_that_are_meant_for_them() -> None:
-    names = ("cached_by_address", "knows_seed", "empty_kernel", "exits", "lazy_output", "network")
-    paths = [CHEATS / f"{name}.py" for name in (*names, "patched_comparison", "reads_memory")]
+    names = (
+        *("cached_by_address", "knows_seed", "empty_kernel", "exits", "lazy_output", "network"),
+        *("patched_comparison", "patched_code", "reads_memory", "command_line", "late_process"),
+    )
+    paths = [CHEATS / f"{name}.py" for name in names]
     if not landlock.version():
         pytest.skip("the kernel has no Landlock")
     for found in judged("gpumode/center.py", paths, *SHORT):
@@ -59,7 +62,7 @@ def test_the_set_is_complete() -> None:
     assert len(problems) >= 60
     assert all((path.parent / "honest" / path.name).is_file() for path in problems)
     cheats = [*CHEATS.glob("*.py")]
-    assert len(cheats) >= 20
+    assert len(cheats) >= 39
     assert {expected_rule(path) for path in cheats} == {
         *("error", "ended", "host", "inputs", "launches", "memory", "mismatch", "output"),
         *("patched", "timeout"),
@@ -107,6 +110,15 @@ def test_a_driver_that_does_not_work_is_no_fault_of_the_submission(
     result = run("judge", "-d", "0", "--problem", str(problem), str(submission), *options)
     assert result.code == 3
     assert "in the confined process of a submission" in result.err
+
+
+def test_a_pytorch_without_cuda_is_no_fault_of_the_submission(run: Run) -> None:
+    torch = pytest.importorskip("torch")
+    if torch.version.cuda is not None:
+        pytest.skip("this PyTorch is built for CUDA")
+    problem = FOLDER / "torch/biased_relu.py"
+    result = run("judge", "-d", "cpu", "--problem", str(problem), str(problem))
+    assert (result.code, "its PyTorch is built without CUDA" in result.err) == (3, True)
 
 
 def test_what_is_no_problem(run: Run, tmp_path: Path) -> None:

@@ -280,11 +280,17 @@ class _Judgement:
 
         Raises:
             RuleBroken: The submission breaks a rule.
+            NoDevice: PyTorch has no CUDA.
         """
         problem = self._problem
         self._case = problem.cases[index]
         seed = _derived(self._seed, f"{index} model")  # the submission has it
         facts = problem.call(do="case", index=index, seed=seed, paths=self._paths)
+        if facts["lacks_cuda"]:
+            raise NoDevice(
+                f"{problem.python}: its PyTorch is built without CUDA, so no submission can run",
+                hint="name a Python whose PyTorch is built for CUDA: --python EXE",
+            )
         if index == 0:
             self._call(
                 program, "open", file=os.fspath(self._own / "submission.py"),

@@ -62,10 +62,7 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
 
     Attributes:
         page: The page that the worker reports its progress in.
-        imported: The modules that a kept worker has imported for its first task.
     """
-
-    imported: tuple[str, ...] = ()
 
     def __init__(
         self, spec: WorkerSpec[S], preforked: Connection | None = None, *, is_kept: bool = False
@@ -228,7 +225,6 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
             status = self._reap()
             error = WorkerDied(_cause_of_death(status), hint=_memory_limit(status))
             received = Answer(error=error)
-        self.imported = received.imported or self.imported
         return replace(received, output=self._output())
 
     def _out_of_time(self, reported: CudarunError | None) -> OutOfTime:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from importlib import import_module
 from typing import Any, TypeVar
 
 from cudarun.base.errors import InternalError
@@ -68,8 +67,6 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
         """Start a worker for the next command, if the last one has lost its own, by a fault."""
         lost, self._lost = self._lost, None
         if lost is not None and not self._idle_of(lost.spec):
-            for name in lost.imported:  # once, in place of once in each worker
-                import_module(name)
             self.reserve(lost.spec)
 
     def _forget_ended(self) -> None:

@@ -17,7 +17,6 @@ from _socket import (
     socket,
 )  # of `socket`, whose import takes a while
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
 
@@ -39,7 +38,6 @@ _DESCRIPTORS = struct.Struct("=3i")
 STDOUT, STDERR = 1, 2
 _ANCILLARY = CMSG_SPACE(_DESCRIPTORS.size)
 _CHUNK = 1 << 20
-_PACKAGES = ("cuda.", "cudarun.", "numpy.")
 
 # The threads that numpy's OpenBLAS starts when it is imported wait for work by spinning for 2^26
 # cycles each, which takes more processor time than the import. They sleep after 2^20 (0.3 ms).
@@ -57,7 +55,6 @@ class Answer(Generic[T]):
     output: str = ""
     device: str = ""  # the device of a job, as for ``--device``
     is_reusable: bool = False  # whether the worker of a job can take another one
-    imported: tuple[str, ...] = ()  # the modules that a worker has imported for its first task
 
     def unwrap(self) -> T:
         """Return the value, or raise the error."""
@@ -142,7 +139,6 @@ def serve(
         gc.freeze()
         gc.enable()
         task: Answer[Any]
-        known = frozenset(sys.modules)
         is_first = True
         while True:
             task = attempt(partial(receive, tasks))
@@ -150,10 +146,6 @@ def serve(
                 break
             progress.start_phase()
             answer = attempt(partial(_run, task, state))
-            if is_first and is_kept:
-                imported = sys.modules.keys() - known
-                ours = tuple(each for each in imported if each.startswith(_PACKAGES))
-                answer = replace(answer, imported=ours)
             sys.stdout.flush()
             _flush_c_streams()
             if is_kept:

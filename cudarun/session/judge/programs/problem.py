@@ -136,11 +136,13 @@ class Problem:
         else:
             self._shared = [SharedMemory(path) for path in paths]
         sizes = [sum(each["bytes"] for each in _arrays(tree)) for tree in trees]
+        has_tensors = any(map(is_tensor, leaves(inputs)))
         return {
             "trees": trees, "sizes": sizes, "ends": [max(end, 1) for end in ends],
             "handles": [each.hex() for each in handles], "initial": described(initial)[0],
             "least": [self._count("least_bytes", inputs), self._count("least_operations", inputs)],
-            "has_tensors": any(map(is_tensor, leaves(inputs))),
+            "has_tensors": has_tensors,
+            "lacks_cuda": has_tensors and sys.modules["torch"].version.cuda is None,
         }  # fmt: skip
 
     def _count(self, name: str, inputs: Any) -> int | None:

@@ -20,6 +20,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LIMIT = 256 << 20  # bytes of all entries
+_untrimmed: dict[Path, int] = {}
+"""The bytes that this process has written to a folder since it has deleted others there."""
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -81,7 +83,10 @@ class ResultCache:
             self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._opened(make=True) as folder:
                 _write(folder, key, _digest(key, data) + data)
-                self._trim(folder)
+                _untrimmed[self._folder] = _untrimmed.get(self._folder, self._limit) + len(data)
+                if _untrimmed[self._folder] > self._limit // 64:  # it looks at every entry
+                    self._trim(folder)
+                    _untrimmed[self._folder] = 0
 
     @contextmanager
     def _opened(self, *, make: bool = False) -> Iterator[int]:

@@ -44,16 +44,7 @@ if TYPE_CHECKING:
 
 _NOT_OURS = {"COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"}
 """Variables of the terminal of the program, which the report is not printed on."""
-_OF_NO_WORKER = {
-    SERVER_VARIABLE,
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "TERM",
-    "PYTEST_CURRENT_TEST",
-    *_NOT_OURS,
-}
+_OF_NO_WORKER = {"_", "PWD", "OLDPWD", "SHLVL", "TERM", "PYTEST_CURRENT_TEST", *_NOT_OURS}
 """Variables that a worker does not depend on."""
 
 
@@ -176,10 +167,11 @@ class _Service:
         umask = self._umask if umask is None else umask
         os.umask(umask)
         os.chdir(directory)
-        os.environ.clear()
-        os.environ.update(environment)
-        os.environ.pop(SERVER_VARIABLE, None)
-        of_workers = {k: v for k, v in os.environ.items() if k not in _OF_NO_WORKER}
+        own = {k: v for k, v in environment.items() if k != SERVER_VARIABLE}
+        if own != dict(os.environ):
+            os.environ.clear()
+            os.environ.update(own)
+        of_workers = {k: v for k, v in own.items() if k not in _OF_NO_WORKER}
         keep_workers((of_workers, umask), gpus=self._keeps_gpus)
         machine.clear()
 

@@ -46,7 +46,7 @@ class JsonLinesRenderer(Renderer):
         if part.tag == "case":
             from cudarun.model.documents import line_document
 
-            click.echo(_line(line_document(part)))
+            click.echo(_text(line_document(part), None))
 
     def end(self, report: Report) -> None:
         """Write the lines of the candidates, and that of the totals."""
@@ -56,9 +56,9 @@ class JsonLinesRenderer(Renderer):
             from cudarun.model.documents import document, line_document, plain
 
             for candidate in report.candidates:
-                click.echo(_line(line_document(candidate)))
+                click.echo(_text(line_document(candidate), None))
             totals = document(replace(report, cases=())) | {"exit_code": int(report.exit_code)}
-            click.echo(_line(totals | {"error": plain(report.error)}))
+            click.echo(_text(totals | {"error": plain(report.error)}, None))
 
 
 def error_text(command: str, error: CudarunError) -> str:
@@ -68,13 +68,7 @@ def error_text(command: str, error: CudarunError) -> str:
     return _text(error_document(command, error))
 
 
-def _text(document: Mapping[str, object]) -> str:
+def _text(document: Mapping[str, object], indent: int | None = 2) -> str:
     import json
 
-    return escaped(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _line(document: Mapping[str, object]) -> str:
-    import json
-
-    return escaped(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    return escaped(json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False))

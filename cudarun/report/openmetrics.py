@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 _ESCAPED = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 _FAMILIES = {
-    "cudarun_host_measured": ("gauge", "Whether a host was measured."),
+    "cudarun_host_measured": ("gauge", "1 if the host was measured, else 0."),
     "cudarun_gpu_verdict": ("stateset", "The result of a GPU."),
     "cudarun_gpu_slow_cases": ("gauge", "Cases whose times are outliers in the fleet."),
-    "cudarun_case_passed": ("gauge", "Whether a case passed on a GPU."),
+    "cudarun_case_passed": ("gauge", "1 if the case passed on the GPU, else 0."),
     "cudarun_case_seconds": ("gauge", "The median time of the runs of a case."),
     "cudarun_fleet_disagreements": ("gauge", "Outputs that differ between GPUs of a kind."),
 }

@@ -72,6 +72,8 @@ def run(
         (*FILL, "--check", "y == 8"),
         ("launch", "missing.ptx"),
         ("load", "--offline", "k.ptx", "--json"),
+        ("record", "--list", "--", "true"),
+        ("record", "--shrink", "small.cudarun"),
         ("nonsense",),
         (),
     ],
@@ -224,3 +226,11 @@ def test_the_sample_in_c(tmp_path: Path, path: Path) -> None:
         "y = [0 1 2 3]",
         "y = [0 2 4 6]",
     ]
+
+
+def test_record_in_a_server(folder: Path, path: Path) -> None:
+    shutil.copy(ROOT / "tests/data/recordings/overrun.cudarun", folder)
+    words = ("record", "--shrink", "overrun.cudarun", "-o")
+    assert run(folder, *words, "served.cudarun", path=path)[0] == 0
+    assert run(folder, *words, "own.cudarun")[0] == 0
+    assert (folder / "served.cudarun").read_bytes() == (folder / "own.cudarun").read_bytes()

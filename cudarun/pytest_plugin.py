@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
     from typing import Unpack
 
@@ -68,7 +68,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SpecTests 
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, Any, Any]:
     """Take the annotations of a launch that fails a test in GitHub Actions."""
     report = yield
     if report.failed and os.environ.get("GITHUB_ACTIONS") == "true" and call.excinfo is not None:

@@ -120,6 +120,7 @@ class Memory:
         self._freed: deque[Freed] = deque(maxlen=_FREED_REMEMBERED)
         self._table: tuple[Array, Array] | None = None
         self._top = base
+        self._unused = 0  # the offset of the first page that is in use since all were returned
         self._lock = threading.Lock()
 
     def _reserve(self) -> None:
@@ -235,6 +236,9 @@ class Memory:
         """Return whole pages to the operating system; they read as zero afterwards."""
         first = _round_up(allocation.base - self.base, _PAGE)
         last = (allocation.end - self.base) // _PAGE * _PAGE
+        if not self._live:  # also those that small allocations shared
+            first, last = self._unused, _round_up(self._top - self.base, _PAGE)
+            self._unused = last - _PAGE
         if last > first:
             self._map.madvise(self._advice, first, last - first)
 

@@ -156,7 +156,7 @@ class Terminator(ABC):
 
     def __init__(
         self,
-        successors: tuple[int, ...],
+        successors: tuple[int, ...] = (),
         reads: tuple[Use, ...] = (),
         *,
         condition: RegisterUse | None = None,

@@ -114,7 +114,7 @@ class WaitingLanes:
             if len(lanes):
                 assert isinstance(block.terminator, ClusterWait)
                 path = self.frames.path(block.terminator.after)
-                batch.clusters.waiting.append((path, of(lanes), block.terminator.wait_site))
+                batch.clusters.waiting.append((path, of(lanes), block.terminator.site))
         for block in self.kernel.code.function.blocks:
             lanes = self.lanes(slots, state.parked(block.index))
             if len(lanes):
@@ -136,7 +136,7 @@ class WaitingLanes:
         if len(lanes):
             expected = np.zeros(len(lanes), dtype=np.uint32)
             path = self.frames.path(terminator.after)
-            arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
+            arrival = Arrival(number, of(lanes), expected, path, terminator.site)
             self.batch.barriers.arrivals.append(arrival)
 
     def _note_called(self, calling: int) -> None:

@@ -187,8 +187,8 @@ class ThreadStates:
         active = self.batch.active
         if active is None or active.in_place or active.frame is not frame:
             return found
-        compacted = frame.compacted[number]
-        if active.loaded >> number & 1 and compacted is not None:
+        if active.loaded >> number & 1:
+            compacted = frame.compacted[number]
             members = lane_sets.indices(active.members)
             positions = np.searchsorted(members, lanes).clip(max=len(members) - 1)
             here = (members[positions] == lanes) & np.isin(lanes, lane_sets.indices(active.lanes))

@@ -116,10 +116,10 @@ def _indexed_branch(
 def leave(context: ControlContext, site: Site | None) -> Terminator:
     """Decode the end of a function: threads of a kernel exit, others return to the caller."""
     if context.function.is_entry:
-        return Exit(site)
+        return Exit(site=site)
     slots = context.code.results
     types = (context.declarations.slots[slot].type for slot in slots)
-    return Return(tuple(map(RegisterUse, slots, types)), site)
+    return Return(reads=tuple(map(RegisterUse, slots, types)), site=site)
 
 
 def _end(
@@ -131,7 +131,7 @@ def _end(
     _operands(instruction, operands, 0)
     if opcode == "ret":
         return [], lambda _: leave(context, site)
-    return [], lambda _: Exit(site) if opcode == "exit" else Trap(opcode, site)
+    return [], lambda _: Exit(site=site) if opcode == "exit" else Trap(opcode, site)
 
 
 # --- barriers ------------------------------------------------------------------------------------

@@ -240,7 +240,7 @@ class SyncDetector(Detector):
         assert isinstance(barrier, WarpBarrier)
         if not all_take_part(active, members):
             lanes = lane_sets.indices(active.lanes)
-            self._check_masks(_Arrived.at(active.batch, lanes, barrier.barrier_site, members))
+            self._check_masks(_Arrived.at(active.batch, lanes, barrier.site, members))
 
     def warp_barriers(self, batch: Batch, released: Sequence[Arrival]) -> None:
         """See `Observer`."""

@@ -91,11 +91,11 @@ def _of_block(block: BlockCode) -> Iterator[Synchronization]:
             yield Synchronization(kind, operation.site)
     terminator = block.terminator
     match terminator:
-        case BarrierWait(arrive=False, barrier_site=site):
+        case BarrierWait(arrive=False, site=site):
             yield Synchronization("barrier", site)
-        case WarpBarrier(barrier_site=site):
+        case WarpBarrier(site=site):
             yield Synchronization("warp barrier", site)
-        case ClusterWait(wait_site=site):
+        case ClusterWait(site=site):
             yield Synchronization("cluster barrier", site)
 
 

@@ -174,6 +174,8 @@ def _rounds(arrivals: Sequence[Arrival]) -> list[Lanes]:
 class BarrierWait(Terminator):
     """``barrier.sync``, ``barrier.arrive`` and ``barrier.red``, and their older names ``bar.…``."""
 
+    site: Site
+
     def __init__(
         self,
         number: Use,
@@ -193,7 +195,6 @@ class BarrierWait(Terminator):
         self.after = after  # the block that follows
         self.arrive = arrive  # the lanes do not wait
         self.reduction = reduction  # the operation, its destination and the predicate of each lane
-        self.barrier_site = site
 
     def finish(self, batch: Batch, active: Active) -> None:
         """Suspend the lanes until their barrier is complete."""
@@ -223,7 +224,7 @@ class BarrierWait(Terminator):
                 lanes=lanes,
                 expected=expected,
                 path=None if self.arrive else path,
-                site=self.barrier_site,
+                site=self.site,
                 result=result,
                 known=batch.observer.arrived(batch, lanes) if self.arrive else None,
             )
@@ -251,11 +252,12 @@ class BarrierWait(Terminator):
 class WarpBarrier(Terminator):
     """``bar.warp.sync``: lanes wait for all live lanes of their member mask."""
 
+    site: Site
+
     def __init__(self, mask: Use, after: int, site: Site) -> None:
         super().__init__((after,), (mask,), site=site)
         self.mask = mask
         self.after = after
-        self.barrier_site = site
 
     def finish(self, batch: Batch, active: Active) -> None:
         """Suspend the lanes until the lanes of their mask have arrived."""
@@ -267,7 +269,7 @@ class WarpBarrier(Terminator):
         function = active.frame.function
         path = (*active.path[:-1], function.base + self.after)
         lanes = batch.write_back(active, function.blocks[self.after].live_in)
-        batch.barriers.arrive(Arrival(None, lanes, masks, path, self.barrier_site))
+        batch.barriers.arrive(Arrival(None, lanes, masks, path, self.site))
 
 
 # --- instructions at several places --------------------------------------------------------------

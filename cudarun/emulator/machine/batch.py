@@ -146,7 +146,8 @@ class Batch:
             yield np.array(path)
             yield np.sort(lane_sets.indices(lane_sets.union(self.waiting[path])))
         for frame in self._frames.values():
-            yield from frame.registers
+            registers = frame.registers
+            yield from registers if isinstance(registers, list) else registers.values()
         for section in self._sections.values():
             yield section.bytes
 

@@ -98,17 +98,18 @@ class ClusterArrive(Terminator):
 class ClusterWait(Terminator):
     """``barrier.cluster.wait``."""
 
+    site: Site
+
     def __init__(self, after: int, site: Site) -> None:
         super().__init__((after,), site=site)
         self.after = after
-        self.wait_site = site
 
     def finish(self, batch: Batch, active: Active) -> None:
         """Continue when all lanes of the cluster have arrived."""
         function = active.frame.function
         path = (*active.path[:-1], function.base + self.after)
         lanes = batch.write_back(active, function.blocks[self.after].live_in)
-        batch.clusters.wait(path, lanes, self.wait_site)
+        batch.clusters.wait(path, lanes, self.site)
 
 
 def other_blocks(active: Active, offsets: Array, stride: int) -> tuple[Array, Array]:

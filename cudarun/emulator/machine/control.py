@@ -75,9 +75,6 @@ class IndexedBranch(Terminator):
 class Exit(Terminator):
     """``exit``, and ``ret`` in a kernel."""
 
-    def __init__(self, site: Site | None = None) -> None:
-        super().__init__((), site=site)
-
     def finish(self, batch: Batch, active: Active) -> None:
         """End the lanes."""
         batch.exit(active)
@@ -161,9 +158,6 @@ class FunctionCall(Terminator):
 
 class Return(Terminator):
     """``ret`` in a function; ``results`` are its slots for the return values."""
-
-    def __init__(self, results: tuple[Use, ...], site: Site | None) -> None:
-        super().__init__((), results, site=site)
 
     def finish(self, batch: Batch, active: Active) -> None:
         """Return to the caller of each lane."""

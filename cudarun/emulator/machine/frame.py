@@ -67,7 +67,7 @@ class Frame:
         self.function = function
         self.depth = depth
         self.registers = self._register_file()
-        self.compacted = self._single_values()
+        self.compacted = _MadeArrays(self._compacted)
         self._code: dict[tuple[int, int, bool, int, int], Code] = {}
         self._begin()
 
@@ -78,10 +78,11 @@ class Frame:
             for call, arguments in view.bind(operation):
                 call(*arguments)
 
-    def _single_values(self) -> list[Array | None]:
-        return [array if len(array) == 1 else None for array in self.registers]
+    def _compacted(self, slot: int) -> Array:
+        array = self.registers[slot]
+        return array if len(array) == 1 else np.zeros_like(array)
 
-    def _register_file(self) -> list[Array]:
+    def _register_file(self) -> list[Array] | _MadeArrays:
         slots = self.function.slots
         sizes = [_bytes_per_lane(slot) * self.batch.lanes + _STAGGER for slot in slots]
         memory = np.zeros(sum(-(-size // 64) * 64 for size in sizes) + 64, dtype=np.uint8)
@@ -120,8 +121,6 @@ class Frame:
         return code
 
     def _bind(self, active: Active, block: BlockCode, start: int) -> Code:
-        if not active.in_place:
-            self._allocate_compacted(block.reads | block.writes)
         arrays = self.registers if active.in_place else self.compacted
         view = _RegisterView(self, arrays, start, active.width)
         entries: list[Entry] = []
@@ -155,31 +154,21 @@ class Frame:
 
     # --- compacted registers ---------------------------------------------------------------------
 
-    def _allocate_compacted(self, slots: int) -> None:
-        for slot in each(slots):
-            if self.compacted[slot] is None:
-                self.compacted[slot] = np.zeros_like(self.registers[slot])
-
     def gather(self, members: Indices, slots: int) -> None:
         """Gather slots of some lanes into the compacted registers."""
-        self._allocate_compacted(slots)
         for slot in each(slots):
-            values = self.compacted[slot]
-            assert values is not None
-            self.registers[slot].take(members, axis=0, out=values[: len(members)], mode="clip")
+            values = self.compacted[slot][: len(members)]
+            self.registers[slot].take(members, axis=0, out=values, mode="clip")
 
     def write_back(self, lanes: Lanes, positions: Indices | slice, slots: int) -> None:
         """Write slots of compacted lanes at some positions to the register file."""
         for slot in each(slots):
-            values = self.compacted[slot]
-            assert values is not None
-            self.registers[slot][lanes] = values[positions]
+            self.registers[slot][lanes] = self.compacted[slot][positions]
 
     def compact(self, positions: Indices, slots: int) -> None:
         """Move the compacted registers at some positions to the front."""
         for slot in each(slots):
             values = self.compacted[slot]
-            assert values is not None
             values[: len(positions)] = values.take(positions, axis=0)
 
 
@@ -189,11 +178,8 @@ class SparseFrame(Frame):
     It is for compiled code, which keeps most registers of lanes elsewhere.
     """
 
-    def _register_file(self) -> list[Array]:
-        return _SparseRegisters(self._made, len(self.function.slots))
-
-    def _single_values(self) -> list[Array | None]:
-        return []  # nothing is compacted
+    def _register_file(self) -> list[Array] | _MadeArrays:
+        return _MadeArrays(self._made)
 
     def _begin(self) -> None:
         self._begun = False
@@ -213,17 +199,15 @@ class SparseFrame(Frame):
         return self.register_values(use, active.members)
 
 
-class _SparseRegisters(list[Array]):
-    """Arrays that are made when they are first asked for."""
+class _MadeArrays(dict[int, Array]):
+    """Arrays that are made when they are first asked for, as fast as a list once they are."""
 
-    def __init__(self, make: Callable[[int], Array], count: int) -> None:
-        super().__init__([_NOTHING] * count)
+    def __init__(self, make: Callable[[int], Array]) -> None:
+        super().__init__()
         self._make = make
 
-    def __getitem__(self, number: Any) -> Any:
-        found = super().__getitem__(number)
-        if found is _NOTHING:
-            found = self[number] = self._make(number)
+    def __missing__(self, number: int) -> Array:
+        found = self[number] = self._make(number)
         return found
 
 
@@ -231,9 +215,8 @@ class _RegisterView:
     """A range of the register file, or the compacted registers, to bind operations to."""
 
     def __init__(
-        self, frame: Frame, arrays: list[Array] | list[Array | None], start: int, width: int
+        self, frame: Frame, arrays: list[Array] | _MadeArrays, start: int, width: int
     ) -> None:
-        self.frame = frame
         self.batch = frame.batch
         self.arrays = arrays
         self.start = start
@@ -308,7 +291,6 @@ class _RegisterView:
     def stored(self, use: RegisterUse) -> Array:
         """Return a register as its type; a narrower type reads its low part."""
         array = self.arrays[use.slot]
-        assert array is not None, self.frame.function.slots[use.slot]
         if len(array) > 1:
             array = array[self.start : self.start + self.width]
         ptx_type = use.type
@@ -326,9 +308,7 @@ class _RegisterView:
         return array.view(ptx_type.dtype)[::ratio]
 
     def _parameter(self, slot: int, offset: int, ptx_type: Type) -> Array:
-        array = self.arrays[slot]
-        assert array is not None
-        rows = array[self.start : self.start + self.width]
+        rows = self.arrays[slot][self.start : self.start + self.width]
         if ptx_type.kind is TypeKind.PREDICATE:
             return rows[:, offset].view(np.bool_)
         words = rows.view(ptx_type.dtype)
@@ -352,24 +332,15 @@ class _RegisterView:
         return self.batch.scratch.take(dtype, self._scratch_used, len(like), elements)
 
 
+@dataclass(slots=True, eq=False)
 class _ActionCall:
     """An action bound to arrays; inactive lanes are removed from them before the call."""
 
-    __slots__ = ("action", "batch", "destinations", "site", "sources")
-
-    def __init__(
-        self,
-        batch: Batch,
-        action: Callable[..., object],
-        site: Site,
-        sources: Arrays,
-        destinations: Arrays,
-    ) -> None:
-        self.batch = batch
-        self.action = action
-        self.site = site
-        self.sources = sources
-        self.destinations = destinations
+    batch: Batch
+    action: Callable[..., object]
+    site: Site
+    sources: Arrays
+    destinations: Arrays
 
     def __call__(self) -> None:
         active = self.batch.active

@@ -73,7 +73,7 @@ def _waiting_sites(block: BlockCode) -> list[Site]:
     if isinstance(first, Action) and isinstance(first.action, WarpAction):
         found.append(first.site)
     if isinstance(block.terminator, BarrierWait | WarpBarrier):
-        found.append(block.terminator.barrier_site)
+        found.append(block.terminator.site)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Piece(NamedTuple):
 class Footprint(NamedTuple):
     """Part of an access: the memory of some lanes in one allocation or section."""
 
-    region: Allocation | Section  # the allocation or section
+    region: Region  # the allocation or section
     offsets: Array  # per lane, the first byte, from the start of ``region.bytes``
     # The positions of the lanes among the active ones; ``None`` for all of them.
     positions: Indices | None
@@ -34,32 +34,6 @@ class Footprint(NamedTuple):
     def space(self) -> str:
         """The state space."""
         return self.region.name if isinstance(self.region, Section) else "global"
-
-
-class Region(Protocol):
-    """Memory with bounds: an allocation, or the part of a space that each lane accesses.
-
-    Attributes:
-        base: The first address.
-        size: Size in bytes.
-        live: False once it has been freed.
-        unwritten: 1 for every byte that was never written; ``None`` if they are not tracked.
-        unchanged: 1 for every byte that the interpreter has not written; ``None`` likewise.
-    """
-
-    @property
-    def base(self) -> int: ...  # noqa: D102
-    @property
-    def size(self) -> int: ...  # noqa: D102
-    @property
-    def live(self) -> bool: ...  # noqa: D102
-    @property
-    def unwritten(self) -> Array | None: ...  # noqa: D102
-    @property
-    def unchanged(self) -> Array | None: ...  # noqa: D102
-
-    def view(self, dtype: np.dtype[Any]) -> Array:
-        """Return the memory of all lanes as an array."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,3 +55,7 @@ class Section:
     def view(self, dtype: np.dtype[Any]) -> Array:
         """Return the memory of all lanes as an array."""
         return self.bytes.view(dtype)
+
+
+Region = Allocation | Section
+"""Memory with bounds: an allocation, or the part of a space that each lane accesses."""

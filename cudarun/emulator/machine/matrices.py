@@ -195,14 +195,19 @@ class MatrixTransfer(MatrixAction, MemoryAction):
     """
 
     kind: ClassVar[AccessKind]  # the effect on memory
+    element: ClassVar = np.dtype(np.uint16)  # the type of an element in registers
+    columns: ClassVar[int] = 8  # the elements of a row
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         self.matrices = int(words["num"][1:])
         self.rows = 8
         self.transposed = bool(words.get("trans"))
-        unit = np.dtype(np.uint16)
-        self.accesses = (Access(words["space"], unit, 8, self.kind, words.offsets[0]),)
+        self.accesses = (self.access(words, np.uint16, 8),)
+
+    def access(self, words: Words, unit: type[np.generic], count: int) -> Access:
+        """Return the access to a row."""
+        return Access(words["space"], np.dtype(unit), count, self.kind, words.offsets[0])
 
     def pointing(self, active: Active, addresses: Array) -> tuple[Active, Array, Array]:
         """Return the lanes with row addresses, the addresses and their positions."""
@@ -210,12 +215,39 @@ class MatrixTransfer(MatrixAction, MemoryAction):
         pointing = np.flatnonzero(slots % WARP < self.rows * self.matrices)
         return active.some(pointing), addresses[pointing], slots[pointing]
 
-    def place(self, matrix: int, half: int) -> tuple[Array, Array]:
-        """Return per lane the row (by the lane with its address) and column of half a register."""
-        row, column = GROUP, 2 * PLACE + half
+    def place(self, register: int, part: int) -> tuple[Array, Array]:
+        """Return per lane the row (by the lane with its address) and column of an element."""
+        row, column = GROUP, 2 * PLACE + part
         if self.transposed:
             row, column = column, row
-        return 8 * matrix + row, column
+        return 8 * register + row, column
+
+    def row_elements(self, rows: Array) -> Array:
+        """Return the elements of rows in memory."""
+        return rows
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Load rows and distribute neighboring elements to the lanes, or gather and store them."""
+        some, addresses, slots = self.pointing(active, sources[0])
+        registers, (access,) = destinations or sources[1:], self.accesses
+        table = np.zeros((self.warps(active), WARP, self.columns), dtype=self.element)
+        rows = table.reshape(-1, self.columns)
+        parts = np.zeros((*table.shape[:2], len(registers), 4), dtype=np.uint8).view(self.element)
+        if destinations:
+            rows[slots] = self.row_elements(access.load(some, addresses))
+        else:
+            words = np.ascontiguousarray(self.together(active, self.slots(active), registers))
+            parts = words.view(self.element).reshape(parts.shape)
+        for register, part in np.ndindex(parts.shape[2:]):
+            row, column = self.place(register, part)
+            if destinations:
+                parts[:, :, register, part] = table[:, row, column]
+            else:
+                table[:, row, column] = parts[:, :, register, part]
+        if destinations:
+            self.apart(self.slots(active), parts.view(np.uint32)[..., 0], destinations)
+        else:
+            access.store(some, addresses, rows[slots].view(access.dtype))
 
 
 class LoadMatrix(MatrixTransfer):
@@ -223,39 +255,11 @@ class LoadMatrix(MatrixTransfer):
 
     kind = AccessKind.READ
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Load rows, then distribute two neighboring elements of each matrix to each lane."""
-        some, addresses, slots = self.pointing(active, sources[0])
-        threads = active.batch.threads
-        rows = np.zeros((threads.room * threads.warps * WARP, 8), dtype=np.uint16)
-        rows[slots] = self.accesses[0].load(some, addresses)
-        table = rows.reshape(-1, WARP, 8)
-        halves = np.zeros((len(table), WARP, self.matrices, 2), dtype=np.uint16)
-        for matrix in range(self.matrices):
-            for half in range(2):
-                row, column_of = self.place(matrix, half)
-                halves[:, :, matrix, half] = table[:, row, column_of]
-        self.apart(self.slots(active), halves.view(np.uint32)[..., 0], destinations)
-
 
 class StoreMatrix(MatrixTransfer):
     """``stmatrix``."""
 
     kind = AccessKind.WRITE
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Gather rows from the lanes, then store them."""
-        registers = self.together(active, self.slots(active), sources[1:])
-        halves = np.ascontiguousarray(registers).view(np.uint16)
-        halves = halves.reshape(len(registers), WARP, self.matrices, 2)
-        table = np.zeros((len(registers), WARP, 8), dtype=np.uint16)
-        for matrix in range(self.matrices):
-            for half in range(2):
-                row, column_of = self.place(matrix, half)
-                table[:, row, column_of] = halves[:, :, matrix, half]
-        rows = table.reshape(-1, 8)
-        some, addresses, slots = self.pointing(active, sources[0])
-        self.accesses[0].store(some, addresses, rows[slots])
 
 
 class TransposeMatrix(MatrixAction):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.access import AccessKind
 from cudarun.emulator.machine.matrices import (
     GROUP,
     PLACE,
@@ -25,6 +25,7 @@ from cudarun.emulator.machine.matrices import (
 )
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.bits import bit_fields
 from cudarun.emulator.numerics.formats import to_f32
 from cudarun.emulator.numerics.products import multiplied_at_once
 from cudarun.emulator.numerics.types import TYPES
@@ -93,11 +94,7 @@ class MultiplyNarrow(Multiply):
         bits = words.view(np.uint8).reshape(len(words), -1, 4)
         places = (byte[:, :1].astype(np.intp) + np.arange(self.vector)) % 4
         chosen = np.take_along_axis(bits, places[:, None], axis=2)
-        if self.scale == "ue4m3":
-            factors = to_f32(chosen & np.uint8(0x7F), "e4m3")
-        else:
-            factors = to_f32(chosen, self.scale)
-        factors = factors.astype(np.float64).repeat(k // self.vector, axis=2)
+        factors = to_f32(chosen, self.scale).astype(np.float64).repeat(k // self.vector, axis=2)
         return factors.transpose(0, 2, 1) if of_b else factors
 
 
@@ -111,6 +108,8 @@ class LoadNarrowMatrix(MatrixTransfer):
     """``ldmatrix`` of rows of 16 bytes, or of 16 elements of 4 or 6 bits, which become bytes."""
 
     kind = AccessKind.READ
+    element = np.dtype(np.uint8)
+    columns = 16
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
@@ -119,52 +118,26 @@ class LoadNarrowMatrix(MatrixTransfer):
         source = words.get("source") or "b8x16"
         self.width = int(source[1])
         unit, count = {4: (np.uint64, 1), 6: (np.uint32, 3), 8: (np.uint16, 8)}[self.width]
-        self.accesses = (
-            Access(words["space"], np.dtype(unit), count, self.kind, words.offsets[0]),
-        )
+        self.accesses = (self.access(words, unit, count),)
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Load rows, then distribute four neighboring elements to each lane."""
-        some, addresses, slots = self.pointing(active, sources[0])
-        threads = active.batch.threads
-        rows = np.zeros((threads.room * threads.warps * WARP, 16), dtype=np.uint8)
-        loaded = np.ascontiguousarray(self.accesses[0].load(some, addresses))
-        rows[slots] = _expanded(loaded.view(np.uint8), self.width)
-        table = rows.reshape(-1, WARP, 16)
-        registers = np.zeros((len(table), WARP, len(destinations), 4), dtype=np.uint8)
-        for register in range(len(destinations)):
-            for place in range(4):
-                if self.turned:
-                    row = 16 * (register // 2) + 4 * PLACE + place
-                    column = GROUP + 8 * (register % 2)
-                else:
-                    row, column = 8 * register + GROUP, 4 * PLACE + place
-                registers[:, :, register, place] = table[:, row, column]
-        self.apart(self.slots(active), registers.view(np.uint32)[..., 0], destinations)
+    def place(self, register: int, part: int) -> tuple[Array, Array]:
+        """Return per lane the row (by the lane with its address) and column of an element."""
+        if self.turned:
+            return 16 * (register // 2) + 4 * PLACE + part, GROUP + 8 * (register % 2)
+        return 8 * register + GROUP, 4 * PLACE + part
+
+    def row_elements(self, rows: Array) -> Array:
+        """Return the elements of rows in memory."""
+        return bit_fields(np.ascontiguousarray(rows).view(np.uint8), self.width, self.columns)
 
 
 class StoreNarrowMatrix(MatrixTransfer):
     """``stmatrix`` of 16 by 8 bytes, transposed: each column is a row in memory."""
 
     kind = AccessKind.WRITE
+    element = np.dtype(np.uint8)
+    columns = 16
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Gather rows from the lanes, then store them."""
-        registers = self.together(active, self.slots(active), sources[1:])
-        values = np.ascontiguousarray(registers).view(np.uint8)
-        values = values.reshape(len(registers), WARP, self.matrices, 4)
-        table = np.zeros((len(registers), WARP, 16), dtype=np.uint8)
-        for matrix in range(self.matrices):
-            for place in range(4):
-                row, column = 8 * matrix + 2 * PLACE + place % 2, GROUP + 8 * (place // 2)
-                table[:, row, column] = values[:, :, matrix, place]
-        some, addresses, slots = self.pointing(active, sources[0])
-        self.accesses[0].store(some, addresses, table.reshape(-1, 16)[slots].view(np.uint16))
-
-
-def _expanded(rows: Array, bits: int) -> Array:
-    """Return the 16 elements of each row as bytes."""
-    if bits == 8:
-        return rows
-    stream = np.unpackbits(rows, axis=1, bitorder="little").reshape(len(rows), 16, bits)
-    return np.packbits(stream, axis=2, bitorder="little")[..., 0]
+    def place(self, register: int, part: int) -> tuple[Array, Array]:
+        """Return per lane the row (by the lane with its address) and column of an element."""
+        return 8 * register + 2 * PLACE + part % 2, GROUP + 8 * (part // 2)

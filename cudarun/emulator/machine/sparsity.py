@@ -67,9 +67,7 @@ class Sparsity:
             metadata: The metadata registers, by warp and lane.
         """
         nibbles = metadata[:, self.lane] >> self.shift & np.uint32(15)
-        two = np.stack([nibbles & np.uint32(3), nibbles >> np.uint32(2)], axis=-1)
-        places: Array = two.astype(np.int64) + np.arange(self.chunks)[:, None] * UNITS
-        return places
+        return unit_places(nibbles)
 
     def selected(self, b: Array, units: Array) -> Array:
         """Return the elements of B for those of A: by matrix, row and element of A, and n.
@@ -91,6 +89,13 @@ class Sparsity:
             places = (2 * places[..., None] + np.arange(2)).reshape(*places.shape[:2], -1)
         elements: Array = b[matrix, places]
         return elements
+
+
+def unit_places(nibbles: Array) -> Array:
+    """Return where along k the two units of each chunk are, by metadata of chunks in a row."""
+    two = np.stack([nibbles & np.uint32(3), nibbles >> np.uint32(2)], axis=-1)
+    places: Array = two.astype(np.int64) + np.arange(nibbles.shape[-1])[:, None] * UNITS
+    return places
 
 
 def _metadata_places(chunks: int, selector: int, unit: int) -> tuple[Array, Array]:

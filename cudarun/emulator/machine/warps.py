@@ -33,14 +33,17 @@ class WarpAction:
     def __init__(self, words: Words) -> None:
         self.words = words
 
+    def warps(self, active: Active) -> int:
+        """Return the number of warps that a batch has room for."""
+        return active.batch.threads.room * active.batch.threads.warps
+
     def slots(self, active: Active) -> Array:
         """Return the index of each active lane when warps are padded to 32 lanes."""
         return active.per_lane(active.batch.threads.slot_of)
 
     def spread(self, active: Active, slots: Array, values: Array, fill: Array | int = 0) -> Array:
         """Return values by warp and lane; ``fill`` for inactive lanes."""
-        threads = active.batch.threads
-        table = np.full(threads.room * threads.warps * WARP, fill, dtype=values.dtype)
+        table = np.full(self.warps(active) * WARP, fill, dtype=values.dtype)
         table[slots] = values
         return table.reshape(-1, WARP)
 

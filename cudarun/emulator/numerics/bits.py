@@ -45,6 +45,13 @@ def field_mask(position: Array, length: Array, width: int) -> Array:
     return shift_left(above, position)
 
 
+def bit_fields(a: Array, width: int, count: int) -> Array:
+    """Return ``count`` numbers of up to 8 bits that rows of bytes begin with, the lowest first."""
+    bits = np.unpackbits(a, axis=-1, bitorder="little")[..., : count * width]
+    fields = bits.reshape(*a.shape[:-1], count, width)
+    return np.packbits(fields, axis=-1, bitorder="little")[..., 0]
+
+
 def population(a: Array) -> Array:
     """Return the number of set bits, as ``uint32``."""
     a = a.view(f"u{a.dtype.itemsize}").astype(np.uint64)

@@ -34,6 +34,8 @@ def to_f32(a: Array, number_format: str) -> Array:
     if number_format == "ue8m0":
         value = np.where(a == 0, np.uint32(1 << 22), a.astype(np.uint32) << np.uint32(23))
         return np.where(a == 255, np.float32(np.nan), value.view(np.float32))
+    if number_format == "ue4m3":
+        return _widened(a & np.uint8(0x7F), "e4m3")
     if number_format in _LARGEST:
         return _widened(a, number_format)
     return a.astype(np.float32)

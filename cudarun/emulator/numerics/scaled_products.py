@@ -26,8 +26,6 @@ from cudarun.emulator.numerics.products import (
 )
 
 _LEAST = {**LEAST_BY_WARPGROUP, "e2m1": 0, "e2m3": 0, "e3m2": -2, "ue8m0": -127, "ue4m3": -6}
-_NARROW = {"e2m1": (2, 1, 1), "e2m3": (2, 3, 1), "e3m2": (3, 2, 3)}
-"""By type: the bits of the exponent and of the fraction, and the bias."""
 _GROUP = 16
 _KEPT_OF_GROUPS = 35
 
@@ -37,22 +35,6 @@ class Factors(NamedTuple):
 
     a: Array  # those of the rows of A
     b: Array  # those of the columns of B
-
-
-def narrow_float(codes: Array, name: str) -> Array:
-    """Return numbers of types of 4 or 6 bits as f64; they have neither infinities nor NaN."""
-    exponent_bits, fraction_bits, bias = _NARROW[name]
-    size = codes & np.uint8((1 << exponent_bits + fraction_bits) - 1)
-    exponent = (size >> np.uint8(fraction_bits)).astype(np.int32)
-    fraction = (size & np.uint8((1 << fraction_bits) - 1)).astype(np.float64)
-    normal = exponent > 0
-    value = np.ldexp(
-        fraction + np.where(normal, 1 << fraction_bits, 0),
-        np.where(normal, exponent, 1) - bias - fraction_bits,
-    )
-    negative = codes >> np.uint8(exponent_bits + fraction_bits) & np.uint8(1) != 0
-    found: Array = np.where(negative, -value, value)
-    return found
 
 
 def multiplied_in_tensor_memory(

@@ -16,6 +16,7 @@ import numpy as np
 from cudarun.emulator.machine.access import Access, AccessKind
 from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.spaces import RANK_SHIFT
+from cudarun.emulator.machine.sparsity import unit_places
 from cudarun.emulator.machine.tensor_memory.copies import pair_ranks
 from cudarun.emulator.machine.tensor_memory.descriptors import (
     BITS,
@@ -23,12 +24,7 @@ from cudarun.emulator.machine.tensor_memory.descriptors import (
     SharedDescriptor,
     zero_columns,
 )
-from cudarun.emulator.machine.tensor_memory.elements import (
-    NARROW,
-    from_chunks,
-    from_words,
-    scale_factors,
-)
+from cudarun.emulator.machine.tensor_memory.elements import NARROW, from_bytes
 from cudarun.emulator.machine.tensor_memory.layouts import AccumulatorLayout
 from cudarun.emulator.machine.tensor_memory.memory import (
     ILLEGAL_INSTRUCTION,
@@ -39,6 +35,7 @@ from cudarun.emulator.machine.tensor_memory.memory import (
     split_address,
 )
 from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.formats import to_f32
 from cudarun.emulator.numerics.scaled_products import Factors, multiplied_in_tensor_memory
 
 if TYPE_CHECKING:
@@ -48,7 +45,6 @@ if TYPE_CHECKING:
 _CHUNK = 16  # bytes
 _WORD = np.dtype(np.uint32)
 _PARTITION = 32  # lanes
-_UNITS = 4  # of a chunk of a sparse matrix
 
 
 class MultiplyTensors(AsynchronousAction):
@@ -216,7 +212,8 @@ class _Multiplication:
         words = self._words(
             cells(self.active, lanes[:, None], column + np.arange(count), self.position, rank)
         )
-        matrix = from_words(words, self.product.types["a"], self.bits)
+        rows = np.ascontiguousarray(words).view(np.uint8)
+        matrix = from_bytes(rows, self.product.types["a"], self.bits, packed=False)
         return -matrix if self.product.negated["a"] else matrix
 
     def _in_memory(self, name: str, lines: int, depth: int, rank: int) -> Array:
@@ -235,7 +232,7 @@ class _Multiplication:
             extent = lines, depth // in_chunk
         addresses = descriptor.chunks(*extent, transposed=is_transposed)[0]
         chunks = self._chunks(addresses, rank, self.product.types[name])
-        values = from_chunks(chunks, self.product.types[name], self.bits)
+        values = from_bytes(chunks, self.product.types[name], self.bits, packed=True)
         if is_transposed:  # chunk of lines, k, line of the chunk
             values = values.transpose(0, 2, 1).reshape(-1, depth)[:lines]
         matrix = values.reshape(lines, depth)
@@ -273,9 +270,7 @@ class _Multiplication:
         places = cells(self.active, used[:, 0], used[:, 1], self.position, rank)
         table[used[:, 0], used[:, 1]] = self._words(places)
         nibbles = table[lanes, columns] >> shifts.astype(np.uint32) & np.uint32(15)
-        two = np.stack([nibbles & np.uint32(3), nibbles >> np.uint32(2)], axis=-1)
-        found: Array = two.astype(np.int64) + chunk[:, None] * _UNITS
-        return found
+        return unit_places(nibbles)
 
     def _selected(self, b: Array, units: Array) -> Array:
         """Return the elements of B, by column and k, for those of A: by row, element, column."""
@@ -326,4 +321,5 @@ class _Multiplication:
                 raise self.active.fault(
                     LAUNCH_FAILED, f"tcgen05.mma with {what} {detail}", self.position
                 )
-        return scale_factors(copies[0].astype(np.uint8), self.product.scale_type)
+        codes = copies[0].astype(np.uint8)
+        return to_f32(codes, self.product.scale_type).astype(np.float64)

@@ -10,6 +10,7 @@ import re
 import struct
 from collections import deque
 from collections.abc import Callable
+from ctypes import CDLL, c_double, c_int, c_longlong, c_void_p, create_string_buffer
 
 StringReader = Callable[[int], bytes]
 
@@ -19,6 +20,8 @@ _CONVERSION = re.compile(
 )
 _FLOATS = "eEfFgGaA"
 _WIDE = {b"l", b"ll", b"j", b"z", b"t"}
+_LARGEST_ADDRESS = (1 << 64) - 1
+_snprintf = CDLL(None).snprintf
 _RECORD_BYTES = 32  # bytes per call in the buffer besides its text
 
 LONGEST_TEXT = 1 << 20
@@ -64,10 +67,9 @@ class Arguments:
         value: int | float = struct.unpack_from(template, self._data, start)[0]
         return value
 
-    def integer(self, *, wide: bool, signed: bool) -> int:
+    def integer(self, *, wide: bool) -> int:
         """Return the next ``int`` or ``long long``."""
-        letter = "q" if wide else "i"
-        return int(self._take("<" + (letter if signed else letter.upper()), 8 if wide else 4))
+        return int(self._take("<q", 8) if wide else self._take("<i", 4))
 
     def double(self) -> float:
         """Return the next ``double``."""
@@ -100,34 +102,42 @@ def render(template: bytes, arguments: Arguments, read_string: StringReader) -> 
 
 
 def _convert(match: re.Match[bytes], arguments: Arguments, read_string: StringReader) -> bytes:
-    conversion = match["conversion"].decode()
+    conversion, flags = match["conversion"].decode(), match["flags"].decode()
     if conversion == "%":
         return b"%"
-    flags = match["flags"].decode()
     width, flags = _width(match, arguments, flags)
     precision = _precision(match, arguments)
-    wide = match["length"] in _WIDE
-    if conversion in _FLOATS:
-        return _pad(_float(arguments.double(), conversion, flags, precision), width, flags)
-    if conversion == "c":
-        text = bytes([arguments.integer(wide=False, signed=True) & 0xFF])
-        return _pad(text, width, flags.replace("0", ""))
-    if conversion == "s":
-        text = read_string(arguments.integer(wide=True, signed=False))
-        return _pad(text[:precision], width, flags.replace("0", ""))
+    if conversion in "cs":
+        if conversion == "c":
+            text = bytes([arguments.integer(wide=False) & 0xFF])
+        else:
+            text = read_string(arguments.integer(wide=True) & _LARGEST_ADDRESS)[:precision]
+        return text.ljust(width) if "-" in flags else text.rjust(width)
+    directive = f"%{flags}{width or ''}"
     if conversion == "p":
-        address = arguments.integer(wide=True, signed=False)
-        text = b"(nil)" if address == 0 else b"%#x" % address
-        return _pad(text, width, flags.replace("0", ""))
-    value = arguments.integer(wide=wide, signed=conversion in "di")
+        directive = f"%{'-' if '-' in flags else ''}{width or ''}"
+        return _formatted(f"{directive}p", c_void_p(arguments.integer(wide=True)))
     if precision is not None:
-        flags = flags.replace("0", "")
-    return _pad(_integer(value, match["length"], conversion, flags, precision), width, flags)
+        directive += f".{precision}"
+    if conversion in _FLOATS:
+        return _formatted(directive + conversion, c_double(arguments.double()))
+    if match["length"] in _WIDE:
+        return _formatted(f"{directive}ll{conversion}", c_longlong(arguments.integer(wide=True)))
+    length = match["length"].decode() if match["length"] in (b"h", b"hh") else ""
+    return _formatted(directive + length + conversion, c_int(arguments.integer(wide=False)))
+
+
+def _formatted(directive: str, value: c_void_p | c_double | c_longlong | c_int) -> bytes:
+    """Return the text that the C library makes of a value."""
+    template = directive.encode()
+    buffer = create_string_buffer(_snprintf(None, 0, template, value) + 1)
+    _snprintf(buffer, len(buffer), template, value)
+    return buffer.raw[:-1]
 
 
 def _width(match: re.Match[bytes], arguments: Arguments, flags: str) -> tuple[int, str]:
     if match["width"] == b"*":
-        width = arguments.integer(wide=False, signed=True)
+        width = arguments.integer(wide=False)
         flags = flags if width >= 0 else flags + "-"
         return min(abs(width), LONGEST_TEXT), flags
     return _bounded(match["width"] or b"0"), flags
@@ -138,7 +148,7 @@ def _precision(match: re.Match[bytes], arguments: Arguments) -> int | None:
     if given is None:
         return None
     if given == b"*":
-        value = arguments.integer(wide=False, signed=True)
+        value = arguments.integer(wide=False)
         return min(value, LONGEST_TEXT) if value >= 0 else None
     return None if given.startswith(b"-") else _bounded(given or b"0")
 
@@ -149,69 +159,3 @@ def _bounded(digits: bytes) -> int:
     if len(significant) > len(str(LONGEST_TEXT)):
         return LONGEST_TEXT  # Python refuses to convert more than 4300 digits
     return min(int(significant or b"0"), LONGEST_TEXT)
-
-
-def _integer(
-    value: int, length: bytes | None, conversion: str, flags: str, precision: int | None
-) -> bytes:
-    if length in (b"h", b"hh"):
-        bits = 16 if length == b"h" else 8
-        value &= (1 << bits) - 1
-        if conversion in "di" and value >> (bits - 1):
-            value -= 1 << bits
-    digits = {"o": "{:o}", "x": "{:x}", "X": "{:X}"}.get(conversion, "{:d}").format(abs(value))
-    if precision is not None:
-        digits = "" if precision == 0 and value == 0 else digits.rjust(precision, "0")
-    sign = _sign(value < 0, flags) if conversion in "di" else ""
-    if "#" in flags and conversion == "o" and not digits.startswith("0"):
-        digits = "0" + digits
-    if "#" in flags and conversion in "xX" and value != 0:
-        sign = "0" + conversion
-    return (sign + digits).encode()
-
-
-def _sign(negative: bool, flags: str) -> str:
-    if negative:
-        return "-"
-    return "+" if "+" in flags else " " if " " in flags else ""
-
-
-def _float(value: float, conversion: str, flags: str, precision: int | None) -> bytes:
-    kept = "".join(flag for flag in "+ #" if flag in flags)
-    if conversion in "aA":
-        text = _hexadecimal(abs(value), precision, pointed="#" in flags)
-        text = _sign(struct.pack(">d", value)[0] >= 0x80, flags) + text
-        return (text.upper() if conversion == "A" else text).encode()
-    if value != value:  # C prints the sign of a NaN, Python does not
-        text = _sign(struct.pack(">d", value)[0] >= 0x80, flags) + "nan"
-        return (text.upper() if conversion.isupper() else text).encode()
-    digits = "" if precision is None else f".{precision}"
-    return f"%{kept}{digits}{conversion}".encode() % value
-
-
-def _hexadecimal(value: float, precision: int | None, *, pointed: bool) -> str:
-    if value == float("inf") or value != value:
-        return "inf" if value == value else "nan"
-    mantissa, exponent = value.hex()[2:].split("p")
-    whole, _, fraction = mantissa.partition(".")
-    if precision is None:
-        fraction = fraction.rstrip("0")
-    else:
-        bits = (int(whole + fraction, 16) << 4 * precision, 4 * len(fraction))
-        number, rest = bits[0] >> bits[1], bits[0] & ((1 << bits[1]) - 1)
-        half = 1 << bits[1] >> 1
-        number += rest > half or (rest == half and half > 0 and number & 1)
-        text = f"{number:x}".rjust(precision + 1, "0")
-        whole, fraction = (text[:-precision], text[-precision:]) if precision else (text, "")
-    point = "." if fraction or pointed else ""
-    return f"0x{whole}{point}{fraction}p{exponent}"
-
-
-def _pad(text: bytes, width: int, flags: str) -> bytes:
-    if "-" in flags:
-        return text.ljust(width)
-    if "0" in flags and not text.lower().endswith((b"nan", b"inf")):
-        head = re.match(rb"[-+ ]?(0[xX])?", text)
-        prefix = head[0] if head else b""
-        return prefix + text[len(prefix) :].rjust(width - len(prefix), b"0")
-    return text.rjust(width)

@@ -351,14 +351,6 @@ def _check_constant(words: Words, name: str, allowed: Collection[int]) -> None:
     raise OperandMismatch(f"unexpected value '{value}', expected to be {expected}")
 
 
-def _performance_event(opcode: str, words: Words) -> None:
-    _check_constant(words, "n", range(1 << 16 if "mask" in words else 16))
-
-
-def _cache_line(opcode: str, words: Words) -> None:
-    _check_constant(words, "n", (128,))
-
-
 def _stack(opcode: str, words: Words) -> None:
     alignment = words.constants.get("align", 16)
     if alignment < 1 or alignment & (alignment - 1):
@@ -426,8 +418,10 @@ _CHECKS: dict[str, Callable[[str, Words], None]] = {
         "tex tld4": _fetch,
         "txq suq": _query,
         "suld sust sured": _surface,
-        "pmevent": _performance_event,
-        "discard applypriority": _cache_line,
+        "pmevent": lambda _, words: _check_constant(
+            words, "n", range(1 << 16 if "mask" in words else 16)
+        ),
+        "discard applypriority": lambda _, words: _check_constant(words, "n", (128,)),
     }.items()
     for opcode in opcodes.split()
 }

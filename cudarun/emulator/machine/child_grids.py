@@ -96,16 +96,11 @@ class GridFamily:
     texts: dict[bytes, int] = field(default_factory=dict)
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
-    def new_stream(self) -> int:
-        """Return the handle of a new stream."""
-        handle = _FIRST_STREAM + next(self._numbers)
-        self.streams.add(handle)
-        return handle
-
-    def new_event(self) -> int:
-        """Return the handle of a new event."""
-        handle = _FIRST_EVENT + 16 * next(self._numbers)
-        self.events.add(handle)
+    def new_handle(self, *, of_event: bool) -> int:
+        """Return the handle of a new event or stream."""
+        number = next(self._numbers)
+        handle = _FIRST_EVENT + 16 * number if of_event else _FIRST_STREAM + number
+        (self.events if of_event else self.streams).add(handle)
         return handle
 
     def is_stream(self, handle: int) -> bool:

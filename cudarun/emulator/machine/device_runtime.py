@@ -72,7 +72,7 @@ def _launch(thread: CallingThread, buffer: int, stream: int) -> int:
     error = thread.services.refusal(child.kernel, child.grid, child.block, child.dynamic_shared)
     if not error and not queue.family.is_stream(stream):
         error = _INVALID_VALUE
-    if not error and stream == TAIL_STREAM and len(queue.tails) >= _most_pending(thread):
+    if not error and _is_full(thread, stream):
         error = _PENDING_COUNT_EXCEEDED
     if error:
         queue.discard(memory, child)
@@ -84,14 +84,16 @@ def _launch(thread: CallingThread, buffer: int, stream: int) -> int:
     return _SUCCESS
 
 
-def _most_pending(thread: CallingThread) -> int:
-    return thread.services.pending_launches
+def _is_full(thread: CallingThread, stream: int) -> bool:
+    """Return whether no more work can be pending in a stream."""
+    tails = thread.launch.children.tails
+    return stream == TAIL_STREAM and len(tails) >= thread.services.pending_launches
 
 
 def _relieve(thread: CallingThread) -> None:
     """Run the children if many are pending, as a GPU does meanwhile."""
     queue = thread.launch.children
-    if len(queue.children) >= _most_pending(thread):
+    if len(queue.children) >= thread.services.pending_launches:
         queue.complete()
 
 
@@ -107,21 +109,15 @@ def _error_text(thread: CallingThread, error: int, *, name: bool) -> int:
 # --- streams and events --------------------------------------------------------------------------
 
 
-def _create_stream(thread: CallingThread, flags: int) -> Result:
-    if flags not in _STREAM_FLAGS:
+def _create(thread: CallingThread, flags: int, *, of_event: bool) -> Result:
+    if flags not in (_EVENT_FLAGS if of_event else _STREAM_FLAGS):
         return _INVALID_VALUE
-    return _SUCCESS, thread.launch.children.family.new_stream()
+    return _SUCCESS, thread.launch.children.family.new_handle(of_event=of_event)
 
 
 def _destroy_stream(thread: CallingThread, stream: int) -> int:
     known = stream in thread.launch.children.family.streams
     return _SUCCESS if known else thread.fail(_INVALID_VALUE)  # it remains usable, as on a GPU
-
-
-def _create_event(thread: CallingThread, flags: int) -> Result:
-    if flags not in _EVENT_FLAGS:
-        return _INVALID_VALUE
-    return _SUCCESS, thread.launch.children.family.new_event()
 
 
 def _event_call(thread: CallingThread, event: int) -> int:
@@ -177,8 +173,7 @@ def _free(thread: CallingThread, address: int) -> int:
 
 def _enqueue_copy(thread: CallingThread, work: Callable[[], None], stream: int) -> int:
     queue = thread.launch.children
-    pending = stream == TAIL_STREAM and len(queue.tails) >= _most_pending(thread)
-    if pending or not queue.family.is_stream(stream):
+    if _is_full(thread, stream) or not queue.family.is_stream(stream):
         return thread.fail(_UNKNOWN)
     queue.enqueue(work, stream)
     _relieve(thread)
@@ -211,10 +206,6 @@ def _fill(thread: CallingThread, target: Box, stream: int) -> int:
     return _enqueue_copy(thread, work, stream)
 
 
-def _copy_line(t: CallingThread, target: int, source: int, size: int, kind: int, s: int) -> int:
-    return _copy(t, Box(target, size), Box(source, size), kind, s)
-
-
 def _copy_rows(thread: CallingThread, *given: int) -> int:
     target, pitch, source, source_pitch, width, height, kind, stream = given
     boxes = Box(target, width, height, pitch), Box(source, width, height, source_pitch)
@@ -231,10 +222,6 @@ def _copy_planes(thread: CallingThread, parameters: int, stream: int) -> int:
         Box.of_pitched(values[at + 3 : at + 7], extent, values[at : at + 3]) for at in (1, 9)
     )
     return _copy(thread, target, source, kind, stream)
-
-
-def _fill_line(thread: CallingThread, target: int, value: int, size: int, stream: int) -> int:
-    return _fill(thread, Box(target, size), stream)
 
 
 def _fill_rows(thread: CallingThread, *given: int) -> int:
@@ -296,12 +283,12 @@ _FUNCTIONS: dict[str, RuntimeFunction] = {
     "PeekAtLastError": _call(lambda thread: thread.errors.get(thread.number, _SUCCESS), ""),
     "GetErrorName": _call(partial(_error_text, name=True), "int", "u64"),
     "GetErrorString": _call(partial(_error_text, name=False), "int", "u64"),
-    "StreamCreateWithFlags": _query(_create_stream, "ptr int", "u8"),
+    "StreamCreateWithFlags": _query(partial(_create, of_event=False), "ptr int", "u8"),
     "StreamDestroy": _call(_destroy_stream, "stream"),
     "StreamWaitEvent": _call(
         lambda thread, stream, event, _: _record_event(thread, event, stream), "stream ptr int"
     ),
-    "EventCreateWithFlags": _query(_create_event, "ptr int", "u8"),
+    "EventCreateWithFlags": _query(partial(_create, of_event=True), "ptr int", "u8"),
     "EventRecord": _call(_record_event, "ptr stream"),
     "EventDestroy": _call(_event_call, "ptr"),
     "GetDevice": _query(lambda thread: (_SUCCESS, 0), "ptr"),
@@ -322,10 +309,18 @@ _FUNCTIONS: dict[str, RuntimeFunction] = {
     "Malloc": _query(_malloc, "ptr size", "u8"),
     "Free": _call(_free, "ptr"),
     "GraphSetConditional": _call(_set_condition, "ptr int", ""),
-    "MemcpyAsync": _call(_copy_line, "ptr ptr size int stream"),
+    "MemcpyAsync": _call(
+        lambda thread, target, source, size, kind, stream: _copy(
+            thread, Box(target, size), Box(source, size), kind, stream
+        ),
+        "ptr ptr size int stream",
+    ),
     "Memcpy2DAsync": _call(_copy_rows, "ptr size ptr size size size int stream"),
     "Memcpy3DAsync": _call(_copy_planes, "ptr stream"),
-    "MemsetAsync": _call(_fill_line, "ptr int size stream"),
+    "MemsetAsync": _call(
+        lambda thread, target, _, size, stream: _fill(thread, Box(target, size), stream),
+        "ptr int size stream",
+    ),
     "Memset2DAsync": _call(_fill_rows, "ptr size int size size stream"),
     "Memset3DAsync": _call(_fill_planes, "pitched int extent stream"),
 }

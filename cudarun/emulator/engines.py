@@ -132,12 +132,7 @@ class Engines:
 
     @classmethod
     def of_environment(cls, mode: str | None = None, threads: int | None = None) -> Engines:
-        """Return the engines that ``CUDARUN_CPU_ENGINE`` and ``CUDARUN_CPU_THREADS`` select.
-
-        Args:
-            mode: The mode instead of the one that the environment selects.
-            threads: The number of threads instead of that.
-        """
+        """Return the engines that ``CUDARUN_CPU_ENGINE`` and ``CUDARUN_CPU_THREADS`` select."""
         wanted = threads or int(os.environ.get(THREADS_VARIABLE) or 0)
         mode = mode or os.environ.get(ENGINE_VARIABLE)
         return cls(mode or AUTO, wanted or None, is_default=not mode)
@@ -151,7 +146,6 @@ class Engines:
             on_progress: Called from time to time with the completed part, from 0 to 1.
 
         Raises:
-            DeviceFault: The kernel did something that ends a kernel on hardware.
             NotCompiled: Only compiled code is permitted, and the kernel cannot be compiled.
         """
         self.has_refused = False

@@ -47,13 +47,10 @@ def execute(
     """Run a kernel to its end.
 
     Args:
-        program: The module the kernel belongs to.
-        kernel: One of ``program.kernels``.
         config: Grid, block and the rest; already validated.
         memories: The memories of global addresses: the device's, and managed memory.
         symbols: The address of every variable of the program in this context.
         printf: Called with the printed text when the kernel has ended, also by a fault.
-        device: The device it runs on.
         begun: Called with the launch before it runs, and with each grid that its kernels launch.
         on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
         observer: Notified of the actions of the launch.

@@ -92,11 +92,7 @@ SHARED_FILE = "cudarun-memory"
 
 
 def map_fixed(address: int, size: int, file: int, offset: int = 0) -> None:
-    """Map a part of a file in place of what is at an address.
-
-    Raises:
-        OutOfMemory: The system refuses it.
-    """
+    """Map a part of a file in place of what is at an address."""
     access, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | _MAP_FIXED
     if _mmap(address, size, access, flags, file, offset) == ctypes.c_void_p(-1).value:
         raise OutOfMemory(f"{size} bytes cannot be mapped: {os.strerror(ctypes.get_errno())}")
@@ -163,14 +159,9 @@ class Memory:
         """Reserve ``size`` bytes (at least one) and return the address; the memory reads as zero.
 
         Args:
-            size: Bytes.
-            alignment: Alignment of the address in bytes.
             label: A description for reports.
             defined: Count the contents as initialized.
             at: The address of memory that was allocated and freed before.
-
-        Raises:
-            OutOfMemory: The capacity is used up.
         """
         with self._lock:
             if size <= 0:

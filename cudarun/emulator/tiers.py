@@ -65,7 +65,6 @@ class KernelTier:
     """The engine of a kernel's launches in this process.
 
     Args:
-        tiers: The tiers of this process.
         launch: The first launch of the kernel.
     """
 
@@ -86,11 +85,7 @@ class KernelTier:
         return self._function is function
 
     def run(self, run: EngineRun) -> None:
-        """Run a launch.
-
-        Raises:
-            DeviceFault: The kernel did something that ends a kernel on hardware.
-        """
+        """Run a launch."""
         launch, first = run.launch, 0
         if self.reason or not (self._is_compiled_first(launch) or self.takes_over(launch)):
             first = self._interpret(run)

@@ -21,7 +21,7 @@ from cudarun.emulator.isa.form import InstructionForm
 from cudarun.emulator.isa.table import module_forms
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.active import Active
-from cudarun.emulator.machine.regions import Piece
+from cudarun.emulator.machine.spaces import Piece
 from tests.emulator.device import Device
 from tests.emulator.test_isa_files import FILES, arguments_on, header, run
 

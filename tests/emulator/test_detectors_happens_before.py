@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from cudarun.emulator.code import Site
 from cudarun.emulator.detectors.agents import COPIES, of_thread
-from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.vector_clocks import (
     BLOCK,
@@ -24,6 +23,7 @@ from cudarun.emulator.detectors.vector_clocks import (
 )
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.lanes import distinct, groups
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from tests.emulator.device import Device

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
-from cudarun.emulator.detectors.instruction_kinds import kind_of
-from cudarun.emulator.detectors.statistics import Statistics
+from cudarun.emulator.detectors.statistics import Statistics, kind_of
 from tests.emulator.device import Device
 
 KERNEL = """

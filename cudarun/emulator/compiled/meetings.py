@@ -13,7 +13,7 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH
 from cudarun.emulator.machine.barriers import Party, meet
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.frame import SparseFrame, each
-from cudarun.emulator.machine.schedules.turns import Path
+from cudarun.emulator.machine.schedules.schedule import Path
 from cudarun.emulator.numerics.arrays import Array
 
 _LANES = np.arange(WIDTH, dtype=np.uint32)

@@ -26,8 +26,7 @@ from cudarun.emulator.decode.analysis import unwritten_registers
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
-from cudarun.emulator.machine.regions import Region, Section
-from cudarun.emulator.machine.spaces import InGlobalOrConst
+from cudarun.emulator.machine.spaces import InGlobalOrConst, Region, Section
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.transfers import (
     Fence,

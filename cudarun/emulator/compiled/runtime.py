@@ -35,8 +35,8 @@ from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
+from cudarun.emulator.machine.spaces import Region, Section
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.machine.threads import block_registers
 from cudarun.emulator.numerics.arrays import Array, Arrays

@@ -15,7 +15,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.code import ParameterUse, RegisterUse
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.regions import Section
+from cudarun.emulator.machine.spaces import Section
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type, TypeKind
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Frame
-    from cudarun.emulator.machine.regions import Footprint
+    from cudarun.emulator.machine.spaces import Footprint
 
 _LANE = 32  # bits of the lane in an origin; above it is the number of the birth, plus one
 _BF16_INFINITY = 0x7F80

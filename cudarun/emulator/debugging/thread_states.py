@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.frame import Frame
     from cudarun.emulator.machine.lanes import Indices, Lanes
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.schedules.turns import Path
+    from cudarun.emulator.machine.schedules.schedule import Path
 
 
 class LaneGroup(NamedTuple):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.regions import Footprint
+    from cudarun.emulator.machine.spaces import Footprint
 
 
 @dataclass(frozen=True, slots=True)

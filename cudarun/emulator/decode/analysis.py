@@ -84,16 +84,9 @@ def _uses(code: FunctionCode) -> _Uses:
         if block.sync_mask is not None:
             read.update(slots_of([block.sync_mask]))
         for index, operation in enumerate(block.operations):
-            for use in operation.sources:
-                if isinstance(use, RegisterUse):
-                    read.add(use.slot)
-                elif isinstance(use, SymbolUse):
-                    symbols.add(use.name)
-                elif isinstance(use, ParameterUse):
-                    read.add(use.slot)
-            for use in operation.destinations:
-                if isinstance(use, _SLOTTED):
-                    written.append(use.slot)
+            read |= slots_of(operation.sources)
+            symbols |= {use.name for use in operation.sources if isinstance(use, SymbolUse)}
+            written += [use.slot for use in operation.destinations if isinstance(use, _SLOTTED)]
             if isinstance(operation, Action):
                 if isinstance(operation.action, Atomic):
                     found.atomics.append((block.operations, index))

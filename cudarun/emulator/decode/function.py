@@ -22,9 +22,9 @@ from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
 from cudarun.emulator.decode.control import ControlContext, branch, leave
 from cudarun.emulator.decode.copied_parameters import with_copied_parameters
+from cudarun.emulator.decode.fragments import check_exponent
 from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.kinds import InstructionKinds
-from cudarun.emulator.decode.layout import variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
 from cudarun.emulator.decode.rules import COUNTED, check_count, check_declaration, check_samplers
 from cudarun.emulator.decode.scope import (
@@ -36,9 +36,9 @@ from cudarun.emulator.decode.scope import (
     SharedVariable,
     SymbolName,
     VectorName,
+    variable_code,
 )
 from cudarun.emulator.decode.shared_bounds import bound_shared_accesses
-from cudarun.emulator.decode.tensor_memory import check_exponent
 from cudarun.emulator.isa.manual import VERSION, is_known
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.spaces import PARAMETER_BASE
@@ -96,7 +96,6 @@ class FunctionDecoder:
     """Decodes one function.
 
     Args:
-        function: The function with its body.
         decoded: Gets the code, without blocks if something is wrong or unimplemented.
     """
 

@@ -24,7 +24,6 @@ from cudarun.emulator.code import (
     SymbolUse,
     Use,
 )
-from cudarun.emulator.decode.layout import constant_bits
 from cudarun.emulator.decode.scope import (
     STACK,
     Declarations,
@@ -35,6 +34,7 @@ from cudarun.emulator.decode.scope import (
     ParameterName,
     RegisterName,
     SymbolName,
+    constant_bits,
 )
 from cudarun.emulator.machine.spaces import NO_PARAMETER
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent, ReadMoment

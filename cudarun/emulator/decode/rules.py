@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Collection
 from math import prod
 
-from cudarun.emulator.decode.fragments import fragments
+from cudarun.emulator.decode.fragments import check_tensor_memory, fragments
 from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
-from cudarun.emulator.decode.tensor_memory import check_tensor_memory
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.machine.matrices import shape_of
 from cudarun.emulator.machine.narrow_matrices import scale_vector
@@ -33,12 +32,7 @@ _ALIGNMENTS = frozenset(1 << bit for bit in range(32))
 
 
 def check_declaration(variable: tree.Variable, module: tree.Module) -> None:
-    """Check the type, shape and initial value of a variable.
-
-    Raises:
-        OperandMismatch: It is invalid.
-        Unimplemented: PTX has variables of this type, and the emulated device has not.
-    """
+    """Check the type, shape and initial value of a variable."""
     if variable.type == "b128" and module.version < (8, 3):
         raise OperandMismatch("Feature '.b128 type' requires PTX ISA .version 8.3 or later")
     if variable.type in _OPAQUE:
@@ -97,7 +91,6 @@ def check_samplers(instruction: tree.Instruction, module: tree.Module) -> None:
     """Check the number of objects of a fetch: a sampler, in independent mode only.
 
     Raises:
-        OperandMismatch: One is missing.
         Unimplemented: A separate sampler in unified mode, whose effect is not documented.
     """
     independent = "texmode_independent" in module.targets
@@ -112,11 +105,7 @@ def check_samplers(instruction: tree.Instruction, module: tree.Module) -> None:
 
 
 def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
-    """Check that the target and the version permit an instruction with so many operands.
-
-    Raises:
-        OperandMismatch: They are too old.
-    """
+    """Check that the target and the version permit an instruction with so many operands."""
     opcode, modifiers, count = instruction.opcode, instruction.modifiers, len(instruction.operands)
     least, version = 0, (0, 0)
     if opcode in ("min", "max") and count == _OF_THREE:
@@ -133,12 +122,7 @@ def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
 
 
 def check_operands(instruction: tree.Instruction) -> None:
-    """Check for operands without a notation in the tables, or allowed with other modifiers only.
-
-    Raises:
-        OperandMismatch: They are invalid.
-        Unimplemented: The emulated device does not implement them.
-    """
+    """Check for operands without a notation in the tables, or allowed with other modifiers only."""
     opcode, given = instruction.opcode, instruction.operands
     converts = opcode == "cvta" and "to" in instruction.modifiers
     symbols = (tree.SymbolReference, tree.SymbolOffset)

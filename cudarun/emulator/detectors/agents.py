@@ -20,7 +20,7 @@ from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.bulk_copies import BulkTransfer
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.spaces import RANK_SHIFT
-from cudarun.emulator.machine.tensor_memory.commits import CommitTensors
+from cudarun.emulator.machine.tensor_memory.copies import CommitTensors
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -132,13 +132,7 @@ class Agents:
         return found
 
     def of(self, access: Access, active: Active, threads: Array) -> Array:
-        """Return the agents that make an access of the active lanes.
-
-        Args:
-            access: The access, with an agent.
-            active: The lanes.
-            threads: Their threads in the grid.
-        """
+        """Return the agents that make an access of the active lanes."""
         if access.agent == "tensormap":
             return threads
         kind = _OF_THREADS.get(access.agent)
@@ -207,10 +201,8 @@ class Agents:
         """Return up to which timestamps operations of lanes are complete after a wait.
 
         Args:
-            active: The lanes that wait.
             queue: ``"cp.async"``, ``"bulk"``, or an agent of `TOGETHER`.
             pending: The most groups that may be incomplete; ``None`` for a wait for all operations.
-            now: The timestamp of the last operation.
         """
         if pending is None:
             return np.full(active.count, now)

@@ -11,7 +11,7 @@ from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TEN
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.regions import Section
+    from cudarun.emulator.machine.spaces import Section
 
 Coordinates = tuple[int, int, int]
 Kind = Literal["sync", "race", "uninit"]

@@ -6,24 +6,150 @@ happen before it (`GridOrder`), if its thread does not know that they are comple
 
 from __future__ import annotations
 
+from array import array
 from copy import deepcopy
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from cudarun.emulator.detectors.grid_order import GridOrder
-from cudarun.emulator.detectors.groups import groups
+from cudarun.base.records import dataclass
 from cudarun.emulator.detectors.shadow import Shadow
 from cudarun.emulator.detectors.vector_clocks import THREAD_BITS, THREAD_MASK, LogicalClock
+from cudarun.emulator.machine.child_grids import (
+    FIRE_AND_FORGET_STREAM,
+    LEGACY_STREAM,
+    NULL_STREAM,
+    PER_THREAD_STREAM,
+    TAIL_STREAM,
+    ChildGrid,
+)
+from cudarun.emulator.machine.lanes import groups
 from cudarun.emulator.numerics.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from cudarun.emulator.detectors.agents import Agents
     from cudarun.emulator.machine.access import Access
-    from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.regions import Section
+    from cudarun.emulator.machine.spaces import Section
     from cudarun.emulator.memory import Allocation
+
+
+_ALWAYS = np.iinfo(np.int64).max
+_OF_BLOCKS = (NULL_STREAM, LEGACY_STREAM, PER_THREAD_STREAM)  # each block has its own
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True, eq=False)
+class HostGrid:
+    """A grid that the host has launched."""
+
+    grids: range = range(1)  # its number, and those of the grids that descend from it
+    # The grids that may be incomplete when it begins.
+    before: list[HostGrid] = field(default_factory=list)
+    # The blocks after whose trigger its dependents may begin.
+    triggered: set[int] = field(default_factory=set)
+    has_waited: bool = False  # whether a thread has waited for the grids before
+    # Whether a thread has done so before the trigger of its block.
+    triggers_after_wait: bool = False
+
+    def incomplete(self) -> list[HostGrid]:
+        """Return the grids that may be incomplete when a programmatic launch after it begins."""
+        if self.triggered:
+            return [*([] if self.triggers_after_wait else self.before), self]
+        return [] if self.has_waited else self.before
+
+
+class GridOrder:
+    """The order of grids, by the numbers in which they begin."""
+
+    def __init__(self) -> None:
+        self.current = 0  # the number of the grid that runs
+        self.host = HostGrid()  # the last grid that the host has launched
+        self._parents = array("q", [-1])
+        self._streams = array("q", [0])  # of the parent, by number; 0 for fire-and-forget
+        self._times = array("q", [0])  # of the launches
+        self._known: dict[tuple[int, int], int] = {}
+        self._tail = self._stream(TAIL_STREAM, 0)
+        self._launches: dict[ChildGrid, tuple[int, int, int]] = {}
+        self._cuts: npt.NDArray[np.int64] | None = None
+
+    @property
+    def has_several(self) -> bool:
+        """True if there are several grids."""
+        return len(self._parents) > 1
+
+    def _stream(self, stream: int, block: int) -> int:
+        """Return the number of a stream of a parent."""
+        if stream == FIRE_AND_FORGET_STREAM:
+            return 0
+        key = (NULL_STREAM, block) if stream in _OF_BLOCKS else (stream, 0)
+        return self._known.setdefault(key, len(self._known) + 1)
+
+    def launched(self, child: ChildGrid, stream: int, block: int, now: int) -> None:
+        """Record a launch by a block of the current grid."""
+        self._launches[child] = self.current, self._stream(stream, block), now
+
+    def follow(self) -> None:
+        """Handle the start of a programmatic launch."""
+        before = self.host.incomplete()
+        self._append(-1, 0, 0)
+        self.host = HostGrid(range(self.current, self.current + 1), before)
+
+    def begin(self, child: ChildGrid) -> None:
+        """Handle the start of a child grid."""
+        self._append(*self._launches.pop(child))
+        self.host.grids = range(self.host.grids.start, self.current + 1)
+
+    def _append(self, parent: int, stream: int, now: int) -> None:
+        self.current = len(self._parents)
+        self._parents.append(parent)
+        self._streams.append(stream)
+        self._times.append(now)
+        self._cuts = None
+
+    def end(self) -> None:
+        """Handle the exit of the threads of the current grid: its parent may continue."""
+        self.current = self._parents[self.current]
+        self._cuts = None
+
+    def cuts(self) -> npt.NDArray[np.int64]:
+        """Return by grid the time up to which its accesses happen before those of the current."""
+        if self._cuts is None:
+            self._cuts = self._compute()
+        return self._cuts
+
+    def _compute(self) -> npt.NDArray[np.int64]:
+        parents = np.array(self._parents)
+        streams = np.array(self._streams)
+        found = np.zeros(len(parents), dtype=np.int64)
+        grid = self.current
+        itself = np.arange(len(parents)) == grid
+        found[_with_descendants(itself, parents)] = _ALWAYS  # they have run, and it goes on
+        while (parent := int(parents[grid])) >= 0:
+            earlier = parents == parent
+            earlier[grid:] = False
+            is_tail = streams[grid] == self._tail
+            if not is_tail:
+                earlier &= (streams == streams[grid]) & (streams > 0)
+            found[_with_descendants(earlier, parents)] = _ALWAYS
+            found[parent] = _ALWAYS if is_tail else max(found[parent], self._times[grid])
+            grid = parent
+        found[:grid] = _ALWAYS
+        for host in self.host.before:
+            found[host.grids.start : host.grids.stop] = 0
+        return found
+
+
+def _with_descendants(grids: Flags, parents: npt.NDArray[np.int64]) -> Flags:
+    """Return some grids and all that descend from them."""
+    while True:
+        more: Flags = grids | (grids[parents] & (parents >= 0))
+        if (more == grids).all():
+            return more
+        grids = more
 
 
 class GridHistory:
@@ -71,7 +197,6 @@ class GridHistory:
         """Handle threads of blocks that let dependent grids begin.
 
         Args:
-            blocks: The block of each.
             knows: Whether each knows that the grids before are complete.
         """
         host = self.order.host

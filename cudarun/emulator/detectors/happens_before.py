@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cudarun.emulator.detectors.agents import kinds_of
-from cudarun.emulator.detectors.completions import Completions
-from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.vector_clocks import (
     AFTER_GRIDS,
     BLOCK,
@@ -26,12 +24,14 @@ from cudarun.emulator.detectors.vector_clocks import (
     THREAD_MASK,
     VISIBLE,
     WARP,
+    Completions,
     LogicalClock,
     VectorClock,
     known_times,
     without_covered,
 )
 from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.lanes import distinct, groups
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
 from cudarun.emulator.numerics.arrays import Array, Mask
 
@@ -391,7 +391,6 @@ class HappensBefore:
         """Return per lane whether another thread's access does not happen before its next one.
 
         Args:
-            lanes: Lanes of the batch.
             words: Per lane an access: the timestamp above `THREAD_BITS`, the thread below; 0: none.
         """
         timestamps, others = words >> THREAD_BITS, words & THREAD_MASK

@@ -15,7 +15,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction
 from cudarun.emulator.machine.observer import Observer
-from cudarun.emulator.machine.regions import Footprint, Piece
+from cudarun.emulator.machine.spaces import Footprint, Piece
 from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
 from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
@@ -54,7 +54,6 @@ class Detector(Observer):
         """Handle a wait for groups of a queue.
 
         Args:
-            active: The lanes that wait.
             pending: The most groups that may be incomplete; ``None`` for a wait for all
                 operations, in groups or not.
             reads: Whether lanes only wait until the sources have been read.
@@ -150,7 +149,7 @@ def instrumented(
     if isinstance(action, Fence | ProxyFence | GridDependency):
         return _fence(action, to)
     run: ActionFunction = action
-    if isinstance(action, NoEffect | NothingPending):
+    if isinstance(action, NoEffect):
         run = _ordering(action, to)
     elif isinstance(action, MemoryAction):
         run = _instrumented_accesses(action, operation.site, to, invalid)
@@ -204,7 +203,7 @@ def _synchronizing(
     return run_synchronized
 
 
-def _ordering(action: NoEffect | NothingPending, to: Sequence[Detector]) -> ActionFunction:
+def _ordering(action: NoEffect, to: Sequence[Detector]) -> ActionFunction:
     """Return an instruction that only orders others, or does nothing."""
     words = action.words
     queue = "wgmma" if isinstance(action, NothingPending) else "cp.async"

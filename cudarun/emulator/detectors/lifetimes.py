@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.happens_before import HappensBefore
+from cudarun.emulator.machine.lanes import groups
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ class SharedLifetimes:
         """Note accesses; return the positions of those that are wrong, by the reason.
 
         Args:
-            lanes: The lanes of the batch.
             offsets: Per lane, the first byte in the section of shared memory.
             words: Per lane, the timestamp and the thread.
         """

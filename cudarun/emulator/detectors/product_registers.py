@@ -13,9 +13,9 @@ from cudarun.emulator.detectors.findings import (
     DetectorFinding,
     FindingTable,
 )
-from cudarun.emulator.detectors.groups import distinct
 from cudarun.emulator.detectors.instrumentation import Detector, entries_of
 from cudarun.emulator.detectors.vector_clocks import THREAD_MASK
+from cudarun.emulator.machine.lanes import distinct
 from cudarun.emulator.machine.schedules.pending_products import EarlyUse, PendingProducts
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.frame import Code, Entry, Frame
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.regions import Footprint
+    from cudarun.emulator.machine.spaces import Footprint
 
 
 _WAITS = {"wgmma": "wgmma.wait_group", "tcgen05.ld": "tcgen05.wait::ld"}

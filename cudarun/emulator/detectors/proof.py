@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.decode.call_graph import CallGraph
+from cudarun.emulator.decode.module import CallGraph
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FirstRace
 from cudarun.emulator.detectors.grid_history import GridHistory
@@ -68,11 +68,7 @@ class Prover:
         printf: Callable[[bytes], None],
         **options: Any,
     ) -> None:
-        """Execute a launch as `execution.execute` does, and its variants unless it has races.
-
-        Raises:
-            DeviceFault: The unmodified kernel caused a fault.
-        """
+        """Execute a launch as `execution.execute` does, and its variants unless it has races."""
         run = partial(execute, program, kernel, config, memories=memories, **options)
         assert isinstance(observer, DetectorObserver)
         before = snapshot(memories, config.heap)

@@ -13,10 +13,10 @@ from cudarun.emulator.detectors.findings import (
     block_bytes,
     shared_bytes,
 )
-from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.vector_clocks import THREAD_BITS, THREAD_MASK
 from cudarun.emulator.machine.access import Access
-from cudarun.emulator.machine.regions import Section
+from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.spaces import Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.numerics.arrays import Array
 

@@ -1,6 +1,6 @@
 """The race detector: unordered accesses to one byte by two threads, one of them a write.
 
-Covers shared and global memory. Which pairs are races is in `conflicts.py`. Two plain writes of the
+Covers shared and global memory. Which pairs are races is in `shadow.py`. Two plain writes of the
 same value are none: it is common that many threads set one flag, and the result is the same. Nor is
 one copy that several lanes issue at once.
 """
@@ -19,17 +19,23 @@ from cudarun.emulator.detectors.agents import (
     agents_of_queue,
     is_generic,
 )
-from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
 from cudarun.emulator.detectors.findings import FindingTable
 from cudarun.emulator.detectors.grid_history import GridHistory
-from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.lifetimes import EXITED, UNREAD, SharedLifetimes
 from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
-from cudarun.emulator.detectors.shadow import Shadow, threads
-from cudarun.emulator.detectors.unit_accesses import Overwritten, UnitAccess, stored
+from cudarun.emulator.detectors.shadow import (
+    NARROW,
+    Conflict,
+    Conflicts,
+    Overwritten,
+    Shadow,
+    UnitAccess,
+    stored,
+    threads,
+)
 from cudarun.emulator.detectors.vector_clocks import (
     AFTER_WAIT,
     THREAD_BITS,
@@ -39,7 +45,8 @@ from cudarun.emulator.detectors.vector_clocks import (
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.clusters import ClusterArrive
-from cudarun.emulator.machine.regions import Footprint, Section
+from cudarun.emulator.machine.lanes import distinct, groups
+from cudarun.emulator.machine.spaces import Footprint, Section
 from cudarun.emulator.machine.transfers import MemoryStore
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.vector_clocks import NOTHING, VectorClock
 from cudarun.emulator.machine.access import Access, AccessKind
-from cudarun.emulator.machine.regions import Footprint, Section
+from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.spaces import Footprint, Section
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ class ReleasedClocks:
         """Release the clocks of lanes that write atomically or volatile.
 
         Args:
-            order: The order of the lanes.
             agents: At an ``mbarrier`` object, the agents whose operations are complete for it.
         """
         if not access.writes:

@@ -7,10 +7,24 @@ and of atomic or volatile writes the last one and one by another thread.
 
 from __future__ import annotations
 
+from enum import Enum, auto
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from cudarun.base.records import dataclass
+from cudarun.emulator.decode.loops import polling_sites
+from cudarun.emulator.machine.access import Access, AccessKind
 from cudarun.emulator.machine.lanes import Indices
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.machine.transfers import MemoryStore, split
+from cudarun.emulator.numerics.arrays import Array, Arrays
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import FunctionCode, Site
+    from cudarun.emulator.machine.lanes import Lanes
+    from cudarun.emulator.machine.spaces import Footprint
+
 
 _ALIGNMENT = 16  # of the widest access; a memory need not begin at a multiple of it
 
@@ -19,7 +33,6 @@ class Shadow:
     """Shadow memory of ``size`` bytes.
 
     Args:
-        size: Bytes.
         base: The first address, which determines the alignment.
         unit: Bytes of the first access.
 
@@ -95,3 +108,103 @@ def _repeated(pair: tuple[Array, Array], ratio: int) -> tuple[Array, Array]:
 def threads(words: Array) -> Array:
     """Return the lower halves of words."""
     return words.view(np.uint32)[::2]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitAccess:
+    """The access of each lane to one unit of memory."""
+
+    access: Access
+    site: Site
+    part: Footprint
+    shadow: Shadow
+    lanes: Lanes  # the lanes of the batch
+    words: Array  # timestamp and thread of each
+    units: Array
+    place: int  # the index of the unit in the access
+
+    def bytes_at(self, chosen: Indices) -> Array:
+        """Return the current bytes of some of the units, a row for each."""
+        first = self.shadow.first_bytes(self.units[chosen])
+        found: Array = self.part.region.bytes[first[:, None] + np.arange(self.shadow.unit)]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Overwritten:
+    """Plain writes over other threads' plain writes: races if they change a value."""
+
+    step: UnitAccess
+    chosen: Indices
+    recorded: Array
+    before: Array
+
+
+def stored(action: MemoryStore, sources: Arrays, rows: Indices) -> Array:
+    """Return the bytes that lanes store, a row each."""
+    columns = split(sources[1 : 1 + action.count], action.elements)
+    values = np.empty((len(rows), len(columns)), dtype=action.accesses[0].dtype)
+    for place, column in enumerate(columns):
+        values[:, place] = column[rows]
+    return values.view(np.uint8)
+
+
+class Conflict(Enum):
+    """The kind of a pair of accesses, at least one of them a write.
+
+    Attributes:
+        NONE: No race.
+        PROVED: No race; in a launch without a synchronizing instruction it is one, unless the
+            unmodified launch has it.
+        APART: A race if the threads are not in one thread block, or not in one cluster.
+        RACE: A race.
+    """
+
+    NONE = auto()
+    PROVED = auto()
+    APART = auto()
+    RACE = auto()
+
+
+NARROW = ("cta", "cluster")  # the scopes that do not contain all threads of a grid
+
+
+class Conflicts:
+    """The rules for pairs of accesses of a launch."""
+
+    def __init__(self, functions: dict[str, FunctionCode]) -> None:
+        self._functions = functions
+        self._polling: set[Site] | None = None
+        self.of = cache(self._of)
+
+    def is_weak(self, access: Access, site: Site, space: str) -> bool:
+        """Return whether a read can get an old value without any harm to the model.
+
+        Volatile reads of shared memory are weak, too, except in loops that wait for the value: the
+        lanes of a warp do not run in lockstep.
+        """
+        if not access.strong:
+            return True
+        if access.order != "volatile" or space != "shared":
+            return False
+        if self._polling is None:
+            each = map(polling_sites, self._functions.values())
+            self._polling = set().union(*each)
+        return site not in self._polling
+
+    def _of(self, one: tuple[Site, Access], other: tuple[Site, Access], space: str) -> Conflict:
+        """Return what a pair is."""
+        accesses = one[1], other[1]
+        if not any(access.writes for access in accesses):
+            return Conflict.NONE
+        if any(access.writes and not access.strong for access in accesses):
+            return Conflict.RACE
+        if any(access.kind is AccessKind.MBARRIER for access in accesses):
+            return Conflict.PROVED
+        reads = [(access, site) for site, access in (one, other) if not access.writes]
+        weak = any(self.is_weak(access, site, space) for access, site in reads)
+        if weak and not any(access.swaps for access in accesses):
+            return Conflict.RACE
+        if not weak and any(access.scope in NARROW for access in accesses):
+            return Conflict.APART
+        return Conflict.PROVED if reads else Conflict.NONE

@@ -13,10 +13,10 @@ import numpy as np
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.detectors.findings import AccessSite, DetectorFinding, FindingTable
-from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.barriers import WarpBarrier
+from cudarun.emulator.machine.lanes import groups
 from cudarun.emulator.machine.passing import following_blocks, passing_site
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask

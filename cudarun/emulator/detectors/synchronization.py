@@ -13,14 +13,14 @@ import numpy as np
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation, Terminator
-from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.atomics import Atomic, PlainReadModifyWrite
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import PhaseTest
 from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
 from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
-from cudarun.emulator.machine.warpgroups import NothingPending, WaitGroup
+from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _kind(action: ActionFunction) -> SynchronizationKind | None:
     """Return the kind of an action that orders accesses."""
     if isinstance(action, GridDependency):
         return "grid wait" if action.waits else None
-    if isinstance(action, NoEffect | NothingPending) and "commit_group" in action.words:
+    if isinstance(action, NoEffect) and "commit_group" in action.words:
         return "commit"
     if isinstance(action, NoEffect) and type(action) not in _ACTIONS:
         return None if {"wait_group", "wait_all"}.isdisjoint(action.words) else "copy wait"
@@ -150,7 +150,7 @@ class Removal:
         if isinstance(operation.action, PhaseTest):
             action = _complete
         elif isinstance(operation.action, Atomic):
-            action = operation.action.plain()
+            action = PlainReadModifyWrite(operation.action)
         return replace(operation, action=action)
 
     def noticed(self, run: ActionFunction) -> ActionFunction:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.regions import Footprint
+    from cudarun.emulator.machine.spaces import Footprint
 
 
 UNIT = 32  # bytes: a sector of the cache of a GPU; an access touches whole units

@@ -8,32 +8,40 @@ registers, and through shared and local memory, by the same functions that move 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.emulator.code import Action, Lanewise, RegisterUse, SinkUse
-from cudarun.emulator.decode.analysis import fill
+from cudarun.base.records import dataclass
+from cudarun.emulator.code import (
+    Action,
+    FunctionCode,
+    Lanewise,
+    Operation,
+    RegisterUse,
+    SinkUse,
+    Site,
+)
+from cudarun.emulator.decode.analysis import fill, unwritten_registers
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
     AccessSite,
     DetectorFinding,
     FindingTable,
+    Kind,
 )
 from cudarun.emulator.detectors.instrumentation import Detector, entries_of
 from cudarun.emulator.detectors.sync_errors import all_take_part
-from cudarun.emulator.detectors.undefined_flow import UndefinedFlow
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.control import IndexedBranch
 from cudarun.emulator.machine.frame import SparseFrame
-from cudarun.emulator.machine.regions import Footprint, Piece, Section
-from cudarun.emulator.machine.spaces import WINDOWS_END
+from cudarun.emulator.machine.spaces import WINDOWS_END, Footprint, Piece, Section
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 from cudarun.emulator.machine.warpgroups import MultiplyAsync
@@ -42,12 +50,73 @@ from cudarun.emulator.numerics.arrays import Array, Mask
 from cudarun.emulator.numerics.temporaries import temporaries_of
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import BlockCode, Operation, Site, Use
+    from cudarun.emulator.code import BlockCode, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code, Entry, Frame
     from cudarun.emulator.machine.lanes import Indices
     from cudarun.emulator.machine.launch import Launch
+
+
+@dataclass(slots=True)
+class Origin:
+    """The source of undefined values."""
+
+    kind: Kind  # the kind of findings
+    slot: int | None = None  # the register; ``None`` for a shuffle
+    # The first read of the register, or the first shuffle from a wrong lane.
+    place: AccessSite | None = None
+
+
+@dataclass(slots=True)
+class UndefinedFlow:
+    """The flow of undefined values in a function."""
+
+    # By slot, a bit for each of the origins whose values the register may have.
+    reach: dict[int, int] = field(default_factory=dict)
+    origins: list[Origin] = field(default_factory=list)
+    # The number of the origin of each shuffle.
+    shuffles: dict[Site, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, function: FunctionCode, detect: Collection[str]) -> UndefinedFlow:
+        """Return the flow in a function from the origins of some detectors."""
+        flow = cls()
+        for slot in unwritten_registers(function) if "uninit" in detect else ():
+            flow.reach[slot] = 1 << len(flow.origins)
+            flow.origins.append(Origin("uninit", slot))
+        operations = function.operations
+        for operation in operations if "sync" in detect else ():
+            if _is_shuffle(operation):
+                flow.shuffles[operation.site] = len(flow.origins)
+                flow.origins.append(Origin("sync"))
+        flow._spread(operations)
+        return flow
+
+    def _spread(self, operations: list[Operation]) -> None:
+        in_memory, before = 0, None
+        while self.origins and before != (now := (in_memory, sum(self.reach.values()))):
+            before = now
+            for operation in operations:
+                found = 0
+                for use in operation.sources:
+                    if isinstance(use, RegisterUse):
+                        found |= self.reach.get(use.slot, 0)
+                action = operation.action if isinstance(operation, Action) else None
+                if isinstance(action, MemoryAction):
+                    if isinstance(action, MemoryStore):
+                        in_memory |= found
+                    found = in_memory if isinstance(action, MemoryLoad) else 0
+                elif _is_shuffle(operation) and operation.site in self.shuffles:
+                    found |= 1 << self.shuffles[operation.site]
+                for use in operation.destinations if found else ():
+                    if isinstance(use, RegisterUse):
+                        self.reach[use.slot] = self.reach.get(use.slot, 0) | found
+
+
+def _is_shuffle(operation: Operation) -> bool:
+    action = operation.action if isinstance(operation, Action) else None
+    return isinstance(action, Shuffle) and bool(action.waits_for)
 
 
 SOURCE = "shuffle from a lane that does not take part"

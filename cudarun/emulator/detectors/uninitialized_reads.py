@@ -23,11 +23,11 @@ from cudarun.emulator.detectors.findings import (
     FindingTable,
     block_bytes,
 )
-from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.regions import Footprint, Section
+from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.spaces import Footprint, Section
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 from cudarun.emulator.memory import mark_written, unwritten_units
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.cluster_launches import CancelLaunch, canceled, first_block
+from cudarun.emulator.machine.bulk_copies import CancelLaunch, canceled, first_block
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
 
 FORMS: tuple[InstructionForm, ...] = (

@@ -7,8 +7,7 @@ from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.tensor_memory.allocation import Allocate, Deallocate, Relinquish
-from cudarun.emulator.machine.tensor_memory.commits import CommitTensors
-from cudarun.emulator.machine.tensor_memory.copies import ShiftRows, TensorMemoryCopy
+from cudarun.emulator.machine.tensor_memory.copies import CommitTensors, ShiftRows, TensorMemoryCopy
 from cudarun.emulator.machine.tensor_memory.products import MultiplyTensors
 from cudarun.emulator.machine.tensor_memory.transfers import (
     LoadTensorMemory,

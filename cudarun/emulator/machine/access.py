@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,9 +18,16 @@ import numpy.typing as npt
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.lanes import Indices
-from cudarun.emulator.machine.regions import Footprint, Piece, Region, Section
 from cudarun.emulator.machine.report import describe_address, describe_offset
-from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, section_window
+from cudarun.emulator.machine.spaces import (
+    WINDOW_BYTES,
+    WINDOWS,
+    Footprint,
+    Piece,
+    Region,
+    Section,
+    section_window,
+)
 from cudarun.emulator.memory import Allocation, Memory, mark_written
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -49,9 +56,7 @@ class Access:
 
     Args:
         space: The state space; ``""`` for generic addresses.
-        dtype: The type of an element.
         count: Number of consecutive elements per lane.
-        kind: The effect on memory.
         offset: Offset from the address register in bytes.
         order: The memory order (PTX manual 8.3): ``"relaxed"``, ``"acquire"``, …, ``"volatile"``;
             empty for a weak one.
@@ -108,22 +113,14 @@ class Access:
         return bool(self.order)
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
-        """Locate the accesses of the active lanes, and record that they write.
-
-        Raises:
-            DeviceFault: An access is invalid; the fault is that of the first such lane.
-        """
+        """Locate the accesses of the active lanes, and record that they write."""
         pieces = self.find(active, addresses)
         if self.writes:
             self.record_write(pieces)
         return pieces
 
     def load(self, active: Active, addresses: Array) -> Array:
-        """Return the elements that the active lanes access: a row for each lane.
-
-        Raises:
-            DeviceFault: An access is invalid.
-        """
+        """Return the elements that the active lanes access: a row for each lane."""
         rows = np.zeros((len(addresses), self.count), dtype=self.dtype)
         for view, index, positions, _ in self.locate(active, addresses):
             lanes = slice(None) if positions is None else positions
@@ -132,11 +129,7 @@ class Access:
         return rows
 
     def store(self, active: Active, addresses: Array, rows: Array) -> None:
-        """Write the elements in a row for each active lane.
-
-        Raises:
-            DeviceFault: An access is invalid.
-        """
+        """Write the elements in a row for each active lane."""
         for view, index, positions, _ in self.locate(active, addresses):
             lanes = slice(None) if positions is None else positions
             for place in range(self.count):
@@ -391,3 +384,32 @@ class MemoryAction(ABC):
         other = copy.copy(self)
         other.accesses = tuple(map(stand_in, self.accesses))
         return other
+
+
+class AsynchronousAction(MemoryAction):
+    """An operation that accesses memory at any time between its issue and its completion.
+
+    Without a schedule it does so at once, which the manual permits.
+
+    Attributes:
+        queue: ``"cp.async"`` or ``"bulk"`` if it belongs to a group that its thread waits for,
+            ``"mbarrier"`` if it completes at a barrier object, to which the last access is,
+            ``"tcgen05"`` if ``tcgen05.commit`` makes it so, ``"tcgen05.st"`` if its warp waits.
+        follows: The queue whose operations of the same lanes, issued before, complete before it.
+    """
+
+    queue = "mbarrier"
+    follows = ""
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Execute the operation as a whole."""
+        for write in self.transfers(active, sources):
+            write()
+
+    @abstractmethod
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
+        """Read a part of the source, and yield what writes it; last what completes it."""
+
+    def objects(self, sources: Arrays) -> Array:
+        """Return the addresses of the barrier objects."""
+        return sources[-1]

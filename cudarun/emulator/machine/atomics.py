@@ -16,8 +16,7 @@ import numpy as np
 
 from cudarun.emulator import memory
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.regions import Region, Section
-from cudarun.emulator.machine.spaces import section_window
+from cudarun.emulator.machine.spaces import Region, Section, section_window
 from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
@@ -82,14 +81,11 @@ class Atomic(MemoryAction):
         # Sums in global memory are computed by the memory unit; shared memory has no adders.
         adder = self.operation == "add" and "shared" not in self.space
         self._adder = self.type.name if adder and self.type.name in ("f32", "f64") else ""
-        self._combine = combination(self.operation, self.type, self._adder)
-        self._shortcut = self._ufunc()
-
-    def _ufunc(self) -> np.ufunc | None:
-        """Return an equivalent ufunc for integers, whose ``at`` serves if old values are unused."""
-        if self.type.kind is TypeKind.FLOAT or self.type.elements > 1:
-            return None
-        return INTEGER_OPERATIONS.get(self.operation)
+        # From the values of lanes at different addresses, and operands, to the new values.
+        self.combine = combination(self.operation, self.type, self._adder)
+        # An equivalent ufunc for integers, whose ``at`` serves if old values are unused.
+        is_integer = self.type.kind is not TypeKind.FLOAT and self.type.elements == 1
+        self._shortcut = INTEGER_OPERATIONS.get(self.operation) if is_integer else None
 
     def without_result(self) -> None:
         """Mark the destination as never read."""
@@ -109,19 +105,11 @@ class Atomic(MemoryAction):
                 if old is not None and destinations:
                     _put(old, destinations[place], positions)
 
-    def plain(self) -> PlainReadModifyWrite:
-        """Return the same operation without atomicity and memory order."""
-        return PlainReadModifyWrite(self)
-
     def operands(self, sources: Arrays) -> list[Array]:
         """Return the operands: one for each element of a vector; of ``cas`` two."""
         each = 1 + (self.operation == "cas")
         # A cache policy may follow.
         return [self._as_stored(value) for value in sources[1 : 1 + each * self.count]]
-
-    def combine(self, stored: Array, value: Array) -> Array:
-        """Return the new values of lanes at different addresses."""
-        return self._combine(stored, value)
 
     def _as_stored(self, value: Array) -> Array:
         if value.dtype == self.dtype and value.ndim == 1:
@@ -159,7 +147,7 @@ class Atomic(MemoryAction):
                 if self.operation == "cas":
                     new = np.where(stored == given[0], given[1], stored)
                 else:
-                    new = self._combine(stored, given[0])
+                    new = self.combine(stored, given[0])
                 pair = (int(each.view(bits)[0]) for each in (stored, new))
                 swapped = bool(exchange(place.ctypes.data, view.itemsize, *pair))
             old[lane] = stored[0]
@@ -170,7 +158,7 @@ class Atomic(MemoryAction):
         given = value[order]
         if len(starts) == len(index):
             old = view[addresses]
-            view[addresses] = self._combine(old, given)
+            view[addresses] = self.combine(old, given)
         elif self.operation == "exch":
             old = np.concatenate([given[:1], given[:-1]])
             old[starts] = view[addresses]
@@ -203,7 +191,7 @@ class Atomic(MemoryAction):
             lanes = starts[more] + turn
             stored = view[addresses[more]]
             old[lanes] = stored
-            view[addresses[more]] = self._combine(stored, given[lanes])
+            view[addresses[more]] = self.combine(stored, given[lanes])
         return old
 
     def _one_run(self, stored: Any, given: Array) -> tuple[Array, Any]:
@@ -227,7 +215,7 @@ class Atomic(MemoryAction):
         current = np.array([stored], dtype=given.dtype)
         for lane in range(len(given)):
             old[lane] = current[0]
-            current = self._combine(current, given[lane : lane + 1])
+            current = self.combine(current, given[lane : lane + 1])
         return old, current[0]
 
     def _plain_sum(self, stored: Any, given: Array) -> bool:

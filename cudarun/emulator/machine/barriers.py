@@ -29,7 +29,7 @@ from cudarun.emulator.numerics.bits import population
 if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Frame
-    from cudarun.emulator.machine.schedules.turns import Path
+    from cudarun.emulator.machine.schedules.schedule import Path
 
 
 BARRIERS_PER_BLOCK = 16

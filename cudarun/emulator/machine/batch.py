@@ -24,10 +24,9 @@ from cudarun.emulator.machine.frame import Frame, Scratch
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.observer import NO_OBSERVER
-from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
-from cudarun.emulator.machine.schedules.turns import Path, turns
-from cudarun.emulator.machine.spaces import WINDOWS, section_window
+from cudarun.emulator.machine.schedules.schedule import Path, turns
+from cudarun.emulator.machine.spaces import WINDOWS, Region, Section, section_window
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TensorAllocations
 from cudarun.emulator.machine.threads import Threads

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
 from cudarun.emulator.machine.atomics import Combine, combination, combine_at
 from cudarun.emulator.machine.clusters import address_in_block, in_block_of, rank_of
 from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
+from cudarun.emulator.machine.threads import block_coordinates
 from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.temporaries import Function, result_of
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -59,8 +60,7 @@ class BulkTransfer(AsynchronousAction, BarrierChange):
         It is in the block that the data goes to, whatever the rank in its own address.
         """
         if active.count:
-            none = np.zeros(active.count, np.int64)
-            self.change(active, in_block_of(objects, to), none, -sizes.astype(np.int64))
+            self.change(active, in_block_of(objects, to), 0, -sizes.astype(np.int64))
 
 
 class BulkCopy(BulkTransfer):
@@ -273,3 +273,52 @@ class AsyncReduction(BulkTransfer):
         yield partial(reduce_chunks, writing, active, address, rows, self.combine)
         sizes = np.full(active.count, writing.bytes)
         yield partial(self.complete, active, objects, address, sizes)
+
+
+_ANSWER = 16  # bytes
+
+
+class CancelLaunch(BulkTransfer):
+    """``clusterlaunchcontrol.try_cancel``."""
+
+    cancels_launches = True
+
+    def __init__(self, words: Words) -> None:
+        self.multicast = bool(words.get("multicast::cluster::all"))
+        space, offset = words.space, words.offsets[0]
+        answer = ClusterAccess(space, np.dtype(np.uint32), 4, AccessKind.WRITE, offset)
+        self.accesses = (answer.by("mbarrier"),)
+        self.report_to(words, space, 1)
+
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
+        """Request for each lane, then write the answers and complete their bytes."""
+        launch, (to, objects) = active.batch.launch, sources
+        answers = np.zeros((active.count, 4), dtype=np.uint32)
+        for answer in answers:
+            block = launch.cancel()
+            if block is not None:
+                (place,), _ = block_coordinates(launch, np.array([block]))
+                answer[:] = 1, *place
+        if self.multicast:
+            masks = np.full(active.count, (1 << launch.cluster_blocks) - 1)
+            active, (to, answers, objects) = for_blocks(active, masks, (to, objects), (answers,))
+        yield partial(self.accesses[0].store, active, to, answers)
+        yield partial(self.complete, active, objects, to, np.full(active.count, _ANSWER))
+
+
+def canceled(words: Words) -> Function:
+    """Return ``query_cancel.is_canceled``."""
+    return result_of(lambda answer: answer.view(np.uint32)[:, 0] != 0)
+
+
+def first_block(words: Words) -> Function:
+    """Return ``query_cancel.get_first_ctaid``, of one axis or of all of them."""
+    axis = words.get("axis")
+
+    def operate(answer: Array, *places: Array) -> None:
+        parts = answer.view(np.uint32)
+        chosen = ["xyz".index(axis[-1]) + 1] if axis else [1, 2, 3, 0]
+        for place, part in zip(places, chosen, strict=False):
+            np.copyto(place, parts[:, part])
+
+    return operate

@@ -19,7 +19,7 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.schedules.turns import Path
+    from cudarun.emulator.machine.schedules.schedule import Path
     from cudarun.emulator.words import Words
 
 

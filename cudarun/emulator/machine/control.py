@@ -130,11 +130,7 @@ class FunctionCall(Terminator):
             batch.call(path, lane_sets.select(lanes, addresses == address), function, self)
 
     def targets(self, active: Active, addresses: Array) -> list[tuple[int, FunctionCode]]:
-        """Return the functions that the lanes' pointers point to, by their addresses.
-
-        Raises:
-            DeviceFault: A pointer does not point to a function with these parameters.
-        """
+        """Return the functions that the lanes' pointers point to, by their addresses."""
         active.site = self.site
         return [
             (int(address), self._function(active, addresses, int(address)))

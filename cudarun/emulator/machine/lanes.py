@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from cudarun.emulator.numerics.arrays import Array
 
 Indices = npt.NDArray[np.intp]
 Lanes = slice | Indices
@@ -84,3 +86,26 @@ def values(array: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
     if len(array) == 1:
         return np.broadcast_to(array, (count(lanes), *array.shape[1:]))
     return array[lanes]
+
+
+def groups(numbers: Array) -> Iterator[tuple[int, Indices]]:
+    """Yield each number, in ascending order, and the positions at which it is."""
+    if len(numbers) == 0:
+        return
+    if (numbers == numbers[0]).all():
+        yield int(numbers[0]), np.arange(len(numbers))
+        return
+    order = numbers.argsort(kind="stable")
+    sorted_numbers = numbers[order]
+    ends = (sorted_numbers[1:] != sorted_numbers[:-1]).nonzero()[0] + 1
+    start = 0
+    for end in [*ends.tolist(), len(order)]:
+        yield int(sorted_numbers[start]), order[start:end]
+        start = end
+
+
+def distinct(numbers: Array) -> list[int]:
+    """Return the different numbers in ascending order."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return [int(numbers[0])]
+    return sorted(set(numbers.tolist()))

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
-    from cudarun.emulator.machine.regions import Section
     from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
     from cudarun.emulator.machine.schedules.schedule import Schedule
+    from cudarun.emulator.machine.spaces import Section
     from cudarun.emulator.machine.textures.texels import Surface
     from cudarun.emulator.machine.textures.texture import Texture
     from cudarun.emulator.machine.threads import Threads
@@ -203,8 +203,8 @@ class Launch:
         self.ended = 0
         self.work = 0
         self.is_compiling = False
-        self.hands_over: Callable[[Collection[int]], bool] = _never
-        self.batch_size: Callable[[int], int] = _largest
+        self.hands_over: Callable[[Collection[int]], bool] = lambda executed: False
+        self.batch_size: Callable[[int], int] = lambda size: size
         self.repetition: RepeatedLaunch | None = None
         self._symbols = symbols
         self.constant_variables = tuple(
@@ -274,7 +274,7 @@ class Launch:
         self.printed.take()
         self.ended = self.work = 0
         self.running = self.find_running = None
-        self.hands_over, self.batch_size = _never, _largest
+        self.hands_over, self.batch_size = lambda executed: False, lambda size: size
         self.repetition = None
 
     @property
@@ -389,14 +389,6 @@ class Launch:
         report.at(site)
         report.name(threads, lane)
         return report.fault(700)
-
-
-def _never(executed: Collection[int]) -> bool:
-    return False
-
-
-def _largest(size: int) -> int:
-    return size
 
 
 def _round_up(value: int, multiple: int) -> int:

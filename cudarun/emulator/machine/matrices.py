@@ -195,7 +195,7 @@ class MatrixTransfer(MatrixAction, MemoryAction):
     """
 
     kind: ClassVar[AccessKind]  # the effect on memory
-    element: ClassVar = np.dtype(np.uint16)  # the type of an element in registers
+    element: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)  # of registers
     columns: ClassVar[int] = 8  # the elements of a row
 
     def __init__(self, words: Words) -> None:
@@ -203,9 +203,9 @@ class MatrixTransfer(MatrixAction, MemoryAction):
         self.matrices = int(words["num"][1:])
         self.rows = 8
         self.transposed = bool(words.get("trans"))
-        self.accesses = (self.access(words, np.uint16, 8),)
+        self.accesses = (self.access(words, "u2", 8),)
 
-    def access(self, words: Words, unit: type[np.generic], count: int) -> Access:
+    def access(self, words: Words, unit: str, count: int) -> Access:
         """Return the access to a row."""
         return Access(words["space"], np.dtype(unit), count, self.kind, words.offsets[0])
 
@@ -290,14 +290,10 @@ class Fragment:
     ``m32n8k16``, columns of all but ``a``.
 
     Args:
-        lines: Number of lines.
         steps: Elements per line.
         run: Consecutive elements of a line in a lane.
         pairs: True if two pieces, one below the other, come before the next steps.
         turned: True if lines are columns.
-        ptx_type: The type of the elements.
-        registers: Registers per lane.
-        dtype: The type of a register.
     """
 
     def __init__(

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
 from cudarun.emulator.machine.barrier_objects import (
     BYTES,
     COUNT,
@@ -84,9 +83,12 @@ class BarrierChange(MemoryAction):
             object_access(words, words.space, 0, order="acq_rel" if order == "release" else order),
         )
 
-    def change(self, active: Active, addresses: Array, counts: Array, owed: Array) -> Array:
+    def change(
+        self, active: Active, addresses: Array, counts: Array | int, owed: Array | int = 0
+    ) -> Array:
         """Apply ``counts`` and ``owed`` bytes, one per active lane; return the objects before."""
         states = np.zeros(active.count, dtype=np.uint64)
+        counts, owed = (np.broadcast_to(each, active.count) for each in (counts, owed))
         for view, index, positions, _ in self.accesses[-1].locate(active, addresses):
             rows = np.arange(active.count) if positions is None else positions
             order = np.argsort(index, kind="stable")
@@ -140,15 +142,9 @@ class Arrive(BarrierChange):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Arrive; the destinations are the states before."""
-        given = sources[1].astype(np.int64) if len(sources) > 1 else None
-        one, none = np.ones(active.count, np.int64), np.zeros(active.count, np.int64)
-        counts, owed = (one, given) if self.expects else (given, none)
-        states = self.change(
-            active,
-            sources[0],
-            one if counts is None else counts,
-            none if owed is None else owed,
-        )
+        given = sources[1].astype(np.int64) if len(sources) > 1 else int(not self.expects)
+        counts, owed = (1, given) if self.expects else (given, 0)
+        states = self.change(active, sources[0], counts, owed)
         np.copyto(destinations[0], states)
 
 
@@ -163,8 +159,7 @@ class Transactions(BarrierChange):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Add expected bytes, or complete them."""
-        none = np.zeros(active.count, np.int64)
-        self.change(active, sources[0], none, self.sign * sources[1].astype(np.int64))
+        self.change(active, sources[0], 0, self.sign * sources[1].astype(np.int64))
 
 
 class ArriveAfterCopies(AsynchronousAction, BarrierChange):
@@ -181,20 +176,16 @@ class ArriveAfterCopies(AsynchronousAction, BarrierChange):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Arrive at once."""
-        self._arrive(active, sources[0], self.counts)
+        self.change(active, sources[0], self.counts)
 
     def announce(self, active: Active, sources: Arrays) -> None:
         """Increment the pending count for an arrival that follows."""
         if not self.counts:
-            self._arrive(active, sources[0], -1)
+            self.change(active, sources[0], -1)
 
     def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Arrive."""
-        yield partial(self._arrive, active, sources[0], 1)
-
-    def _arrive(self, active: Active, addresses: Array, count: int) -> None:
-        none = np.zeros(active.count, np.int64)
-        self.change(active, addresses, none + count, none)
+        yield partial(self.change, active, sources[0], 1)
 
 
 class PhaseTest(MemoryAction):

@@ -117,7 +117,7 @@ class LoadNarrowMatrix(MatrixTransfer):
         self.rows = 16 if self.turned else 8
         source = words.get("source") or "b8x16"
         self.width = int(source[1])
-        unit, count = {4: (np.uint64, 1), 6: (np.uint32, 3), 8: (np.uint16, 8)}[self.width]
+        unit, count = {4: ("u8", 1), 6: ("u4", 3), 8: ("u2", 8)}[self.width]
         self.accesses = (self.access(words, unit, count),)
 
     def place(self, register: int, part: int) -> tuple[Array, Array]:

@@ -86,7 +86,6 @@ def render(template: bytes, arguments: Arguments, read_string: StringReader) -> 
 
     Args:
         template: The format string without its final NUL.
-        arguments: The arguments.
         read_string: Returns the characters at a device address, for ``%s``.
     """
     text = bytearray()

@@ -74,8 +74,6 @@ class RuntimeQuery(MemoryAction):
     Args:
         function: Called with the thread and the other arguments; returns an error alone, or with
             the values to write.
-        dtype: The type of a value.
-        count: The number of values.
         sets_error: An error becomes the thread's last one.
     """
 

@@ -41,7 +41,6 @@ class Sparsity:
 
     Args:
         words: The instruction's words; constant ``selector`` chooses lanes.
-        ptx_type: The type of the elements.
         k: The number of elements along k, zeros included.
     """
 

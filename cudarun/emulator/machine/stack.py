@@ -49,11 +49,7 @@ class Stack:
         callee: FunctionCode,
         site: Site | None,
     ) -> None:
-        """Push the frames of a function at the next depth.
-
-        Raises:
-            DeviceFault: The stack of a lane has no room for its frame.
-        """
+        """Push the frames of a function at the next depth."""
         base = self.base(depth)[lanes] + np.uint64(caller.frame_bytes)
         over = base + np.uint64(callee.frame_bytes) > self.limit[lanes]
         if over.any():

@@ -38,11 +38,7 @@ class Standstill:
 
         Args:
             turn: Identifies the lanes.
-            batches: The batches in progress.
             state: What decides how their lanes continue, besides global memory.
-
-        Raises:
-            DeviceFault: No thread makes progress.
         """
         if self._depends is None:
             self._depends = _depends_on_others(self._launch)

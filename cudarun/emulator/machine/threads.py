@@ -170,8 +170,6 @@ def per_block(launch: Launch, name: str, coordinates: Array, ranks: Array, numbe
     """Return a special register of blocks.
 
     Args:
-        launch: The launch.
-        name: The register.
         coordinates: The coordinates of the blocks in the grid.
         ranks: Their coordinates in their clusters.
         numbers: Their numbers in the grid.

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:

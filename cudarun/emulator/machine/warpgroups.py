@@ -31,6 +31,7 @@ from cudarun.emulator.machine.matrices import (
 )
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
+from cudarun.emulator.machine.transfers import NoEffect
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.products import multiplied_by_warpgroup
@@ -54,11 +55,8 @@ class WarpgroupAction(WarpAction):
     waits_for = "warpgroup"
 
 
-class NothingPending(WarpgroupAction):
+class NothingPending(WarpgroupAction, NoEffect):
     """``wgmma.fence``, ``wgmma.commit_group``, without effect: products are computed at once."""
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Do nothing."""
 
 
 class WaitGroup(NothingPending):

@@ -158,7 +158,8 @@ class Vote(WarpAction):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Combine a predicate over the lanes of the member mask."""
-        value, mask = sources
+        value, *masks = sources
+        mask = masks[0] if masks else np.uint32(0xFFFFFFFF)
         slots = self.slots(active)
         true = self.bits(active, slots, value) & mask
         if self.words["mode"] == "ballot":
@@ -173,12 +174,6 @@ class UnsynchronizedVote(Vote):
     """``vote`` of old targets, without ``.sync``: among the active lanes."""
 
     waits_for = ""
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Combine a predicate over the active lanes."""
-        (value,) = sources
-        mask = np.broadcast_to(np.uint32(0xFFFFFFFF), value.shape)
-        super().__call__(active, (value, mask), destinations)
 
 
 class Match(WarpAction):

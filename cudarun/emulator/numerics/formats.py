@@ -131,7 +131,6 @@ def to_e8m0(a: Array, *, up: bool, finite: bool) -> Array:
     """Return the exponents of f32 magnitudes, rounded down or up to powers of two.
 
     Args:
-        a: The values.
         up: Round up, except below the least power, 2^-127.
         finite: Infinity becomes the largest power, not a NaN.
     """

@@ -70,8 +70,6 @@ def multiplied(
     if types["a"].name == "f64":
         return _chain(a, b, c, mode)
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
-    if b.ndim == 3:
-        b = b[:, None]
     if names["a"] in EIGHT_BITS:
         return _of_eight_bits(a, b, c, names, run)
     return _by_runs(a, b, c, names, run)
@@ -85,8 +83,6 @@ def multiplied_by_warpgroup(
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
     if names["a"] not in EIGHT_BITS or algebra.enabled:
         return multiplied(a, b, c, types, run, satfinite=satfinite)
-    if b.ndim == 3:
-        b = b[:, None]
     result = _by_runs(a, b, c, names, run, KEPT_OF_EIGHT_BITS, LEAST_BY_WARPGROUP)
     return shortened(result) if names["d"] == "f32" else result
 
@@ -96,8 +92,6 @@ def multiplied_at_once(a: Array, b: Array, c: Array, types: dict[str, Type]) -> 
     if algebra.enabled:
         return algebra.product(a, b, c, types["d"].name)
     names = {"d": types["d"].name, "a": "scaled", "b": "scaled", "c": types["c"].name}
-    if b.ndim == 3:
-        b = b[:, None]
     return _by_runs(a, b, c, names, a.shape[2], least={**LEAST, "scaled": LEAST_SUM})
 
 
@@ -152,7 +146,7 @@ def of_integers(a: Array, b: Array, c: Array, *, satfinite: bool, op: str) -> Ar
 def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int) -> Array:
     """Multiply fp8: of the four values that a register has along k, two are in the first run."""
     order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
-    result = _by_runs(a[:, :, order], b[:, :, order], np.zeros_like(c), names, run)
+    result = _by_runs(a[:, :, order], b[..., order, :], np.zeros_like(c), names, run)
     with np.errstate(over="ignore", invalid="ignore"):
         total: Array = with_addend(result, c, names["d"])
         return total
@@ -176,8 +170,9 @@ def _by_runs(
     kept: int = KEPT,
     least: dict[str, int] = LEAST,
 ) -> Array:
-    """Add each run to the result of the previous ones. The axes of b are warp, m or 1, k and n."""
+    """Add each run to the result of the previous ones; arguments as of `multiplied`."""
     names = dict(names)
+    b = b[:, None] if b.ndim == 3 else b
     exponents = [exponents_of(x, least[names[which]]) for x, which in ((a, "a"), (b, "b"))]
     for start in range(0, a.shape[2], run):
         part = slice(start, start + run)

@@ -81,9 +81,6 @@ def extreme(
     ``np.fmin`` returns a signaling NaN in some lanes of an array, and the number in others.
 
     Args:
-        operation: ``"min"`` or ``"max"``.
-        a: Numbers.
-        b: Numbers.
         propagates: A NaN wins; otherwise the other operand does.
         xorsign: Compare magnitudes; the result is negative if one of the operands is.
     """

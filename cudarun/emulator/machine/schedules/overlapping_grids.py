@@ -51,9 +51,7 @@ class OverlappingGrid:
         """Note that dependent grids may begin after some blocks; pause after the last ones.
 
         Args:
-            blocks: The blocks.
             living: Those that have not ended; ``None`` if others have not begun.
-            schedule: The schedule.
         """
         before, self._triggered = self._triggered, self._triggered | blocks
         is_last = living is not None and living <= self._triggered and not blocks <= before

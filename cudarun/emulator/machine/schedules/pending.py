@@ -7,33 +7,77 @@ first one fails, as it may), when all lanes only poll, or when all have exited.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.code import RegisterUse
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import MemoryAction
-from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.access import AsynchronousAction, MemoryAction
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
-from cudarun.emulator.machine.schedules.late_products import LateResult
 from cudarun.emulator.machine.schedules.pending_products import PendingProducts
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_memory.transfers import LoadTensorMemory, WaitForTransfers
 from cudarun.emulator.machine.transfers import GridDependency, NoEffect
 from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
+from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction
+    from cudarun.emulator.code import Action, ActionFunction, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Indices
     from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
     from cudarun.emulator.machine.schedules.schedule import Schedule
     from cudarun.emulator.words import Words
+
+
+class LateResult(AsynchronousAction):
+    """An operation that reads memory and writes its registers at any time."""
+
+    def __init__(self, operation: Action) -> None:
+        action = operation.action
+        assert isinstance(action, MultiplyAsync | LoadTensorMemory)
+        self.queue = self.follows = action.accesses[0].agent
+        self._action = action
+        self._updated = action.accumulators if isinstance(action, MultiplyAsync) else 0
+        self._uses = operation.destinations
+
+    def prepare(self, sources: Arrays, destinations: Arrays) -> None:
+        """Write the registers that nothing may use before the results, at the issue."""
+        for place, destination in enumerate(destinations):
+            undefined = np.full(destination.dtype.itemsize, UNDEFINED_BYTE, dtype=np.uint8)
+            is_updated = place < self._updated
+            np.copyto(
+                destination, sources[place] if is_updated else undefined.view(destination.dtype)
+            )
+
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
+        """Compute the registers of lanes."""
+        registers = [_register(use, active) for use in self._uses]
+        results = tuple(array[rows].copy() for array, rows in registers)
+        updated = results[: self._updated]
+        self._action(active, (*updated, *sources[self._updated :]), results)
+        for (array, rows), values in zip(registers, results, strict=True):
+            array[rows] = values
+        yield from ()
+
+
+def _register(use: Use, some: Active) -> tuple[Array, Array]:
+    """Return where a register of lanes is, which may be active, and its rows."""
+    assert isinstance(use, RegisterUse)
+    frame, lanes, active = some.frame, lane_sets.indices(some.lanes), some.batch.active
+    if active is not None and active.frame is frame and not active.in_place:
+        members = lane_sets.indices(active.members)
+        rows = members.searchsorted(lanes)
+        if active.loaded >> use.slot & 1 and members.take(rows[:1], mode="clip") == lanes[0]:
+            active.dirty |= 1 << use.slot
+            return frame.view(active, use), rows
+    return frame.register_file(use), lanes
 
 
 @dataclass(slots=True, eq=False)
@@ -107,11 +151,10 @@ class PendingOperations:
                 overlap = self._batch.launch.config.overlap
                 if overlap is not None:
                     return partial(self._depend, overlap, waits)
-            case NothingPending(words=words) if "commit_group" in words:
-                return partial(self._commit, "wgmma")
             case NoEffect(words=words):
                 if "commit_group" in words:
-                    return partial(self._commit, _queue(words))
+                    is_product = isinstance(action, NothingPending)
+                    return partial(self._commit, "wgmma" if is_product else _queue(words))
                 if not {"wait_group", "wait_all"}.isdisjoint(words):
                     left = next(iter(words.constants.values()), -1)
                     reads = bool(words.get("read"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -36,20 +36,20 @@ def check_alignment(active: Active, addresses: Array, offset: int, alignment: in
 class PrefetchMap:
     """``prefetch.tensormap``, which demands an alignment and no memory."""
 
+    alignment: ClassVar[int] = _ALIGNMENT
+
     def __init__(self, words: Words) -> None:
         self.offset = words.offsets[0]
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Check the addresses."""
-        check_alignment(active, sources[0], self.offset, _ALIGNMENT)
+        check_alignment(active, sources[0], self.offset, self.alignment)
 
 
 class PrefetchBulk(PrefetchMap):
     """``cp.async.bulk.prefetch``, likewise."""
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Check the addresses."""
-        check_alignment(active, sources[0], self.offset, CHUNK)
+    alignment = CHUNK
 
 
 class AcquireMap(Fence):

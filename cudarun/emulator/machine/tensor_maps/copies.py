@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
 from cudarun.emulator.machine.bulk_copies import (
     BulkTransfer,
     ClusterAccess,
@@ -73,11 +72,7 @@ class _OfTensor(MemoryAction):
     def boxes(
         self, active: Active, maps: Array, coordinates: Arrays, offsets: Arrays = ()
     ) -> Iterator[tuple[Active, TensorMap, Chunks]]:
-        """Yield each active lane with its map and its chunks.
-
-        Raises:
-            DeviceFault: The map or the coordinates are invalid.
-        """
+        """Yield each active lane with its map and its chunks."""
         for lane in range(active.count):
             alone = active.some(np.array([lane]))
             tensor = self._tensor(alone, int(maps[lane]))

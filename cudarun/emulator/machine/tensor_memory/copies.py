@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.machine.access import Access, AccessKind
-from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction
+from cudarun.emulator.machine.bulk_copies import for_blocks
+from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_memory.descriptors import SharedDescriptor
-from cudarun.emulator.machine.tensor_memory.elements import decompressed
+from cudarun.emulator.machine.tensor_memory.layouts import decompressed
 from cudarun.emulator.machine.tensor_memory.memory import (
     ILLEGAL_INSTRUCTION,
     LAUNCH_FAILED,
@@ -29,6 +30,7 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
+
 
 _CHUNK = 16  # bytes
 _PARTITION = 32  # lanes of a warp
@@ -146,3 +148,26 @@ class ShiftRows(AsynchronousAction):
                 some = active.some(np.full(len(places[0]), position))
                 rows = self.accesses[0].load(some, places[0])
                 yield partial(self.accesses[1].store, some, places[1], rows)
+
+
+class CommitTensors(AsynchronousAction, BarrierChange):
+    """An arrival when the operations that the thread has issued so far are complete."""
+
+    follows = "tcgen05"
+
+    def __init__(self, words: Words) -> None:
+        self.multicast = "mask" in words.given
+        access = object_access(words, words.space, 0, order="acq_rel")
+        access.scope = "cluster"
+        self.accesses = (access,)
+
+    def objects(self, sources: Arrays) -> Array:
+        """Return the addresses of the objects."""
+        return sources[0]
+
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
+        """Arrive at the object of each thread, or at those of several blocks."""
+        objects = sources[0]
+        if self.multicast:
+            active, (objects,) = for_blocks(active, sources[1], (objects,), ())
+        yield partial(self.change, active, objects, 1)

@@ -13,13 +13,13 @@ import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind
 from cudarun.emulator.machine.lanes import Indices
-from cudarun.emulator.machine.regions import Piece
-from cudarun.emulator.machine.spaces import RANK_SHIFT
+from cudarun.emulator.machine.spaces import RANK_SHIFT, Piece
 from cudarun.emulator.machine.tensor_memory.allocations import ALLOCATED, STATES, TENSOR_COLUMNS
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
+
 
 LANES = 128
 LAUNCH_FAILED = 719
@@ -60,11 +60,7 @@ class TensorAccess(Access):
 
 
 def cells(active: Active, lanes: Array, columns: Array, position: int, rank: int = -1) -> Array:
-    """Return the addresses of cells, of one thread; of the block with a rank in its cluster.
-
-    Raises:
-        DeviceFault: A cell does not exist.
-    """
+    """Return the addresses of cells, of one thread; of the block with a rank in its cluster."""
     wrong = (lanes < 0) | (lanes >= LANES) | (columns < 0) | (columns >= TENSOR_COLUMNS)
     if wrong.any():
         lanes, columns = np.broadcast_arrays(lanes, columns)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.machine.access import Access, AccessKind
-from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.sparsity import unit_places
 from cudarun.emulator.machine.tensor_memory.copies import pair_ranks
@@ -24,8 +23,7 @@ from cudarun.emulator.machine.tensor_memory.descriptors import (
     SharedDescriptor,
     zero_columns,
 )
-from cudarun.emulator.machine.tensor_memory.elements import NARROW, from_bytes
-from cudarun.emulator.machine.tensor_memory.layouts import AccumulatorLayout
+from cudarun.emulator.machine.tensor_memory.layouts import NARROW, AccumulatorLayout, from_bytes
 from cudarun.emulator.machine.tensor_memory.memory import (
     ILLEGAL_INSTRUCTION,
     LANES,
@@ -88,14 +86,7 @@ class MultiplyTensors(AsynchronousAction):
 
 
 class _Multiplication:
-    """One product.
-
-    Args:
-        action: The instruction.
-        active: The active lanes.
-        position: The position of the thread.
-        given: Its operands.
-    """
+    """One product."""
 
     def __init__(
         self, action: MultiplyTensors, active: Active, position: int, given: dict[str, int]

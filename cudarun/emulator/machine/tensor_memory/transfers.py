@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.machine.access import AccessKind, MemoryAction
-from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.access import AccessKind, AsynchronousAction, MemoryAction
 from cudarun.emulator.machine.tensor_memory.memory import (
     LAUNCH_FAILED,
     TensorAccess,

@@ -106,14 +106,7 @@ def _texel(place: Array, size: int) -> Array:
 
 
 def corner_texels(face: Array, column: Array, row: Array, size: int) -> list[Places]:
-    """Return the three texels at a corner of the cube: that of the face itself is the last.
-
-    Args:
-        face: The face of a place.
-        column: The first of two columns around the place.
-        row: The first of two rows.
-        size: The size of a face.
-    """
+    """Return the three texels at a corner of the cube: that of the face itself is the last."""
     beyond = [np.where(axis < 0, -1, size) for axis in (column, row)]
     inside = [np.clip(axis, 0, size - 1) for axis in beyond]
     neighbors = [(beyond[0], inside[1]), (inside[0], beyond[1])]

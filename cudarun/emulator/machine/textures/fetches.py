@@ -9,9 +9,13 @@ import numpy as np
 
 from cudarun.emulator.machine.textures.cubes import face_gradients, without_corner
 from cudarun.emulator.machine.textures.filters import STEPS, WHOLE, weighted
-from cudarun.emulator.machine.textures.footprints import AnisotropicFootprint, footprint
-from cudarun.emulator.machine.textures.handles import ILLEGAL_ADDRESS, by_object
-from cudarun.emulator.machine.textures.levels import gradient_steps, lod_steps
+from cudarun.emulator.machine.textures.levels import (
+    AnisotropicFootprint,
+    footprint,
+    gradient_steps,
+    lod_steps,
+)
+from cudarun.emulator.machine.textures.surfaces import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.textures.texels import BeyondMemory, Texels
 from cudarun.emulator.machine.textures.texture import CHANNELS, Place, Sampler, Texture
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -199,11 +203,7 @@ _ORDER = (2, 3, 1, 0)  # of the corners, with x as the faster axis: around the p
 def gathered(
     texture: Texture, texels: tuple[Texels, ...], place: Place, sampler: Sampler, channel: int
 ) -> Array:
-    """Return one channel of four texels per lane, as words: counterclockwise from the lower left.
-
-    Raises:
-        BeyondMemory: A texel is beyond the memory of the texture.
-    """
+    """Return a channel of four texels per lane, as words: counterclockwise from the lower left."""
     filtering = replace(sampler, linear=True)
     corners, _, missing = texture.around(texels[0], 0, place, filtering)
     if len(corners) > len(_ORDER) and texels[0].dtype.kind == "f":

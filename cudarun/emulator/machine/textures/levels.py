@@ -10,11 +10,13 @@ adds a carry first, for what its partial products lose and to round; a sum has o
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 
-from cudarun.emulator.machine.textures.filters import STEPS
+from cudarun.base.records import dataclass
+from cudarun.emulator.machine.textures.filters import STEPS, divided
 from cudarun.emulator.numerics.arrays import Array
 
 _DIGITS = 10  # significant bits
@@ -157,3 +159,98 @@ def logarithm(number: Array) -> Array:
     place = np.floor((2 * mantissa - 1) * STEPS).astype(np.int64)
     steps: Array = (exponent.astype(np.int64) - 1) * STEPS + _logarithms()[place]
     return steps
+
+
+_LIMITS = {2: 256, 4: 512, 6: 656, 8: 768, 10: 848, 12: 912, 16: 1024}
+"""The limits that hardware has, and their logarithms in steps, of 4 bits of fraction."""
+_DIRECTION_DIGITS = 4  # significant bits of the components of a direction
+_PARTS = 64  # of a texel, in a direction
+_FRACTIONS = 2.0 ** (np.arange(STEPS) / STEPS)
+_SAMPLE_SHARES = np.rint(STEPS / _FRACTIONS).astype(np.int64)
+"""The weight of a sample, by the fraction of the logarithm of their number."""
+_SPREADS = np.rint(2 * _PARTS * _FRACTIONS).astype(np.int64) // 2
+"""The distance of samples in the first of two levels, by the fraction of the level of detail."""
+_MOST_DIVIDED = 2  # N = 2 ** 2 and more have 4 times the steps of one sample, if not all exact
+
+
+@dataclass(frozen=True, eq=False)
+class AnisotropicFootprint:
+    """The samples of each lane."""
+
+    steps: Array  # the level of detail, as steps
+    number: Array  # the logarithm of the number of samples, as steps
+    direction: list[Array]  # from a sample to the next one, in 64ths of a texel, for each axis
+
+    def samples(
+        self, share: Array, fraction: Array, *, second: bool
+    ) -> Iterator[tuple[Array, Array, list[Array]]]:
+        """Yield the samples of a level: weights, the steps of all of them, and distances in steps.
+
+        Args:
+            share: The weight of the level.
+            fraction: Of the level of detail: the weight of the second level.
+            second: Whether the level is the second one.
+        """
+        number = np.maximum(self.number + fraction - STEPS, 0) if second else self.number
+        # a sample of 128 of 512 steps has 256 of 1024
+        number = np.where(number == 2 * STEPS - 1, 2 * STEPS, number)
+        power, one = number // STEPS, _SAMPLE_SHARES[number % STEPS]
+        apart = np.where(power, STEPS, 2 * (STEPS - one))  # fewer than two are a closer pair
+        one = np.where(power, one >> np.maximum(power - _MOST_DIVIDED, 0), STEPS)
+        axes = [(axis * apart + STEPS // 2) // STEPS for axis in self.direction]
+        if not second:
+            axes = [axis * _SPREADS[fraction] // _PARTS for axis in axes]
+        side = STEPS << np.clip(power - 1, 0, _MOST_DIVIDED - 1)
+        distance = STEPS // 2 // _PARTS
+        outer = np.zeros_like(side)
+        while (outer < side).any():
+            inner, outer = outer, np.minimum(outer + one, side)
+            for sign, tie in ((1, 0), (-1, 1)):
+                weight = divided(outer, share, tie=tie)[1] - divided(inner, share, tie=tie)[1]
+                yield weight, 2 * side, [sign * distance * axis for axis in axes]
+            distance += STEPS // _PARTS
+
+
+def footprint(
+    gradients: list[list[Array]],
+    sizes: tuple[float, ...],
+    anisotropy: int,
+    apart: Array | bool = False,
+) -> AnisotropicFootprint:
+    """Return the samples for gradients, given as for a level of detail, and a limit.
+
+    Where gradients are apart, there is one sample.
+    """
+    limit = _LIMITS[max(each for each in _LIMITS if each <= anisotropy)]
+    first, second = in_texels(gradients, sizes)
+    measured = lengths(first, second, apart)
+    greatest = logarithm(np.stack(measured).max(axis=0))
+    steps = greatest - limit
+    if len(first) > 1:
+        sides = [product(first[one], second[1 - one], CARRY_OF_SIZES) for one in (0, 1)]
+        area = np.abs(diagonals([sides[0]], [sides[1]])[1][0])
+        steps = np.where(area > 0, np.maximum(steps, logarithm(area) - greatest), steps)
+    steps = np.where(apart, greatest, np.minimum(steps, greatest))
+    number = np.clip(greatest - np.maximum(steps, 0), 0, limit)
+    sum_, difference = (
+        [product(part, SHARE_OF_BOTH) for part in parts] for parts in diagonals(first, second)
+    )
+    sign = np.where(measured[2] >= measured[0], -1, 1)  # the longer minus the shorter
+    vectors = [first, sum_, second, [sign * part for part in difference]]
+    longest = np.stack(measured).argmax(axis=0)
+    axes = [np.choose(longest, [vector[axis] for vector in vectors]) for axis in range(len(first))]
+    return AnisotropicFootprint(steps, number, _direction(axes))
+
+
+def _direction(axes: list[Array]) -> list[Array]:
+    """Return vectors of a texel's length, in 64ths."""
+    greatest = np.abs(np.stack(axes)).max(axis=0)
+    unit = np.ldexp(1.0, np.frexp(greatest)[1] - _DIRECTION_DIGITS)
+    middles = [
+        np.where(np.abs(axis) < unit / 4, 0.0, np.floor(np.abs(axis) / unit) + 0.5) for axis in axes
+    ]
+    norm = np.maximum(np.sqrt(sum(middle * middle for middle in middles)), 0.5)
+    return [
+        np.copysign(np.floor(_PARTS * middle / norm + 0.5), axis).astype(np.int64)
+        for middle, axis in zip(middles, axes, strict=True)
+    ]

@@ -38,7 +38,6 @@ class Packing:
         """Return the texels of elements, given as rows of bytes.
 
         Args:
-            elements: The elements.
             opaque: A missing alpha is 1, else 0.
         """
         found = np.zeros((len(elements), self.side**2, 4), dtype=self.dtype)
@@ -135,7 +134,6 @@ def _numbers(
     """Return the numbers of blocks of two ends and an index of 3 bits per texel.
 
     Args:
-        blocks: The blocks.
         kind: The type of an end.
         one: The result of the greatest end.
         step: A seventh, and a fifth, of the way between ends whose difference is 1.

@@ -8,26 +8,43 @@ coordinates determine. The detectors see it as such. What ``sust.p`` stores foll
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.textures.handles import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.textures.texels import Surface, fractions, truncated
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cudarun.emulator.machine.active import Active
 
 
+Positions = slice | npt.NDArray[np.intp]
+Object = TypeVar("Object")
+ILLEGAL_ADDRESS = 700
 _MISALIGNED_ADDRESS = 716
 AXES = {"1d": "x", "2d": "xy", "3d": "xyz", "a1d": "zx", "a2d": "zxy"}
 """The coordinates of each geometry; a layer is a slice."""
+
+
+def by_object(
+    active: Active, handles: Array, objects: Mapping[int, Object], kind: str
+) -> Iterator[tuple[Object, Positions, int]]:
+    """Yield each object, the active lanes that use it, and the first of those."""
+    is_one = bool((handles == handles[0]).all())  # the usual case
+    for handle in handles[:1] if is_one else np.unique(handles):
+        positions = slice(None) if is_one else np.flatnonzero(handles == handle)
+        first = 0 if isinstance(positions, slice) else int(positions[0])
+        found = objects.get(int(handle))
+        if found is None:
+            detail = f"{int(handle):#x} is not a {kind} object of this context"
+            raise active.fault(ILLEGAL_ADDRESS, f"invalid {kind} object", first, detail)
+        yield found, positions, first
 
 
 class OnSurface:

@@ -14,6 +14,7 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -44,8 +45,7 @@ from cudarun.emulator.machine.textures.filters import (
     weighted,
     without_unread,
 )
-from cudarun.emulator.machine.textures.footprints import AnisotropicFootprint
-from cudarun.emulator.machine.textures.levels import optimized
+from cudarun.emulator.machine.textures.levels import AnisotropicFootprint, optimized
 from cudarun.emulator.machine.textures.texels import (
     COLORS,
     BeyondMemory,
@@ -150,11 +150,7 @@ class Texture:
     # --- fetches ---------------------------------------------------------------------------------
 
     def fetch(self, texels: tuple[Texels, ...], place: Place, sampler: Sampler) -> Array:
-        """Return the values at a place: four words per lane.
-
-        Raises:
-            BeyondMemory: A texel is beyond the memory of the texture.
-        """
+        """Return the values at a place: four words per lane."""
         first, second = self.levels(place, sampler)
         shares = divided(np.full_like(second, STEPS), second)
         kind = texels[0].dtype
@@ -371,18 +367,14 @@ class Texture:
         return np.ascontiguousarray(values).view(np.uint32)
 
 
-class _mapped:  # noqa: N801 - reads as a statement
-    """A context in which the lane of `BeyondMemory` is one of a selection."""
-
-    def __init__(self, lanes: Array) -> None:
-        self._lanes = lanes
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, BeyondMemory):
-            error.lane = int(self._lanes[error.lane])
+@contextmanager
+def _mapped(lanes: Array) -> Iterator[None]:
+    """Let the lane of `BeyondMemory` be one of a selection."""
+    try:
+        yield
+    except BeyondMemory as error:
+        error.lane = int(lanes[error.lane])
+        raise
 
 
 def _of_lanes(place: Place, lanes: Array) -> Place:

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, SUSPECTED, EngineRun
 from cudarun.emulator.heap import snapshot
 from cudarun.emulator.machine.launch import Launch
@@ -73,16 +72,12 @@ class KernelTier:
         self.thresholds = tiers.thresholds  # the amounts of work that decide
         self._waits = tiers.waits
         self._shows_order = False  # known when it begins to compile: few launches need it
-        self._function = launch.kernel_function
+        self.function = launch.kernel_function  # that of the kernel
         self._has_system_atomics: bool | None = None
         self._work = 0.0  # of interpreted launches
         self._launches = 0  # of them
         self._due = 0.0  # the work after which the interpreter waits for the compiler
         self._compilation: KernelCompilation | None = None
-
-    def is_of(self, function: FunctionCode) -> bool:
-        """Return whether it is that of a kernel."""
-        return self._function is function
 
     def run(self, run: EngineRun) -> None:
         """Run a launch."""
@@ -150,7 +145,7 @@ class KernelTier:
     def _changes_memory_early(self) -> bool:
         from cudarun.emulator.machine.effects import changes_memory_early
 
-        return changes_memory_early(self._function)
+        return changes_memory_early(self.function)
 
     def _why_interpreted(self, launch: Launch, work: float, has_ended: bool) -> str:
         """Return why no compiled code has taken over a launch."""
@@ -163,7 +158,7 @@ class KernelTier:
 
     @cached_property
     def _pays_from(self) -> float:
-        operations = len(self._function.operations)
+        operations = len(self.function.operations)
         return self.thresholds.least + self.thresholds.per_operation * operations
 
     def takes_over(
@@ -197,7 +192,7 @@ class KernelTier:
         from cudarun.emulator.compiled.actions import slower_compiled  # slow to import
         from cudarun.emulator.compiled.engine import compilation_of
 
-        self.reason = slower_compiled(self._function)
+        self.reason = slower_compiled(self.function)
         if self.reason:
             return
         compilation = compilation_of(launch)
@@ -262,7 +257,10 @@ class _Handover:
             if self._is_observed:
                 self._begins_again = not self._launch.observer.has_findings  # otherwise in vain
                 return self._begins_again
-            changed = self._has_changed_memory(executed)
+            from cudarun.emulator.machine.effects import changes_memory  # few launches need it
+
+            # Whether a batch can have changed what is not its own in the executed blocks.
+            changed = any(changes_memory(self._launch.locate(each)[1]) for each in executed)
             pays = _TIMES_AS_FAST * rest > rest + work
             self._begins_again = changed and pays and self._restore is not None
             return self._begins_again or not changed
@@ -270,12 +268,6 @@ class _Handover:
         takes_over = self._tier.takes_over(self._launch, rest, can_leave)
         self._begins_again &= takes_over  # the compiler can fail after the question
         return takes_over
-
-    def _has_changed_memory(self, executed: Collection[int]) -> bool:
-        """Return whether a batch can have changed what is not its own in some basic blocks."""
-        from cudarun.emulator.machine.effects import changes_memory  # few launches need it
-
-        return any(changes_memory(self._launch.locate(number)[1]) for number in executed)
 
     def begins_again(self) -> bool:
         """Restore the state before the launch if compiled code begins with the first block."""
@@ -335,7 +327,7 @@ class Tiers:
         detect = launch.observer.detectors or frozenset()
         key = id(function), launch.is_serial, detect
         tier = self._tiers.pop(key, None)
-        if tier is None or not tier.is_of(function):
+        if tier is None or tier.function is not function:
             tier = KernelTier(self, launch)
         self._tiers[key] = tier
         if len(self._tiers) > _MOST_TIERS:

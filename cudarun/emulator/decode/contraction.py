@@ -37,7 +37,6 @@ from cudarun.emulator.code import (
     Operation,
     RegisterUse,
     Role,
-    Terminator,
     Use,
 )
 from cudarun.emulator.decode.analysis import needed_registers
@@ -165,7 +164,8 @@ def _basic_blocks(code: FunctionCode, useless: set[int]) -> Iterator[list[tuple[
             done.add(block.index)
             found.append((block, block.index in guarded))
             ending, after = block.terminator, targets[block.index]
-            is_guard = isinstance(ending, Branch) and not _is_jump(ending)
+            is_jump = ending.site is not None and ending.site.name.startswith("br")
+            is_guard = isinstance(ending, Branch) and not is_jump
             if not isinstance(ending, FunctionCall) and (len(after) == 1 or is_guard):
                 guarded.update(range(block.index + 1, max(ending.successors)) if is_guard else ())
                 for target in after:
@@ -203,10 +203,6 @@ def _targets(code: FunctionCode, useless: set[int]) -> dict[int, set[int]]:
         if block.index not in targets:
             block.operations = []
     return dict(sorted(targets.items()))
-
-
-def _is_jump(ending: Terminator) -> bool:
-    return ending.site is not None and ending.site.name.startswith("br")
 
 
 def _products(

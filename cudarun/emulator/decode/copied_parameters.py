@@ -32,14 +32,11 @@ def with_copied_parameters(function: tree.Function) -> tree.Function:
     if not taken:
         return function
     copies = [each for name in own if name in taken for each in _copy(own[name])]
-    place = next(each.position for each in function.statements() if _is_instruction(each))
+    instructions = (each for each in function.statements() if isinstance(each, tree.Instruction))
+    place = next(instructions).position
     register = tree.Variable("reg", "b64", _REGISTER.name, place)
     placed = (replace(each, position=place) for each in copies)
     return replace(function, body=(register, *placed, *_redirected(function.body, taken)))
-
-
-def _is_instruction(statement: tree.Statement) -> bool:
-    return isinstance(statement, tree.Instruction)
 
 
 def _symbol(operand: tree.Operand) -> str | None:

@@ -8,15 +8,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.code import (
-    Action,
-    ConstantUse,
-    FunctionCode,
-    Operation,
-    RegisterUse,
-    Site,
-    Terminator,
-)
+from cudarun.emulator.code import Action, ConstantUse, FunctionCode, Operation, RegisterUse, Site
 from cudarun.emulator.decode.analysis import analyze
 from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
@@ -138,7 +130,7 @@ class FunctionDecoder:
         self._close_region()
         if self.diagnostics or self.unimplemented:
             return
-        self.code.blocks = self.builder.finish(self._leave)
+        self.code.blocks = self.builder.finish(lambda: leave(self.control, None))
         self.code.local_bytes = self.declarations.local.size
         self.code.unused_registers = self.declarations.unused
         self.code.is_optimized = "debug" not in self.names.module.targets
@@ -293,16 +285,12 @@ class FunctionDecoder:
         except Unimplemented as missing:
             self.unimplemented.append(PtxDiagnostic(instruction.position, str(missing)))
         except OperandMismatch as problem:
-            if self._may_be_newer(instruction):
+            known = is_known(instruction.opcode, instruction.modifiers)
+            if self.names.module.version > VERSION and not known:  # of a later PTX
                 message = str(Unimplemented(f"instruction '{kind.name}'"))
                 self.unimplemented.append(PtxDiagnostic(instruction.position, message))
             else:
                 self._complain(instruction.position, str(problem))
-
-    def _may_be_newer(self, instruction: tree.Instruction) -> bool:
-        """Return whether an instruction can be one of a later PTX than the tables know."""
-        known = is_known(instruction.opcode, instruction.modifiers)
-        return self.names.module.version > VERSION and not known
 
     def _operands(self, instruction: tree.Instruction, scope: NameScope, site: Site) -> Operands:
         return Operands(instruction.opcode, scope, self.declarations, site)
@@ -362,9 +350,6 @@ class FunctionDecoder:
                 for use in operation.destinations
             ):
                 self._close_region()
-
-    def _leave(self) -> Terminator:
-        return leave(self.control, None)
 
 
 def _spelled_out(instruction: tree.Instruction, scope: NameScope) -> tree.Instruction:

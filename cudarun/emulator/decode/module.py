@@ -217,7 +217,8 @@ class ModuleDecoder:
             if decoded.code.indirect:  # by a pointer, which can be to any function
                 used = used | (self.functions.keys() - self._entries)
             if launches:  # by a pointer, which can come from a variable
-                used = used | self._pointed_kernels()
+                places = chain.from_iterable(each.relocations for each in self.variables.values())
+                used = used | {place.symbol for place in places} & self._entries
             callees = used & self.functions.keys()
             for callee in map(self.functions.__getitem__, callees):
                 if callee.body is not None and callee.name not in reached:
@@ -230,11 +231,6 @@ class ModuleDecoder:
         for kernel in sorted(reached & self._entries - self._kernels.keys()):
             self._kernels[kernel] = self._kernel(self._decoded[kernel], graph, const_bytes)
         return self._kernels[name]
-
-    def _pointed_kernels(self) -> set[str]:
-        """Return the kernels whose address is in the initial value of a variable."""
-        places = chain.from_iterable(each.relocations for each in self.variables.values())
-        return {place.symbol for place in places} & self._entries
 
     # --- variables -------------------------------------------------------------------------------
 

@@ -223,7 +223,10 @@ class Operands:
             or (ptx_type.kind is TypeKind.BITS and ptx_type.bits != operand.width)
         ):
             raise self.mismatch()
-        return constant_array(operand, ptx_type)
+        packed = ptx_type.elements > 1 or ptx_type.kind is not TypeKind.FLOAT or ptx_type.bits < 32
+        bits = constant_bits(operand, f"b{ptx_type.bits}" if packed else ptx_type.name)
+        value = np.frombuffer(bits.to_bytes(ptx_type.bytes, "little"), dtype=ptx_type.dtype)
+        return value if ptx_type.elements == 1 else value.reshape(1, ptx_type.elements)
 
     def integer(self, operand: tree.Operand) -> int:
         """Return the value of an operand that must be a constant integer."""
@@ -377,14 +380,6 @@ def fits(declared: Type, wanted: Type, *, relaxed: bool) -> bool:
     if TypeKind.FLOAT in (declared.kind, wanted.kind):
         return declared.name == wanted.name
     return True
-
-
-def constant_array(operand: tree.Integer | tree.Float, ptx_type: Type) -> Array:
-    """Return a constant that fits a type, other than a predicate, as one value of it."""
-    packed = ptx_type.elements > 1 or ptx_type.kind is not TypeKind.FLOAT or ptx_type.bits < 32
-    bits = constant_bits(operand, f"b{ptx_type.bits}" if packed else ptx_type.name)
-    value = np.frombuffer(bits.to_bytes(ptx_type.bytes, "little"), dtype=ptx_type.dtype)
-    return value if ptx_type.elements == 1 else value.reshape(1, ptx_type.elements)
 
 
 def _address(value: int, ptx_type: Type) -> Array:

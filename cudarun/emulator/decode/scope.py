@@ -26,7 +26,8 @@ def variable_code(variable: tree.Variable) -> VariableCode:
         if isinstance(value, tree.SymbolValue):
             relocations.append(Relocation(offset, value.name, value.offset, width, value.mask))
         else:
-            data[offset : offset + width] = constant_bytes(value, variable.type)
+            bits = constant_bits(value, variable.type)
+            data[offset : offset + width] = bits.to_bytes(width, "little")
     return VariableCode(
         name=variable.name,
         space=variable.space,
@@ -37,12 +38,6 @@ def variable_code(variable: tree.Variable) -> VariableCode:
         relocations=tuple(relocations),
         linkage=variable.linkage,
     )
-
-
-def constant_bytes(value: tree.Integer | tree.Float, type_name: str) -> bytes:
-    """Return the bytes in memory of a constant as a value of the type."""
-    ptx_type = TYPES[type_name]
-    return constant_bits(value, type_name).to_bytes(ptx_type.bytes, "little")
 
 
 def constant_bits(value: tree.Integer | tree.Float, type_name: str) -> int:

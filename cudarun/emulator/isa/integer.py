@@ -103,10 +103,6 @@ def _saturated_sum(a: Array, b: Array) -> Array:
     return np.clip(a.astype(np.int64) + b, -(1 << 31), (1 << 31) - 1)
 
 
-def _saturated_difference(a: Array, b: Array) -> Array:
-    return np.clip(a.astype(np.int64) - b, -(1 << 31), (1 << 31) - 1)
-
-
 # --- division ------------------------------------------------------------------------------------
 
 
@@ -130,11 +126,6 @@ def _divided(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 # --- other arithmetic ----------------------------------------------------------------------------
-
-
-def _sum_of_distances(a: Array, b: Array, c: Array) -> Array:
-    total: Array = c + np.where(a > b, a - b, b - a)
-    return total
 
 
 def _extreme(ufunc: np.ufunc) -> Callable[[Words], Function]:
@@ -338,10 +329,6 @@ def _extended(compute: Callable[..., _Sum], carry: str) -> Function:
     return operate
 
 
-def _extended_product(carry: str, words: Words) -> Function:
-    return _extended(partial(_product_sum, words["half"]), carry)
-
-
 def _extended_rows() -> Iterator[InstructionForm]:
     for reads, writes, carry in (("", ".cc", "out"), ("c", "", "in"), ("c", ".cc", "in out")):
         how: dict[str, Any] = {"carry": carry, "type": "u32 s32 u64 s64"}
@@ -350,7 +337,7 @@ def _extended_rows() -> Iterator[InstructionForm]:
             yield form(syntax, _extended(compute, carry), **how)
         yield form(
             f"mad{reads}.half{writes}.type  d, a, b, c",
-            make=partial(_extended_product, carry),
+            make=lambda words, carry=carry: _extended(partial(_product_sum, words["half"]), carry),
             half="lo hi",
             **how,
         )
@@ -360,7 +347,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("add.type  d, a, b", np.add, type=f"{INTEGERS} {PACKED}"),
     form("add.sat.s32  d, a, b", result_of(_saturated_sum)),
     form("sub.type  d, a, b", np.subtract, type=INTEGERS),
-    form("sub.sat.s32  d, a, b", result_of(_saturated_difference)),
+    form("sub.sat.s32  d, a, b", result_of(lambda a, b: _saturated_sum(a, -b.astype(np.int64)))),
     form("mul.lo.type  d, a, b", np.multiply, type=INTEGERS),
     form("mul.hi.type  d, a, b", result_of(high_product), type=INTEGERS),
     form("mul.wide.type  d:wide, a, b", make=_wide, type="u16 u32 s16 s32"),
@@ -373,7 +360,8 @@ FORMS: tuple[InstructionForm, ...] = (
     form("mul24.half.type  d, a, b", make=_mul24, half="hi lo", type="u32 s32"),
     form("mad24.half.type  d, a, b, c", make=_mad24, half="hi lo", type="u32 s32"),
     form("mad24.half.sat.s32  d, a, b, c", make=_mad24, half="hi"),
-    form("sad.type  d, a, b, c", result_of(_sum_of_distances), type=INTEGERS),
+    form("sad.type  d, a, b, c", result_of(lambda a, b, c: c + np.where(a > b, a - b, b - a)),
+         type=INTEGERS),
     form("div.type  d, a, b", result_of(lambda a, b: _divided(a, b)[0]), type=INTEGERS),
     form("rem.type  d, a, b", result_of(lambda a, b: _divided(a, b)[1]), type=INTEGERS),
     form("abs.type  d, a", np.absolute, type="s16 s32 s64"),

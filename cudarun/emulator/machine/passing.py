@@ -58,13 +58,11 @@ def passing_site(block: BlockCode, *, writes: bool) -> Site | None:
     """Return the first instruction of a block that only loads (or also ``writes``), or waits."""
     for operation in block.operations:
         action = operation.action if isinstance(operation, Action) else None
-        if isinstance(action, MemoryAction) and (writes or _only_loads(action)):
+        if isinstance(action, MemoryAction) and (
+            writes or {access.kind for access in action.accesses} == {AccessKind.READ}
+        ):
             return operation.site
     return next(iter(_waiting_sites(block)), None)
-
-
-def _only_loads(action: MemoryAction) -> bool:
-    return {access.kind for access in action.accesses} == {AccessKind.READ}
 
 
 def _waiting_sites(block: BlockCode) -> list[Site]:

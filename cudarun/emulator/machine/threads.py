@@ -78,15 +78,12 @@ class Threads:
     def _make(self, name: str) -> Array:
         register = SPECIAL_REGISTERS[name]
         if register.extent is Extent.BLOCK:
-            return self._per_block(name)
+            values = per_block(self.launch, name, self._coordinates, self._ranks, self._numbers)
+            return values.repeat(self.threads)[: self.lanes]
         if register.extent is Extent.LANE:
             return self._per_lane(name)
         value = self.launch.constants.get(name, 0)
         return np.array([value], dtype=TYPES[register.type].dtype)
-
-    def _per_block(self, name: str) -> Array:
-        values = per_block(self.launch, name, self._coordinates, self._ranks, self._numbers)
-        return values.repeat(self.threads)[: self.lanes]
 
     def _per_lane(self, name: str) -> Array:
         x, y, _ = self.launch.config.block

@@ -112,10 +112,8 @@ class Descriptors:
             inner = line % 8 * width * _CHUNK
             # A line continues in the next pattern if it is longer than one.
             outer = line // 8 * stride + part // width * leading + part % width * _CHUNK
-        return self._swizzled(start + inner + outer)
-
-    def _swizzled(self, addresses: Array) -> Array:
-        """Return addresses with bits 4 to 6 combined with bits 7 to 9, relative to the pattern."""
+        addresses = start + inner + outer
+        # Bits 4 to 6 are combined with bits 7 to 9, relative to the pattern.
         base, count = self.base[:, None, None], self.swizzled[:, None, None]
         line = (addresses >> 7) - base & (1 << count) - 1
         swizzled: Array = addresses ^ line << self.lowest

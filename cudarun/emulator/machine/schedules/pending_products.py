@@ -68,13 +68,14 @@ class PendingProducts:
                 if _join(starts.setdefault(following, {}), end) or following not in found.uses:
                     waiting.append(following)
         for number, uses in found.uses.items():
-            found.uses[number] = [use for use in uses if not found._is_replaced(use)]
+            # A copy may replace a register after its value has been copied.
+            found.uses[number] = [
+                use
+                for use in uses
+                if use.verb == "read" or use.slot not in found.copied or not _is_copy(use.operation)
+            ]
         found.can_be_late = not (found.copied or found.has_early)
         return found
-
-    def _is_replaced(self, use: EarlyUse) -> bool:
-        """Return whether a register is written by a copy, after its value has been copied."""
-        return use.verb == "write" and use.slot in self.copied and _is_copy(use.operation)
 
     def _through(self, block: BlockCode, state: State) -> Iterator[EarlyUse]:
         """Follow the operations of a block; yield its accesses to pending registers."""

@@ -110,12 +110,10 @@ class Deallocate(AllocationAction, MemoryAction):
                 what = f"tcgen05.dealloc of {columns} columns from column {first} on: {problem}"
                 raise active.fault(LAUNCH_FAILED, what, position)
             if active.batch.observer is not NO_OBSERVER:
-                self._overwrite(active, position, first + np.arange(columns))
+                lanes = np.arange(LANES)[:, None]
+                places = cells(active, lanes, first + np.arange(columns), position).reshape(-1)
+                self.accesses[0].locate(active.some(np.full(len(places), position)), places)
             memory.free(block, first)
-
-    def _overwrite(self, active: Active, position: int, columns: Array) -> None:
-        places = cells(active, np.arange(LANES)[:, None], columns, position).reshape(-1)
-        self.accesses[0].locate(active.some(np.full(len(places), position)), places)
 
 
 class Relinquish(AllocationAction):

@@ -126,13 +126,12 @@ class Product:
         return ""
 
 
-def zero_columns(word: int, m: int, n: int) -> tuple[Array, int]:
-    """Return the columns of B that are replaced by zeros, and the shift, of a mask descriptor."""
+def zero_columns(word: int, m: int, n: int) -> Array:
+    """Return which columns of B a mask descriptor replaces by zeros."""
     parts = {128: 1, 64: 2, 32: 4}[m]
     mask = np.zeros((parts, n // parts), dtype=np.bool_)
-    shift = word >> 56 & 63
     if not word >> 39 & 1:
-        return mask.reshape(-1), shift
+        return mask.reshape(-1)
     # In the manual's examples the runs of zeros have the length of "skip span", others "use span".
     zeros, used = (word >> 40 & 255) + 1, (word >> 48 & 255) + 1
     for part in range(parts):
@@ -140,4 +139,4 @@ def zero_columns(word: int, m: int, n: int) -> tuple[Array, int]:
         place = np.arange(n // parts) + start
         period = place % (zeros + used)
         mask[part] = period < zeros if first else period >= used
-    return mask.reshape(-1), shift
+    return mask.reshape(-1)

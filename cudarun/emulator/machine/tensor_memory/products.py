@@ -113,9 +113,13 @@ class _Multiplication:
     def run(self) -> Iterator[Callable[[], object]]:
         """Multiply; yield what writes D to each block."""
         ranks = pair_ranks(self.active, self.position, self.action.blocks)
-        right = np.concatenate([self._right(rank) for rank in ranks], axis=0)
+        shift = self.given.get("zeros", 0) >> 56 & 63
+        lines = self.product.n // self.action.blocks + shift
+        parts = [self._in_memory("b", lines, self.product.k, rank)[shift:] for rank in ranks]
+        right = np.concatenate(parts, axis=0)  # B, by column and k
         if "zeros" in self.given:
-            right = self._without_columns(right)
+            mask = zero_columns(self.given["zeros"], self.layout.rows, len(right))
+            right = np.where(mask[:, None], 0, right)
         for number, rank in enumerate(ranks):
             for part in range(self.layout.parts):
                 yield self._part(number, rank, part, right)
@@ -176,18 +180,6 @@ class _Multiplication:
         return found.reshape(places.shape)
 
     # --- A and B ---------------------------------------------------------------------------------
-
-    def _right(self, rank: int) -> Array:
-        """Return the columns of B that a block has: by column and k."""
-        shift = self.given.get("zeros", 0) >> 56 & 63
-        lines = self.product.n // self.action.blocks
-        matrix = self._in_memory("b", lines + shift, self.product.k, rank)
-        return matrix[shift:]
-
-    def _without_columns(self, right: Array) -> Array:
-        """Replace columns by zeros."""
-        mask, _ = zero_columns(self.given["zeros"], self.layout.rows, len(right))
-        return np.where(mask[:, None], 0, right)
 
     def _left(self, rank: int, part: int) -> Array:
         """Return the rows of A that a block has: by row and element."""

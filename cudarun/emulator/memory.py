@@ -257,8 +257,7 @@ class Memory:
 
     def reserves(self, addresses: Array) -> npt.NDArray[np.bool_]:
         """Return which addresses are in the address range of this memory."""
-        inside: npt.NDArray[np.bool_] = addresses - np.uint64(self.base) < self._reserved
-        return inside
+        return addresses - np.uint64(self.base) < self._reserved
 
     def find_freed(self, address: int) -> Freed | None:
         """Return the latest freed range that contained ``address``."""

@@ -40,6 +40,6 @@ def lane_values(kernel: CompiledKernel, batch: Batch) -> Array:
     names = kernel.code.fixed.lane_registers
     rows = np.zeros((max(len(names), 1), batch.threads.warps * WIDTH), dtype=np.uint32)
     for name, place in names.items():
-        values = batch.special(name)[: batch.launch.block_threads]
+        values = batch.threads.special(name)[: batch.launch.block_threads]
         rows[place, : len(values)] = values
     return rows

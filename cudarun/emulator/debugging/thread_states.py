@@ -172,7 +172,7 @@ class ThreadStates:
         numbers = {slot.name: number for number, slot in enumerate(frame.function.slots)}
         number = numbers.get(name)
         if number is None:
-            return lane_sets.values(self.batch.special(name), lanes)
+            return lane_sets.values(self.batch.threads.special(name), lanes)
         values = self._stored(frame, number, lanes)
         used = self._types_in(frame.function).get(number)
         return values if used is None else values.view(used.dtype)

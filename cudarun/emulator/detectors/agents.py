@@ -52,8 +52,7 @@ def is_generic(access: Access) -> bool:
 
 def of_thread(kind: int | Array, threads: int | Array) -> Array:
     """Return the agents of threads, by the first number of their kind."""
-    found: Array = np.bitwise_or(kind, np.bitwise_and(threads, _INDEX))
-    return found
+    return np.bitwise_or(kind, np.bitwise_and(threads, _INDEX))
 
 
 def kinds_of(numbers: Array) -> Array:
@@ -209,8 +208,7 @@ class Agents:
         ends = self._ends.get((active.batch, queue))
         if ends is None or pending >= _MOST_GROUPS:
             return np.zeros(active.count, dtype=np.int64)
-        found: Array = ends[active.lanes, pending]
-        return found
+        return ends[active.lanes, pending]
 
 
 def agents_of_queue(queue: str, *, reads: bool) -> tuple[int, ...]:

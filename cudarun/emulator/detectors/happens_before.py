@@ -240,8 +240,7 @@ class HappensBefore:
     def has_fenced(self, lanes: Indices, level: str) -> Mask:
         """Return which lanes can release something, as they or others of their block fenced."""
         _, _, by_block = self._fences_of(level)
-        found: Mask = by_block[self.batch.threads.block_of[lanes]] > 0
-        return found
+        return by_block[self.batch.threads.block_of[lanes]] > 0
 
     def released_clock(self, lanes: Indices, level: str) -> VectorClock:
         """Return the join of the clocks that lanes release by writes after their fences.
@@ -307,14 +306,12 @@ class HappensBefore:
     def invisible(self, lanes: Indices, words: Array, space: str) -> Mask:
         """Return per lane whether no fence has made an access visible to the async proxy."""
         known = self._known_by_clock(lanes, words & THREAD_MASK, VISIBLE[space])
-        result: Mask = words >> THREAD_BITS > known
-        return result
+        return words >> THREAD_BITS > known
 
     def is_after_grids(self, lanes: Indices) -> Mask:
         """Return which lanes know that the grids before are complete."""
         keys = np.full(len(lanes), AFTER_GRIDS)
-        known: Mask = known_times(self._clocks, self._clock[lanes], keys) > 0
-        return known
+        return known_times(self._clocks, self._clock[lanes], keys) > 0
 
     def has_heard_of(self, lanes: Indices, blocks: Array) -> Mask:
         """Return per lane whether anything in another block happens before its next access."""

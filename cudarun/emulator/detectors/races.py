@@ -180,8 +180,7 @@ class RaceDetector(Detector):
     def unordered(self, active: Active, words: Array) -> Indices:
         """Return the active lanes whose access, if any, does not happen before their next one."""
         lanes = lane_sets.indices(active.lanes)
-        found: Indices = self._orders[active.batch].unordered(lanes, words).nonzero()[0]
-        return found
+        return self._orders[active.batch].unordered(lanes, words).nonzero()[0]
 
     # --- accesses --------------------------------------------------------------------------------
 

@@ -88,8 +88,7 @@ class Shadow:
 
     def first_bytes(self, units: Array) -> Array:
         """Return the offsets of units in the memory."""
-        first: Array = units * self.unit - self._before
-        return first
+        return units * self.unit - self._before
 
     def _divide(self, unit: int) -> None:
         """Divide the units: an access to one is an access to all its bytes."""
@@ -126,8 +125,7 @@ class UnitAccess:
     def bytes_at(self, chosen: Indices) -> Array:
         """Return the current bytes of some of the units, a row for each."""
         first = self.shadow.first_bytes(self.units[chosen])
-        found: Array = self.part.region.bytes[first[:, None] + np.arange(self.shadow.unit)]
-        return found
+        return self.part.region.bytes[first[:, None] + np.arange(self.shadow.unit)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,14 +73,12 @@ class _Arrived:
     @property
     def warps(self) -> Array:
         """The warp of each lane, in the batch."""
-        warps: Array = self.batch.threads.slot_of[self.lanes] // WARP
-        return warps
+        return self.batch.threads.slot_of[self.lanes] // WARP
 
     @property
     def bits(self) -> Array:
         """The bit of each lane in a mask of its warp."""
-        bits: Array = np.uint32(1) << (self.batch.threads.slot_of[self.lanes] % WARP).astype("u4")
-        return bits
+        return np.uint32(1) << (self.batch.threads.slot_of[self.lanes] % WARP).astype("u4")
 
     def together(self, numbers: Array) -> Array:
         """Return per lane the bits of the lanes with the same number."""

@@ -442,5 +442,4 @@ def _ones(bits: Array) -> Any:
 
 
 def _has_bit(masks: Array, lanes: Array) -> Mask:
-    bits: Mask = (masks >> (lanes & WARP - 1).astype(np.uint32) & 1).astype(np.bool_)
-    return bits
+    return (masks >> (lanes & WARP - 1).astype(np.uint32) & 1).astype(np.bool_)

@@ -206,8 +206,7 @@ class UninitializedReadDetector(Detector):
         slots = [getattr(use, "slot", None) for use in self._loaded[site]]
         are_used = np.repeat([slot in self._used for slot in slots], count // len(slots))
         elements = read.reshape(len(read), count, -1).any(axis=2)
-        padding: Mask = are_beside & ~(elements & are_used).any(axis=1)
-        return padding
+        return are_beside & ~(elements & are_used).any(axis=1)
 
     def _memory(self, part: Footprint, lane: int, offset: int, size: int) -> AccessedBytes:
         region = part.region
@@ -220,8 +219,7 @@ class UninitializedReadDetector(Detector):
 
 
 def _threads(active: Active) -> Array:
-    numbers: Array = active.batch.threads.number(0) + lane_sets.indices(active.lanes)
-    return numbers
+    return active.batch.threads.number(0) + lane_sets.indices(active.lanes)
 
 
 def _any_unwritten(unwritten: Array, offsets: Array, size: int) -> Array:

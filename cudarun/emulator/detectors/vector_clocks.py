@@ -114,8 +114,7 @@ class VectorClock:
         if not len(self._keys):
             return np.zeros(keys.shape, dtype=np.int64)
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        found: Array = np.where(self._keys[places] == keys, self._timestamps[places], 0)
-        return found
+        return np.where(self._keys[places] == keys, self._timestamps[places], 0)
 
     def made_visible(self, spaces: Iterable[str]) -> VectorClock:
         """Return the clock of what the async proxy sees after a fence."""
@@ -231,8 +230,7 @@ class Completions:
         here = (kinds > 0) & (places < _KINDS) & (slots // self._threads == lanes // self._threads)
         places, slots = np.where(here, places, 0), np.where(here, slots, 0)
         own = np.where(slots == lanes, self._own[places, slots], 0)
-        found: Array = np.where(here, np.maximum(own, self._of_block[places, slots]), 0)
-        return found
+        return np.where(here, np.maximum(own, self._of_block[places, slots]), 0)
 
     def clock(self, lanes: Indices) -> VectorClock:
         """Return what lanes know of agents in their block."""

@@ -80,8 +80,7 @@ def _mad_wide(words: Words) -> Function:
 def _product_24(a: Array, b: Array) -> Array:
     shift = 8
     wide = np.int64 if a.dtype.kind == "i" else np.uint64
-    product: Array = ((a << shift) >> shift).astype(wide) * ((b << shift) >> shift).astype(wide)
-    return product
+    return ((a << shift) >> shift).astype(wide) * ((b << shift) >> shift).astype(wide)
 
 
 def _mul24(words: Words) -> Function:
@@ -329,6 +328,10 @@ def _extended(compute: Callable[..., _Sum], carry: str) -> Function:
     return operate
 
 
+def _extended_product(carry: str, words: Words) -> Function:
+    return _extended(partial(_product_sum, words["half"]), carry)
+
+
 def _extended_rows() -> Iterator[InstructionForm]:
     for reads, writes, carry in (("", ".cc", "out"), ("c", "", "in"), ("c", ".cc", "in out")):
         how: dict[str, Any] = {"carry": carry, "type": "u32 s32 u64 s64"}
@@ -337,7 +340,7 @@ def _extended_rows() -> Iterator[InstructionForm]:
             yield form(syntax, _extended(compute, carry), **how)
         yield form(
             f"mad{reads}.half{writes}.type  d, a, b, c",
-            make=lambda words, carry=carry: _extended(partial(_product_sum, words["half"]), carry),
+            make=partial(_extended_product, carry),
             half="lo hi",
             **how,
         )

@@ -103,8 +103,7 @@ def _shf(words: Words) -> Function:
     def funnel(a: Array, b: Array, c: Array) -> Array:
         amount = (c & 31 if wrap else np.minimum(c, 32)).astype(np.uint64)
         both = (b.astype(np.uint64) << np.uint64(32)) | a
-        shifted: Array = (both << amount) >> np.uint64(32) if left else both >> amount
-        return shifted
+        return (both << amount) >> np.uint64(32) if left else both >> amount
 
     return result_of(funnel)
 

@@ -41,18 +41,13 @@ def _rows() -> dict[str, list[_Row]]:
     for line in (each for each in table.splitlines() if not each.startswith("#")):
         if not line.startswith(" "):
             opcode = line.split()[0]
-        target, version, *words = line.removeprefix(opcode).split()
-        major, _, minor = version.partition(".")
+        target, number, *words = line.removeprefix(opcode).split()
+        major, _, minor = number.partition(".")
+        version = int(major), int(minor)
+        least, specific = (int(target), ()) if target.isdecimal() else (0, (*target.split("+"),))
         for together in words or [""]:
             needed = frozenset(together.split("+")) - {""}
-            is_specific = not target.isdecimal()
-            row = _Row(
-                needed,
-                0 if is_specific else int(target),
-                tuple(target.split("+")) if is_specific else (),
-                (int(major), int(minor)),
-            )
-            rows.setdefault(opcode, []).append(row)
+            rows.setdefault(opcode, []).append(_Row(needed, least, specific, version))
     return rows
 
 

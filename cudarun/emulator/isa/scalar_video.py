@@ -92,8 +92,7 @@ def _second(name: str, *, wide: bool, signed: bool) -> Operation | None:
             result = result.astype(np.int32).astype(np.int64)
         addend = _part(c, "s32" if signed else "u32")
         if signed or name == "add":
-            combined: Array = _SECOND[name](result, addend)
-            return combined
+            return _SECOND[name](result, addend)
         combined = _SECOND[name](result.view(np.uint64), addend.view(np.uint64))
         return combined.view(np.int64)
 
@@ -128,8 +127,7 @@ def _shift(ufunc: Operation) -> Callable[[Words], Function]:
         lowest, highest = (-1 << 31, (1 << 31) - 1) if words["dtype"] == "s32" else (0, _ONES)
 
         def shift(a: Array, b: Array) -> Array:
-            shifted: Array = ufunc(a, np.minimum(b, 32) if words["mode"] == "clamp" else b & 31)
-            return shifted
+            return ufunc(a, np.minimum(b, 32) if words["mode"] == "clamp" else b & 31)
 
         def saturate(result: Array) -> Array:
             """Saturate the low 34 bits, which have a sign, to a word, also for a part of one."""

@@ -20,8 +20,7 @@ Operation = Callable[[Array, Array], Array]
 def _average(a: Array, b: Array) -> Array:
     """Return the mean, rounded away from zero."""
     total = a + b
-    mean: Array = (total + (total >= 0)) >> 1
-    return mean
+    return (total + (total >= 0)) >> 1
 
 
 OPERATIONS: dict[str, Operation] = {

@@ -319,8 +319,7 @@ class Access:
         before = index < 0
         offsets = addresses - bases[index]
         fits = (sizes[index] >= self.bytes) & (offsets <= sizes[index] - np.uint64(self.bytes))
-        inside: npt.NDArray[np.bool_] = fits & ~before
-        return inside
+        return fits & ~before
 
     def _part(
         self, region: Section | Memory, offsets: Array, inside: Array, starts: Array | None

@@ -386,11 +386,7 @@ class Batch:
         meet_elsewhere(self, block)
         return lane_sets.select(lanes, ready) if ready.any() else None
 
-    # --- special registers and memory sections ---------------------------------------------------
-
-    def special(self, name: str) -> Array:
-        """Return a special register: a value per lane, or a single one."""
-        return self.threads.special(name)
+    # --- memory sections -------------------------------------------------------------------------
 
     @property
     def sections(self) -> set[Section]:

@@ -130,15 +130,13 @@ def other_blocks(active: Active, offsets: Array, stride: int) -> tuple[Array, Ar
 def address_in_block(addresses: Array, ranks: Array) -> Array:
     """Return ``shared::cluster`` addresses, generic ones too, of the same place in other blocks."""
     kept = addresses & ~np.uint64((1 << _RANK_BITS) - 1 << RANK_SHIFT)
-    moved: Array = kept | (ranks.astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
-    return moved
+    return kept | (ranks.astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
 
 
 def in_block_of(addresses: Array, others: Array) -> Array:
     """Return ``shared::cluster`` addresses with the ranks in others."""
     ranks = np.uint64((1 << _RANK_BITS) - 1 << RANK_SHIFT)
-    found: Array = addresses.astype(np.uint64) & ~ranks | others.astype(np.uint64) & ranks
-    return found
+    return addresses.astype(np.uint64) & ~ranks | others.astype(np.uint64) & ranks
 
 
 def rank_of(address: int) -> int:
@@ -171,7 +169,7 @@ class RankOfAddress:
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Return the rank in the address; the lane's own if there is none."""
-        own = active.per_lane(active.batch.special("%cluster_ctarank"))
+        own = active.per_lane(active.batch.threads.special("%cluster_ctarank"))
         self.rank(sources[0], own, destinations[0])
 
     def rank(self, address: Array, own: Array, d: Array) -> None:

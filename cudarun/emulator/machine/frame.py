@@ -100,7 +100,7 @@ class Frame:
         """Return the values of a slot that is not in the memory of the registers."""
         match slot.role:
             case Role.SPECIAL:
-                return self.batch.special(slot.name)
+                return self.batch.threads.special(slot.name)
             case Role.STACK:
                 return self.batch.stack.base(self.depth)
             case _:

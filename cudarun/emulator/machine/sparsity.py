@@ -81,20 +81,17 @@ class Sparsity:
         if self.bits == 32:
             halves = np.ascontiguousarray(b.transpose(0, 2, 1)).view(np.uint16).transpose(0, 2, 1)
             low, high = (halves[matrix, units[..., half]].astype(np.uint32) for half in range(2))
-            words: Array = (low | high << np.uint32(16)).view(b.dtype)
-            return words
+            return (low | high << np.uint32(16)).view(b.dtype)
         places = units.reshape(*units.shape[:2], -1)
         if self.bits == 4:
             places = (2 * places[..., None] + np.arange(2)).reshape(*places.shape[:2], -1)
-        elements: Array = b[matrix, places]
-        return elements
+        return b[matrix, places]
 
 
 def unit_places(nibbles: Array) -> Array:
     """Return where along k the two units of each chunk are, by metadata of chunks in a row."""
     two = np.stack([nibbles & np.uint32(3), nibbles >> np.uint32(2)], axis=-1)
-    places: Array = two.astype(np.int64) + np.arange(nibbles.shape[-1])[:, None] * UNITS
-    return places
+    return two.astype(np.int64) + np.arange(nibbles.shape[-1])[:, None] * UNITS
 
 
 def _metadata_places(chunks: int, selector: int, unit: int) -> tuple[Array, Array]:

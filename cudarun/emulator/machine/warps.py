@@ -59,8 +59,7 @@ class WarpAction:
 
 def pack(table: Array) -> Array:
     """Return rows of 32 truth values as words, the first value in the lowest bit."""
-    packed: Array = np.packbits(table, axis=-1, bitorder="little").view("<u4")[..., 0]
-    return packed
+    return np.packbits(table, axis=-1, bitorder="little").view("<u4")[..., 0]
 
 
 class Shuffle(WarpAction):
@@ -210,8 +209,7 @@ class Reduce(WarpAction):
         _, groups = np.unique(warps << WARP | masks, return_inverse=True)
         order = np.argsort(groups, kind="stable")
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-        totals: Array = ufunc.reduceat(value[order], starts, dtype=value.dtype)[groups]
-        return totals
+        return ufunc.reduceat(value[order], starts, dtype=value.dtype)[groups]
 
 
 class ReduceNumbers(Reduce):

@@ -19,14 +19,12 @@ INTEGER_OPERATIONS: dict[str, np.ufunc] = {
 
 def shift_left(a: Array, amount: Array) -> Array:
     """Return ``a << amount``; an amount beyond the width gives 0."""
-    shifted: Array = np.left_shift(a, _as(amount, a))
-    return shifted
+    return np.left_shift(a, _as(amount, a))
 
 
 def shift_right(a: Array, amount: Array) -> Array:
     """Return ``a >> amount``; an amount beyond the width gives 0, or the sign for signed arrays."""
-    shifted: Array = np.right_shift(a, _as(amount, a))
-    return shifted
+    return np.right_shift(a, _as(amount, a))
 
 
 def _as(amount: Array, like: Array) -> Array:

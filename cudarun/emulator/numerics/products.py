@@ -99,8 +99,7 @@ def shortened(result: Array) -> Array:
     """Return f32 with the bits that ``wgmma`` keeps of sums of elements of 8 bits."""
     kept = np.uint32(0xFFFFFFFF << 23 - KEPT_OF_EIGHT_BITS & 0xFFFFFFFF)
     bits = (result.view(np.uint32) & kept).view(np.float32)
-    found: Array = np.where(np.isfinite(result), bits, result)
-    return found
+    return np.where(np.isfinite(result), bits, result)
 
 
 def multiplied_by_lanes(a: Array, b: Array, c: Array, number_format: str) -> Array:
@@ -139,8 +138,7 @@ def of_integers(a: Array, b: Array, c: Array, *, satfinite: bool, op: str) -> Ar
         total = a.sum(axis=2)[:, :, None] + b.sum(axis=1)[:, None] - 2 * common + c
     if satfinite:
         total = np.clip(total, -(1 << 31), (1 << 31) - 1)
-    result: Array = total.astype(np.int32)
-    return result
+    return total.astype(np.int32)
 
 
 def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int) -> Array:
@@ -148,8 +146,7 @@ def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int
     order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
     result = _by_runs(a[:, :, order], b[..., order, :], np.zeros_like(c), names, run)
     with np.errstate(over="ignore", invalid="ignore"):
-        total: Array = with_addend(result, c, names["d"])
-        return total
+        return with_addend(result, c, names["d"])
 
 
 def with_addend(result: Array, c: Array, number_format: str) -> Array:

@@ -85,8 +85,7 @@ def _scaled(values: Array, least: int, scales: Array | None) -> tuple[Array, Arr
 
 
 def _exponents_of_scales(scales: Array) -> Array:
-    found: Array = np.frexp(scales)[1].astype(np.int16) - np.int16(1)
-    return found
+    return np.frexp(scales)[1].astype(np.int16) - np.int16(1)
 
 
 def _of_groups(a: Array, b: Array, c: Array, factors: Factors) -> Array:

@@ -34,8 +34,7 @@ def with_hardware_nan(result: Array, *operands: Array) -> Array:
     for operand in reversed(operands):
         instead = np.where(np.isnan(operand), operand, instead)
     quiet = (instead.view(np.uint64) | _QUIET).view(np.float64)
-    found: Array = np.where(np.isnan(result), quiet, result)
-    return found
+    return np.where(np.isnan(result), quiet, result)
 
 
 _QUIET = np.uint64(1 << 51)

@@ -42,5 +42,4 @@ def with_temporaries(function: T, dtypes: tuple[np.dtype[Any], ...]) -> T:
 
 def temporaries_of(function: Function) -> tuple[np.dtype[Any], ...]:
     """Return the types of the scratch arrays that a function requests."""
-    found: tuple[np.dtype[Any], ...] = getattr(function, "temporaries", ())
-    return found
+    return getattr(function, "temporaries", ())

@@ -335,5 +335,4 @@ def _queue(words: Words) -> str:
 def _keys(active: Active, objects: Array, action: MemoryAction) -> Array:
     """Return numbers of barrier objects: their places in the shared memory of a cluster's block."""
     offsets = objects.astype(np.int64) + action.accesses[-1].offset & (1 << RANK_SHIFT) - 1
-    found: Array = active.per_lane(active.batch.threads.cluster_of) << RANK_SHIFT | offsets
-    return found
+    return active.per_lane(active.batch.threads.cluster_of) << RANK_SHIFT | offsets

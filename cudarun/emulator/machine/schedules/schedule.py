@@ -182,8 +182,7 @@ class DrawnTurns(Turns):
     def _drawn(self, places: Array) -> Array:
         """Draw a number for each block, or for each warp, and return that of each lane."""
         numbers = [self._schedule.draw(1 << 16) for _ in range(int(places[-1]) + 1)]
-        drawn: Array = np.array(numbers, dtype=np.int64)[places]
-        return drawn
+        return np.array(numbers, dtype=np.int64)[places]
 
     def next_lanes(self) -> tuple[Path, Lanes]:
         """Remove the lanes of one group from those that wait at a path, mostly at the lowest."""

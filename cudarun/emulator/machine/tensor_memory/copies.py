@@ -50,7 +50,7 @@ def pair_ranks(active: Active, position: int, blocks: int) -> list[int]:
     if active.batch.launch.cluster_blocks % 2:
         what = "tcgen05 with .cta_group::2 in a cluster without pairs of blocks"
         raise active.fault(LAUNCH_FAILED, what, position)
-    rank = int(active.batch.special("%cluster_ctarank")[active.lane(position)])
+    rank = int(active.batch.threads.special("%cluster_ctarank")[active.lane(position)])
     return [rank & ~1, rank | 1]
 
 

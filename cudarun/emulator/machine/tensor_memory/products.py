@@ -170,8 +170,7 @@ class _Multiplication:
         if name == "s32":
             return words.view(np.int32).astype(np.int64)
         numbers = words.astype(np.uint16).view(np.float16) if name == "f16" else words.view("f4")
-        scaled: Array = numbers.astype(np.float64) * 2.0**-self.action.exponent
-        return scaled
+        return numbers.astype(np.float64) * 2.0**-self.action.exponent
 
     def _words(self, places: Array) -> Array:
         """Return cells of tensor memory."""
@@ -262,8 +261,7 @@ class _Multiplication:
             places = units[..., 0] // 2
         elif self.bits == 4:
             places = (2 * places[..., None] + np.arange(2)).reshape(len(units), -1)
-        found: Array = b.T[places]
-        return found
+        return b.T[places]
 
     # --- scale factors ---------------------------------------------------------------------------
 

@@ -46,14 +46,12 @@ def scaled(
 def in_texels(coordinate: Array, size: int) -> Array:
     """Return a normalized coordinate in texels."""
     parts = float(1 << (22 if size > _LARGE else 21))
-    places: Array = np.floor(coordinate * parts) / parts * size
-    return places
+    return np.floor(coordinate * parts) / parts * size
 
 
 def steps_from_middle(place: Array) -> Array:
     """Return the nearest step from the middle of texel 0 to a place; ties round up."""
-    steps: Array = np.floor(place * STEPS - STEPS / 2 + 0.5).astype(np.int64)
-    return steps
+    return np.floor(place * STEPS - STEPS / 2 + 0.5).astype(np.int64)
 
 
 def fraction(steps: Array, size: int, mode: AddressMode) -> Array:

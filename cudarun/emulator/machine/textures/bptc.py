@@ -64,8 +64,7 @@ def _weights(bits: Array, start: int, width: int, short: Array) -> Array:
         bit = np.take_along_axis(bits, np.minimum(first + place, bits.shape[1] - 1), axis=1)
         index |= np.where(place < widths, bit << place, 0)
     most = (1 << width) - 1
-    weights: Array = (64 * index + most // 2) // most
-    return weights
+    return (64 * index + most // 2) // most
 
 
 def _between(ends: Array, subset: Array, weights: Array) -> Array:

@@ -151,8 +151,7 @@ def _sums_of_floats(
     rounded = np.where(np.abs(rounded) < normal, np.copysign(0.0, rounded), rounded)
     sums = np.where(finite, rounded, special).astype(np.float32)
     words = np.where(np.isnan(sums), _NAN[kind.itemsize], sums.view(np.uint32))
-    found: Array = words.astype(np.uint32).view(np.float32)
-    return found
+    return words.astype(np.uint32).view(np.float32)
 
 
 def _last_bit(magnitude: Array, kind: np.dtype[Any]) -> Array:

@@ -42,8 +42,7 @@ def _logarithms() -> Array:
 def lod_steps(lod: Array) -> Array:
     """Return levels of detail as steps, truncated; NaN is 0."""
     finite = np.nan_to_num(lod.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    steps: Array = np.clip(np.floor(finite * STEPS), _LEAST, _MOST).astype(np.int64)
-    return steps
+    return np.clip(np.floor(finite * STEPS), _LEAST, _MOST).astype(np.int64)
 
 
 def sampler_steps(number: float) -> int:
@@ -117,8 +116,7 @@ def _last_bit(number: Array) -> Array:
 def cut(number: Array) -> Array:
     """Return numbers truncated to 10 significant bits."""
     unit = _last_bit(number)
-    cut: Array = np.trunc(number / unit) * unit
-    return cut
+    return np.trunc(number / unit) * unit
 
 
 def _sum(a: Array, b: Array) -> Array:

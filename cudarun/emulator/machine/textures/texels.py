@@ -53,8 +53,7 @@ class Texels:
 
     def fractions(self, values: Array) -> Array:
         """Return channels as fractions of the largest integer."""
-        shares: Array = values / np.float64(np.iinfo(self.dtype).max)
-        return shares
+        return values / np.float64(np.iinfo(self.dtype).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +122,7 @@ def truncated(words: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         half = from_f32(words.view(np.float32), "f16", rounding.ZERO).view(np.uint16)
     payload = (words >> 16 & 0x8000 | 0x7C00 | (words & 0x7FFFFF) >> 13).astype(np.uint16)
-    found: Array = np.where(words & 0x7FFFFFFF > 0x7F800000, payload, half).view(np.float16)
-    return found
+    return np.where(words & 0x7FFFFFFF > 0x7F800000, payload, half).view(np.float16)
 
 
 def fractions(words: Array, dtype: np.dtype[Any]) -> Array:
@@ -158,14 +156,12 @@ def _numbers() -> Array:
     shares, unit = colors / 255, last_bits(colors)
     curve = ((shares + 0.055) / 1.055) ** 2.4
     light = np.where(shares <= _LINEAR_PART * 12.92, shares / 12.92, curve)
-    numbers: Array = (np.rint(light / unit) * unit).astype(np.float32)
-    return numbers
+    return (np.rint(light / unit) * unit).astype(np.float32)
 
 
 def linear_light(colors: Array) -> Array:
     """Return the numbers that bytes of a color stand for."""
-    found: Array = _numbers()[colors]
-    return found
+    return _numbers()[colors]
 
 
 def last_bits(colors: Array) -> Array:

@@ -8,6 +8,7 @@ range, are computed in f64.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -69,35 +70,29 @@ def _fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     return rounding.two_sum(a * b, c)
 
 
+def _in_f32(words: Words, compute: Callable[..., Array], mode: str = rounding.NEAREST) -> Function:
+    """Return an operation that is computed in f32, and rounded."""
+    number_format, ftz = element(words.type), words.get("ftz")
+
+    def operate(*sources: Array) -> Array:
+        values = [to_f32(source, number_format) for source in sources]
+        if ftz:
+            values = [flushed_half(value, number_format) for value in values]
+        return from_f32(compute(*values), number_format, mode)
+
+    return result_of(operate)
+
+
 def _signed(change: Function) -> Callable[[Words], Function]:
     """Return ``abs`` or ``neg``, which change the sign bit of the value."""
-
-    def make(words: Words) -> Function:
-        number_format, ftz = element(words.type), words.get("ftz")
-
-        def operate(a: Array) -> Array:
-            value = to_f32(a, number_format)
-            value = change(flushed_half(value, number_format) if ftz else value)
-            return from_f32(value, number_format)
-
-        return result_of(operate)
-
-    return make
+    return lambda words: _in_f32(words, change)
 
 
 def _extreme(operation: str) -> Callable[[Words], Function]:
     def make(words: Words) -> Function:
-        number_format, ftz = element(words.type), words.get("ftz")
         propagates, xorsign = bool(words.get("NaN")), bool(words.get("xorsign"))
-
-        def pick(*sources: Array) -> Array:
-            a, b = (to_f32(value, number_format) for value in sources)
-            if ftz:
-                a, b = flushed_half(a, number_format), flushed_half(b, number_format)
-            result = extreme(operation, a, b, propagates=propagates, xorsign=xorsign)
-            return from_f32(result, number_format)
-
-        return result_of(pick)
+        pick = partial(extreme, operation, propagates=propagates, xorsign=xorsign)
+        return _in_f32(words, pick)
 
     return make
 
@@ -106,15 +101,13 @@ def _approximate(operation: Bits) -> Callable[[Words], Function]:
     """Return a function of the special function unit, whose result is truncated to 16 bits."""
 
     def make(words: Words) -> Function:
-        number_format = element(words.type)
-
-        def operate(a: Array) -> Array:
-            value = of_unit(operation, to_f32(a, number_format))
-            if number_format == "f16":
+        def compute(a: Array) -> Array:
+            value = of_unit(operation, a)
+            if element(words.type) == "f16":
                 value = np.where(value >= np.float32(2.0**16), np.float32(np.inf), value)
-            return from_f32(value, number_format, rounding.ZERO)
+            return value
 
-        return result_of(operate)
+        return _in_f32(words, compute, rounding.ZERO)
 
     return make
 

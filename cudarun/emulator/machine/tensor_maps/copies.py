@@ -290,18 +290,17 @@ class TensorStore(_OfTensor, AsynchronousAction):
                 packed = _packed_bits(data)
                 for chunk in np.flatnonzero(box.counts):
                     address = int(box.addresses[chunk])
-                    yield partial(self._write_part, alone, tensor, address, packed[chunk])
+                    yield self._part(alone, tensor, address, packed[chunk])
                 continue
             # Like on hardware chunks are written as a whole, even where the tensor ends in them.
             cut = self._cut(alone, tensor, box)
             whole = np.flatnonzero((box.counts > 0) & ~cut)
             if len(whole):
-                yield partial(self._write, alone, tensor, box.addresses[whole], data[whole])
+                yield partial(self._write, alone, tensor, box.addresses[whole], data[whole], 2)
             for chunk in np.flatnonzero(cut):
                 size = int(box.counts[chunk]) * tensor.element_bytes
                 elements = data[chunk : chunk + 1].view(np.uint8)[0, :size]
-                address = int(box.addresses[chunk])
-                yield partial(self._write_part, alone, tensor, address, elements)
+                yield self._part(alone, tensor, int(box.addresses[chunk]), elements)
 
     def _cut(self, alone: Active, tensor: TensorMap, box: Chunks) -> Array:
         """Return in which chunks not only the tensor ends, but the allocation, too."""
@@ -312,16 +311,24 @@ class TensorStore(_OfTensor, AsynchronousAction):
             cut[chunk] = region is not None and address + CHUNK > region.base + region.size
         return cut
 
-    def _write(self, alone: Active, tensor: TensorMap, addresses: Array, data: Array) -> None:
-        """Write chunks, rows of two words."""
-        some = alone.some(np.zeros(len(addresses), np.intp))
-        self.accesses[2].store(some, addresses, data)
+    def _part(
+        self, alone: Active, tensor: TensorMap, address: int, data: Array
+    ) -> Callable[[], object]:
+        """Return what writes the first bytes of a chunk."""
+        unit = self._unit(tensor)
+        addresses = np.uint64(address) + np.arange(0, len(data), unit, dtype=np.uint64)
+        return partial(self._write, alone, tensor, addresses, data.reshape(-1, unit), 3)
 
-    def _write_part(self, alone: Active, tensor: TensorMap, address: int, data: Array) -> None:
-        """Write the first bytes of a chunk."""
-        some = alone.some(np.zeros(len(data), np.intp))
-        addresses = np.uint64(address) + np.arange(len(data), dtype=np.uint64)
-        self.accesses[3].store(some, addresses, data[:, None])
+    def _unit(self, tensor: TensorMap) -> int:
+        """Return how many bytes of a part are written at once."""
+        return 1
+
+    def _write(
+        self, alone: Active, tensor: TensorMap, addresses: Array, data: Array, access: int
+    ) -> None:
+        """Write chunks, rows of two words, by access 2; or units of a chunk by access 3."""
+        some = alone.some(np.zeros(len(addresses), np.intp))
+        self.accesses[access].store(some, addresses, data)
 
 
 class ScatterStore(TensorStore):
@@ -359,16 +366,11 @@ class TensorReduction(TensorStore):
             for unit in _UNITS for count in (CHUNK // unit, 1)
         )  # fmt: skip
 
-    def _write(self, alone: Active, tensor: TensorMap, addresses: Array, data: Array) -> None:
-        self._reduce(alone, tensor, addresses, data, whole=True)
+    def _unit(self, tensor: TensorMap) -> int:
+        return tensor.element_bytes
 
-    def _write_part(self, alone: Active, tensor: TensorMap, address: int, data: Array) -> None:
-        elements = data.reshape(-1, tensor.element_bytes)
-        places = np.arange(0, len(data), tensor.element_bytes, dtype=np.uint64)
-        self._reduce(alone, tensor, np.uint64(address) + places, elements, whole=False)
-
-    def _reduce(
-        self, alone: Active, tensor: TensorMap, addresses: Array, data: Array, *, whole: bool
+    def _write(
+        self, alone: Active, tensor: TensorMap, addresses: Array, data: Array, access: int
     ) -> None:
         """Combine rows of elements, whole chunks or single ones, with memory."""
         name = tensor.element
@@ -380,7 +382,7 @@ class TensorReduction(TensorStore):
         size = tensor.element_bytes
         stored = ptx_type.dtype if ptx_type.elements == 1 else np.dtype(f"u{size}")
         some = alone.some(np.zeros(len(addresses), np.intp))
-        reducing = self.accesses[(2 if whole else 3) + 2 * _UNITS.index(size)]
+        reducing = self.accesses[access + 2 * _UNITS.index(size)]
         reduce_chunks(reducing, some, addresses, data.view(stored), combine)
 
 

@@ -1,4 +1,7 @@
-"""Register counts of the fragments of matrix instructions (PTX manual 9.7.14 and 9.7.15)."""
+"""Register counts of fragments of matrix instructions, and ptxas's rules for tensor memory.
+
+PTX manual 9.7.14 to 9.7.16.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 
 
 def variable_code(variable: tree.Variable) -> VariableCode:
-    """Return a module-scope ``.global`` or ``.const`` variable with its initial bytes."""
+    """Return a module-scope ``.global`` or ``.const`` variable with its initial bytes (5.4)."""
     width = tree.TYPE_BYTES[variable.type]
     given = variable.initial or ()
     data = bytearray(width * len(given))

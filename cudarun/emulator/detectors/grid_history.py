@@ -63,7 +63,18 @@ class HostGrid:
 
 
 class GridOrder:
-    """The order of grids, by the numbers in which they begin."""
+    """The happens-before order of grids, by the numbers in which they begin.
+
+    A child grid comes after what its parent did before the launch and after the earlier children in
+    its stream; a tail launch comes after its parent, all its parent's other children and the
+    earlier tail launches. A grid comes with all its descendants. Nothing else orders grids:
+    launches of two blocks, in two streams or with fire-and-forget can run side by side, and beside
+    the rest of the parent.
+
+    A programmatic launch of the host may begin when each block of the grid before it has executed
+    ``griddepcontrol.launch_dependents``, or has exited. Whatever these blocks do is visible only
+    after ``griddepcontrol.wait`` (PTX manual 9.7.13).
+    """
 
     def __init__(self) -> None:
         self.current = 0  # the number of the grid that runs

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.spaces import Footprint
 
 
+# The kinds of instructions, by the PTX manual's chapter 9.7.
 _KINDS = {
     "load": "ld ldu tex tld4 suld cp ldmatrix",
     "store": "st sust stmatrix",

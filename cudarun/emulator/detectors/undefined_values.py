@@ -70,7 +70,11 @@ class Origin:
 
 @dataclass(slots=True)
 class UndefinedFlow:
-    """The flow of undefined values in a function."""
+    """The registers of a function that undefined values can reach, found before a launch.
+
+    Values are undefined in registers that may be read before they are written, and in the results
+    of shuffles, whose source lanes need not take part.
+    """
 
     # By slot, a bit for each of the origins whose values the register may have.
     reach: dict[int, int] = field(default_factory=dict)

@@ -192,7 +192,11 @@ _KINDS = NUMBERED - FIRST_AGENT >> _KIND_BITS
 
 
 class Completions:
-    """Per lane, the timestamps up to which operations of its agents are known to be complete."""
+    """Per lane, the timestamps up to which operations of its agents are known to be complete.
+
+    A thread knows of its own agents by its waits. A barrier of the block makes this known to the
+    block, and is frequent in pipelines of copies: therefore it needs no vector clock.
+    """
 
     def __init__(self, lanes: int, threads: int) -> None:
         self._threads = threads

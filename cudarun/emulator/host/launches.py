@@ -28,8 +28,7 @@ from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
 from cudarun.emulator.machine.observer import NO_OBSERVER
-from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
-from cudarun.emulator.machine.schedules.schedule import Schedule
+from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
 from cudarun.emulator.machine.transfers import releases_dependents
 
 Extent = tuple[int, int, int]

@@ -41,7 +41,7 @@ from cudarun.emulator.memory import Memory
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
+    from cudarun.emulator.machine.schedules.schedule import OverlappingGrid
 
 _STDOUT = 1
 

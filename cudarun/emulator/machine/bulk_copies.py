@@ -279,7 +279,11 @@ _ANSWER = 16  # bytes
 
 
 class CancelLaunch(BulkTransfer):
-    """``clusterlaunchcontrol.try_cancel``."""
+    """``clusterlaunchcontrol.try_cancel``: a running block takes the work of another cluster.
+
+    That is the last cluster of the grid that has not begun, which then never begins. The answer has
+    16 bytes, in an order of our own: whether there was one, then the first block in it.
+    """
 
     cancels_launches = True
 

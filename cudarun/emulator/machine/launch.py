@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
-    from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
-    from cudarun.emulator.machine.schedules.schedule import Schedule
+    from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
     from cudarun.emulator.machine.spaces import Section
     from cudarun.emulator.machine.textures.texels import Surface
     from cudarun.emulator.machine.textures.texture import Texture

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Indices
-    from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
-    from cudarun.emulator.machine.schedules.schedule import Schedule
+    from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
     from cudarun.emulator.words import Words
 
 

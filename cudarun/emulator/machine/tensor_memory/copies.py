@@ -16,8 +16,7 @@ from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousActi
 from cudarun.emulator.machine.bulk_copies import for_blocks
 from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
 from cudarun.emulator.machine.spaces import RANK_SHIFT
-from cudarun.emulator.machine.tensor_memory.descriptors import SharedDescriptor
-from cudarun.emulator.machine.tensor_memory.layouts import decompressed
+from cudarun.emulator.machine.tensor_memory.descriptors import SharedDescriptor, decompressed
 from cudarun.emulator.machine.tensor_memory.memory import (
     ILLEGAL_INSTRUCTION,
     LAUNCH_FAILED,

@@ -19,11 +19,13 @@ from cudarun.emulator.machine.sparsity import unit_places
 from cudarun.emulator.machine.tensor_memory.copies import pair_ranks
 from cudarun.emulator.machine.tensor_memory.descriptors import (
     BITS,
+    NARROW,
+    AccumulatorLayout,
     Product,
     SharedDescriptor,
+    from_bytes,
     zero_columns,
 )
-from cudarun.emulator.machine.tensor_memory.layouts import NARROW, AccumulatorLayout, from_bytes
 from cudarun.emulator.machine.tensor_memory.memory import (
     ILLEGAL_INSTRUCTION,
     LANES,

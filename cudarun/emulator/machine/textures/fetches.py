@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.emulator.machine.textures.cubes import face_gradients, without_corner
+from cudarun.emulator.machine.textures.addressing import face_gradients, without_corner
 from cudarun.emulator.machine.textures.filters import STEPS, WHOLE, weighted
 from cudarun.emulator.machine.textures.levels import (
     AnisotropicFootprint,

@@ -173,7 +173,14 @@ _MOST_DIVIDED = 2  # N = 2 ** 2 and more have 4 times the steps of one sample, i
 
 @dataclass(frozen=True, eq=False)
 class AnisotropicFootprint:
-    """The samples of each lane."""
+    """The samples of each lane, which ``tex.grad`` averages along the longest gradient.
+
+    They follow an H200 (``tests/golden``). The samples are pairs around the place, in a direction
+    of 64ths of a texel. Their number N is that of lengths of the shorter gradient in the longer
+    one, and at most the limit. All but the outermost pair have the weight 1 / N. The second of two
+    levels has fewer samples, a texel apart, and the first one has them as far apart as the level of
+    detail says.
+    """
 
     steps: Array  # the level of detail, as steps
     number: Array  # the logarithm of the number of samples, as steps

@@ -22,17 +22,15 @@ import numpy as np
 from cudarun.base.records import dataclass
 from cudarun.emulator.machine.textures.addressing import (
     AddressMode,
+    Places,
+    beyond_edge,
+    corner_texels,
+    faced,
     fraction,
     in_range,
     in_texels,
     scaled,
     steps_from_middle,
-)
-from cudarun.emulator.machine.textures.cubes import (
-    Places,
-    beyond_edge,
-    corner_texels,
-    faced,
     without_corner,
 )
 from cudarun.emulator.machine.textures.filters import (

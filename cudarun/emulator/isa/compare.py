@@ -62,24 +62,20 @@ def comparison(name: str, ptx_type: Type) -> Function:
 
 def _prepared(words: Words) -> Function:
     """Return the test of an instruction, with ``.ftz`` and the format applied to its operands."""
-    ptx_type, test = words.type, comparison(words["cmp"], words.type)
-    number_format = element(ptx_type)
-    if number_format in ("f16", "bf16"):
+    test, number_format = comparison(words["cmp"], words.type), element(words.type)
+    is_half, ftz = number_format in ("f16", "bf16"), words.get("ftz")
+    if not (is_half or ftz):
+        return test
 
-        def compare_halves(a: Array, b: Array, out: Array) -> None:
-            left, right = to_f32(a, number_format), to_f32(b, number_format)
-            if words.get("ftz"):
-                left, right = (flushed_half(x, number_format) for x in (left, right))
-            test(left, right, out)
+    def compare(*operands: Array) -> None:
+        *values, out = operands
+        if is_half:
+            values = [to_f32(value, number_format) for value in values]
+        if ftz:
+            values = [flushed_half(x, number_format) if is_half else flushed(x) for x in values]
+        test(*values, out)
 
-        return compare_halves
-    if words.get("ftz"):
-
-        def compare_flushed(a: Array, b: Array, out: Array) -> None:
-            test(flushed(a), flushed(b), out)
-
-        return compare_flushed
-    return test
+    return compare
 
 
 # --- setp ----------------------------------------------------------------------------------------

@@ -190,14 +190,6 @@ FMA = _rounded(
 _fma_f64 = _rounded(fused_f64, rounding.fused_f32, rounding.fused_f64, 3, nan_of="")
 
 
-def _absolute(words: Words) -> Function:
-    return finish(words, np.absolute, 1)
-
-
-def _negative(words: Words) -> Function:
-    return finish(words, np.negative, 1)
-
-
 def _numbers_only(ufunc: Function) -> Function:
     """Return ``abs.f64`` or ``neg.f64``: additions of 0, so that NaN keep their sign."""
 
@@ -270,9 +262,9 @@ FORMS: tuple[InstructionForm, ...] = (
          make=approximations.scaled(unit.logarithm, lambda logarithm: logarithm - np.float32(24))),
     form("ex2.approx{.ftz}.f32  d, a", make=approximations.power),
     form("tanh.approx.f32  d, a", make=approximations.function(unit.hyperbolic_tangent)),
-    form("abs{.ftz}.f32  d, a", make=_absolute),
+    form("abs{.ftz}.f32  d, a", make=lambda words: finish(words, np.absolute, 1)),
     form("abs.f64  d, a", _numbers_only(np.absolute)),
-    form("neg{.ftz}.f32  d, a", make=_negative),
+    form("neg{.ftz}.f32  d, a", make=lambda words: finish(words, np.negative, 1)),
     form("neg.f64  d, a", _numbers_only(np.negative)),
     form("copysign.type  d, a, b", result_of(lambda a, b: np.copysign(b, a)), type="f32 f64"),
     form("testp.op.type  p:pred, a", make=_testp, type="f32 f64",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
 from math import prod
@@ -55,25 +55,26 @@ class CallGraph:
 
     def reached(self, function: FunctionCode) -> list[FunctionCode]:
         """Return a function and all functions that can be called from it."""
-        found = {function.name: function}
-        pending = [function.name]
-        while pending:
-            for name in self._callees[pending.pop()]:
-                if name not in found:
-                    found[name] = self._code[name]
-                    pending.append(name)
-        return list(found.values())
+        return self._closure(function, self._callees.__getitem__)
 
     def launched(self, function: FunctionCode) -> list[FunctionCode]:
         """Return a kernel and the kernels that it, and in turn they, can launch."""
-        found = {function.name: function}
-        pending = [function]
+
+        def following(name: str) -> list[str]:
+            reached = self.reached(self._code[name])
+            return [kernel for each in reached for kernel in each.symbols & self._kernels]
+
+        return self._closure(function, following)
+
+    def _closure(
+        self, function: FunctionCode, following: Callable[[str], Iterable[str]]
+    ) -> list[FunctionCode]:
+        found, pending = {function.name: function}, [function.name]
         while pending:
-            for each in self.reached(pending.pop()):
-                for name in each.symbols & self._kernels:
-                    if name not in found:
-                        found[name] = self._code[name]
-                        pending.append(self._code[name])
+            for name in following(pending.pop()):
+                if name not in found:
+                    found[name] = self._code[name]
+                    pending.append(name)
         return list(found.values())
 
     def stack_bytes(self, function: FunctionCode, *, to_last_variable: bool = False) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from cudarun.emulator.machine.textures.levels import (
 )
 from cudarun.emulator.machine.textures.surfaces import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.textures.texels import BeyondMemory, Texels
-from cudarun.emulator.machine.textures.texture import CHANNELS, Place, Sampler, Texture
+from cudarun.emulator.machine.textures.texture import CHANNELS, Place, Texture
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -187,11 +188,7 @@ class Gather(_OfTexture):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Gather the texels around a place."""
-
-        def fetch(texture: Texture, texels: tuple[Texels, ...], place: Place) -> Array:
-            return gathered(texture, texels, place, texture.sampler, self.channel)
-
-        words = self._read(active, sources, fetch)
+        words = self._read(active, sources, partial(gathered, channel=self.channel))
         _write(destinations, words, resident=self.resident, halves="")
 
 
@@ -200,11 +197,9 @@ class Gather(_OfTexture):
 _ORDER = (2, 3, 1, 0)  # of the corners, with x as the faster axis: around the place
 
 
-def gathered(
-    texture: Texture, texels: tuple[Texels, ...], place: Place, sampler: Sampler, channel: int
-) -> Array:
+def gathered(texture: Texture, texels: tuple[Texels, ...], place: Place, *, channel: int) -> Array:
     """Return a channel of four texels per lane, as words: counterclockwise from the lower left."""
-    filtering = replace(sampler, linear=True)
+    filtering = replace(texture.sampler, linear=True)
     corners, _, missing = texture.around(texels[0], 0, place, filtering)
     if len(corners) > len(_ORDER) and texels[0].dtype.kind == "f":
         whole = np.full(len(corners[0]), STEPS)

@@ -24,7 +24,7 @@ from cudarun.emulator.machine.sparsity import UNITS
 from cudarun.emulator.machine.tensor_maps.boxes import CHUNK
 from cudarun.emulator.machine.tensor_maps.copies import SHARED_ALIGNMENT
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
-from cudarun.emulator.memory import UNDEFINED_BYTE
+from cudarun.emulator.memory import READ_UNWRITTEN, UNDEFINED_BYTE
 from cudarun.emulator.numerics.products import LEAST_SUM, NOTHING
 from cudarun.emulator.numerics.types import TYPES
 
@@ -48,6 +48,7 @@ _OTHERS = {
     "WARP": WARP,
     "WARPS_OF_GROUP": WARPGROUP // WARP,
     "UNDEFINED_BYTE": UNDEFINED_BYTE,
+    "READ_UNWRITTEN": READ_UNWRITTEN,
     "BARRIERS_PER_BLOCK": BARRIERS_PER_BLOCK,
     "CHUNK": CHUNK,
     "UNITS_OF_CHUNK": UNITS,

@@ -15,7 +15,6 @@ from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
 from cudarun.arguments.objects import OBJECTS, TensorMapRules
-from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.scanner import DOTTED, IDENTIFIER, MEMBER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.types import (
     ADDRESS,
@@ -46,7 +45,7 @@ _AFTER_TYPE = re.compile(r"[:\[=]")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
 _COUNT = re.compile(r"[0-9]+")
 
-_SEVERAL = "several numbers require a type, such as float4:1,2,3,4 or f32*5:1,2,3,4,5"
+_SEVERAL = "several numbers are float4:1,2,3,4, f32*5:1,2,3,4,5 or in a buffer f32[3]:[1,2,3]"
 _A_VALUE = "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"
 
 
@@ -167,7 +166,7 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         scanner = self.scanner
         if scanner.peek(",") and isinstance(value, values.SequenceValue):
             raise scanner.error(f"{value.type} accepts at most {value.type.count} values")
-        if scanner.peek(",") and isinstance(value, UntypedNumber):
+        if scanner.peek(","):
             raise scanner.error("unexpected ','", hint=_SEVERAL)
         scanner.expect_end()
         return value
@@ -219,6 +218,8 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         """Parse a construct that starts with a word: ``null``, ``bytes:`` or a type."""
         scanner = self.scanner
         start = scanner.skip_space()
+        if scanner.peek("["):
+            raise scanner.error("a list requires a type", hint=_SEVERAL)
         word = self.required(IDENTIFIER, "a value")
         if word == "null":
             return values.Null()

@@ -24,6 +24,8 @@ SYMBOL = re.compile(rf"[A-Za-z_$%][\w$]*{_TEMPLATE}(?:::[A-Za-z_$][\w$]*{_TEMPLA
 
 _SPACE = re.compile(r"\s*")
 _TOKEN = re.compile(r"[\w.]+|\S")
+_REFERENCE = re.compile(r"\$\{?(\w+)|\{(\w+)\}")
+"""What shells, Python and specs have in the place of a name."""
 
 
 class Scanner:
@@ -104,6 +106,9 @@ class Scanner:
     ) -> ArgumentSyntaxError:
         """Return an error about ``column``, by default about the following text."""
         where = self.skip_space() if column is None else column
+        if hint is None and (found := _REFERENCE.match(self.text, where)):
+            name = found[1] or found[2]
+            hint = f"write {name}; in a spec, a value of the matrix is ${{{name}}}"
         return ArgumentSyntaxError(message, self.text, where, hint=hint)
 
     @contextmanager

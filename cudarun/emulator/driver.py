@@ -286,7 +286,10 @@ def never_written(address: int, size: int) -> None:
 
 
 def unwritten_bytes(address: int, size: int) -> npt.NDArray[np.uint8]:
-    """Return 1 for each byte of an allocation that nothing has written since `never_written`."""
+    """Return the marks of bytes of an allocation since `never_written`.
+
+    The mark is 1 for a byte that nothing has written, plus 2 if a kernel has read it before.
+    """
     where = process.memory_at(address)
     if where is None:
         raise ValueError(f"no allocation at {address:#x}")

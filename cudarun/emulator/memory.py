@@ -29,6 +29,9 @@ UNDEFINED_BYTE = 0xFF
 """What memory of blocks and of the heap of kernels contains until it is written: NaN as a float of
 every type, and -1, so that a result that was computed from it is not the expected one."""
 
+READ_UNWRITTEN = 2
+"""Is added to the mark of a byte that is read before anything writes it, and stays."""
+
 _MAP_FIXED = 0x10
 _mmap = ctypes.CDLL(None, use_errno=True).mmap
 _mmap.restype = ctypes.c_void_p
@@ -56,7 +59,7 @@ class Allocation:
     label: str  # a description for reports: ``cuMemAlloc``, ``variable counter``
     bytes: Array = field(repr=False)  # its memory, a uint8 view of the arena
     live: bool = True  # False once it has been freed
-    # 1 for every uninitialized byte, 0 for the others; ``None`` if they are not tracked.
+    # 1 for every uninitialized byte, plus 2 where one has been read; ``None`` if not tracked.
     unwritten: Array | None = field(default=None, repr=False)
     # 1 for every byte that the interpreter has not written since a `snapshot`.
     unchanged: Array | None = field(default=None, repr=False)
@@ -289,7 +292,7 @@ class Memory:
         allocation.unwritten[start : start + size] = 1
 
     def unwritten_at(self, address: int, size: int) -> Array:
-        """Return 1 for each of the bytes from ``address`` that was never written."""
+        """Return the marks of bytes: 1 if never written, and `READ_UNWRITTEN`."""
         allocation = self._containing(address, size)
         if allocation.unwritten is None:
             return np.zeros(size, dtype=np.uint8)
@@ -420,4 +423,15 @@ def mark_written(unwritten: Array, offsets: Array, size: int) -> None:
     """Mark the bytes of accesses as written."""
     units, places = unwritten_units(unwritten, offsets, size)
     for place in places:
-        units[place] = 0
+        units[place] &= _each_byte(units, READ_UNWRITTEN)
+
+
+def mark_read(unwritten: Array, offsets: Array, size: int) -> None:
+    """Mark the bytes of accesses as read if nothing has written them."""
+    units, places = unwritten_units(unwritten, offsets, size)
+    for place in places:
+        units[place] |= (units[place] & _each_byte(units, 1)) * READ_UNWRITTEN
+
+
+def _each_byte(units: Array, value: int) -> Any:
+    return units.dtype.type(int.from_bytes(bytes([value]) * units.itemsize, "little"))

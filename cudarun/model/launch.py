@@ -73,6 +73,8 @@ class BufferResult:
     # The offset of the first damaged byte of its guard zones, from the start of the buffer and
     # negative before it; ``None`` where they are intact.
     guard_damage: int | None
+    # Whether a kernel is known to have read elements before anything wrote them.
+    read_unwritten: bool = field(default=False, metadata=LEFT_OUT)
     # The digest of its contents; ``None`` where none was requested.
     digest: str | None = field(default=None, metadata=LEFT_OUT)
 

@@ -29,6 +29,7 @@ def result(text, values=VALUES, tolerance=None, unwritten=lambda name: None, let
         *("all(x)", "any(x)", "not x", "x == near and n", "(x == x) | n", "where(x == x, x, n)"),
         *("where(x == x, x, true)", "all(x == x) + 0", "old(x)", "-(x == x)", "[x == x]"),
         *("1 == 1", "pi > 3", "all(arange(3) < 5)"),
+        *("x == x", "0 < x <= x", "x == near and far + 1 == far + 1", "not isclose(x, x)"),
     ],
 )
 def test_a_check_that_compares_nothing(text):
@@ -41,6 +42,14 @@ def test_a_let_is_a_claim_or_none():
     assert result("same", lets=["same=x == near"]).passed
     with pytest.raises(ArgumentSyntaxError, match="'most' compares nothing"):
         result("most", lets=["most=max(x)"])
+
+
+def test_two_names_of_a_value_are_not_compared():
+    """Two names of one buffer are expanded like ``--let``."""
+    with pytest.raises(ArgumentSyntaxError, match="'y == x' compares nothing") as refused:
+        result("y == x", lets=["y=x"])
+    assert "old(…)" in (refused.value.hint or "")
+    assert result("old(x) == x").passed
 
 
 @pytest.mark.parametrize(
@@ -165,10 +174,8 @@ def test_a_mismatch_of_what_was_computed_from_unwritten_elements():
 def test_a_claim_about_unwritten_elements():
     unwritten = np.array([False] * 7 + [True])
     mask = {"near": unwritten}.get
-    assert [result(text, unwritten=mask).passed for text in ("all(near == x)", "all(x == x)")] == [
-        False,
-        True,
-    ]
+    texts = ("all(near == x)", "all(x == x + 0)")
+    assert [result(text, unwritten=mask).passed for text in texts] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -305,6 +305,9 @@ def test_refused(text, column, message):
     assert refused.value.text == text
 
 
+SEVERAL = "several numbers are float4:1,2,3,4, f32*5:1,2,3,4,5 or in a buffer f32[3]:[1,2,3]"
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
@@ -317,7 +320,11 @@ def test_refused(text, column, message):
         ("flot4:1,2,3,4", "did you mean float4 or float64 or float?"),
         ("nulll[1]", "did you mean null?"),
         ("k[1]", "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"),
-        ("1,2,3", "several numbers require a type, such as float4:1,2,3,4 or f32*5:1,2,3,4,5"),
+        *((text, SEVERAL) for text in ("1,2,3", "f32:1,2,3", "f32[3]:1,2,3", "[1,2,3]")),
+        ("f32[$n]", "write n; in a spec, a value of the matrix is ${n}"),
+        ("f32[2*{count}]", "write count; in a spec, a value of the matrix is ${count}"),
+        ("f32[${n}]", "write n; in a spec, a value of the matrix is ${n}"),
+        ("$n", "write n; in a spec, a value of the matrix is ${n}"),
         ("f32[n]:zeroes", "did you mean zeros or ones?"),
         ("f32[n]:randit(0,1)", "did you mean randint or rand or randn?"),
         ("f32", "a value: f32:…   a buffer: f32[n]"),

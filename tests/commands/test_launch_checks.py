@@ -88,7 +88,7 @@ def test_a_sum_into_an_output_that_nothing_zeroed(run: Run) -> None:
     ran = run(*saxpy, "x=f32[n]:iota", "y=f32[n]", "n=i32:9", "--check", "y == 2*x")
     assert ran.code == 1
     assert "[0]: got nan, expected 0.0" in ran.out
-    assert "note: y has no initializer: its elements are NaN until the kernel writes" in ran.err
+    assert "note: y has no initializer: the kernel reads or updates elements before it" in ran.err
 
 
 def test_two_parameters_have_one_buffer(run: Run) -> None:
@@ -116,13 +116,21 @@ READS = """.version 8.0
 .visible .entry counts(.param .u64 count) {
     .reg .b64 %a; ld.param.u64 %a, [count]; red.global.add.u32 [%a], 1; ret;
 }
+.visible .entry largest(.param .u64 x, .param .u64 y, .param .u64 all) {
+    .reg .b32 %r<4>; .reg .b64 %a<4>; .reg .pred %p;
+    ld.param.u64 %a0, [x]; ld.param.u64 %a1, [y]; ld.param.u64 %a2, [all];
+    mov.u32 %r0, %tid.x; mul.wide.u32 %a3, %r0, 4; add.u64 %a0, %a0, %a3; add.u64 %a1, %a1, %a3;
+    ld.global.u32 %r1, [%a0]; ld.global.u32 %r2, [%a1]; max.s32 %r2, %r1, %r2;
+    st.global.u32 [%a1], %r2; setp.lt.u32 %p, %r0, 20; @%p red.global.max.s32 [%a2], %r2;
+    ld.global.u32 %r3, [%a1]; st.global.u32 [%a1], %r3; ret;
+}
 """
 
 
 @pytest.mark.parametrize(
     ("fma", "scale", "options", "note"),
     [
-        ("", "f32[1]", (), "note: scale has no initializer, and the kernel did not write it"),
+        ("", "f32[1]", (), "note: scale has no initializer: an input, which the kernel does"),
         ("", "f32[1]:ones", (), None),
         ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", (), "registers, shared and local memory begin"),
         ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", ("--detect", "uninit"), None),
@@ -146,8 +154,31 @@ def test_a_note_explains_the_fill_pattern(run: Run, tmp_path: Path) -> None:
     (tmp_path / "k.ptx").write_text(READS.replace("FMA", ""))
     words = ("launch", str(tmp_path / "k.ptx"), "-d", "cpu", "--block", "32", "-k", "counts")
     ran = run(*words, "count=u32[1]", "--check", "count == 32")
-    assert "note: count has no initializer: its elements are 0xa5… until" in ran.err
-    assert "note:" not in run(*words, "count=u32[1]", "--check", "count == 31").err
+    assert "note: count has no initializer: the kernel reads or updates" in ran.err
+    assert "note:" not in run(*words, "count=u32[1]:zeros", "--check", "count == 31").err
+
+
+@pytest.mark.parametrize("engine", ["interpret", "compile"])
+@pytest.mark.parametrize(
+    ("y", "all_", "named"),
+    [
+        ("i32[40]", "i32[1]", "y, all have"),
+        ("i32[40]:zeros", "i32[1]", "all has"),
+        ("i32[40]", "i32[1]:zeros", "y has"),
+        ("i32[40]:zeros", "i32[1]:zeros", None),
+    ],
+)
+def test_a_note_names_what_is_read_before_it_is_written(
+    run: Run, tmp_path: Path, engine: str, y: str, all_: str, named: str | None
+) -> None:
+    """The maximum with the fill pattern is right, and the check passes."""
+    (tmp_path / "k.ptx").write_text(READS.replace("FMA", ""))
+    words = ("launch", str(tmp_path / "k.ptx"), "-d", "cpu", "--block", "40", "-k", "largest")
+    given = ("x=i32[40]:iota", f"y={y}", f"all={all_}", "--cpu-engine", engine)
+    ran = run(*words, *given, "--check", "y == x", "--check", "all == 19")
+    assert ran.code == 0, ran.err
+    assert ("no initializer" in ran.err) == (named is not None)
+    assert named is None or f"note: {named} no initializer: the kernel reads or updates" in ran.err
 
 
 @pytest.mark.parametrize("equal_nan", [False, True])

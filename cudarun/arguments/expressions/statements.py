@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from cudarun.arguments.expressions import syntax as tree
@@ -173,7 +174,7 @@ def _measured(node: tree.IndexItem, seen: dict[int, tuple[int, int]]) -> tuple[i
 
 
 class _NoClaim(Exception):
-    """A check, or a part of it, that compares nothing."""
+    """A check, or a part of it, that compares nothing; with a hint, if there is a special one."""
 
 
 def _claimed(expression: Expression) -> Expression:
@@ -187,25 +188,27 @@ def _claimed(expression: Expression) -> Expression:
     if getattr(node, "operator", "") in _LOGICAL or getattr(node, "function", "") in _OF_CLAIMS:
         hint = "each part must be a comparison, such as y != 0"
     try:
-        found = _claim(node)
         if not expression.names - CONSTANTS.keys():
-            hint = "name a buffer or a variable, such as y"
-            raise _NoClaim
-    except _NoClaim:
+            raise _NoClaim("name a buffer or a variable, such as y")
+        found = _claim(node)
+    except _NoClaim as error:
         what = f"'{text}' compares nothing"
+        hint = str(error) or hint
         raise ArgumentSyntaxError(what, expression.source, 0, hint=hint) from None
     return replace(expression, node=found)
 
 
 def _claim(node: Node) -> Node:
     match node:
-        case tree.Comparison():
+        case tree.Comparison(operands):
+            _refuse_same(operands)
             return replace(node, is_claim=True)
         case tree.Binary(operator, left, right) if operator in _LOGICAL:
             return tree.Binary(operator, _claim(left), _claim(right))
         case tree.Unary(operator, operand) if operator in _LOGICAL:
             return tree.Unary(operator, _claim(operand))
-        case tree.Call(function) if function in _TESTS:
+        case tree.Call(function, operands) if function in _TESTS:
+            _refuse_same(operands)
             return node
         case tree.Call("where", (condition, *values)):
             claims = (each if each in _TRUTHS else _claim(each) for each in values)
@@ -218,3 +221,9 @@ def _claim(node: Node) -> Node:
             return tree.Old(_claim(operand))
         case _:
             raise _NoClaim
+
+
+def _refuse_same(operands: Sequence[Node]) -> None:
+    """Refuse the comparison of a value with itself, also by two names of one buffer."""
+    if any(one == other for one, other in pairwise(operands)):
+        raise _NoClaim("both sides are the same; old(…) is the value from before the launch")

@@ -136,8 +136,7 @@ class InstrumentedAccess(Access):
         parts = self._access.footprints(pieces)
         for detector in self._to:
             detector.accessed(self._access, self._site, active, parts)
-        if self.writes:
-            self._access.record_write(pieces)
+        self._access.record(pieces)
         return pieces
 
 

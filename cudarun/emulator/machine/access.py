@@ -28,7 +28,7 @@ from cudarun.emulator.machine.spaces import (
     Section,
     section_window,
 )
-from cudarun.emulator.memory import Allocation, Memory, mark_written
+from cudarun.emulator.memory import Allocation, Memory, mark_read, mark_written
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -113,10 +113,9 @@ class Access:
         return bool(self.order)
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
-        """Locate the accesses of the active lanes, and record that they write."""
+        """Locate the accesses of the active lanes, and record them."""
         pieces = self.find(active, addresses)
-        if self.writes:
-            self.record_write(pieces)
+        self.record(pieces, reads=self.reads)
         return pieces
 
     def load(self, active: Active, addresses: Array) -> Array:
@@ -135,8 +134,8 @@ class Access:
             for place in range(self.count):
                 view[place:][index] = rows[lanes, place]
 
-    def record_write(self, pieces: list[Piece]) -> None:
-        """Record that located bytes are written, where that is tracked."""
+    def record(self, pieces: list[Piece], *, reads: bool = False) -> None:
+        """Record that located bytes are written, or read before, where that is tracked."""
         for piece in pieces:
             match piece.region:
                 case Allocation(unwritten=None, unchanged=None) | Section(unwritten=None):
@@ -144,7 +143,10 @@ class Access:
                 case Memory(tracks_bytes=False):
                     continue
             for part in self.footprints([piece]):
-                for tracked in (part.region.unwritten, part.region.unchanged):
+                unwritten = part.region.unwritten
+                if reads and unwritten is not None:
+                    mark_read(unwritten, part.offsets, self.bytes)
+                for tracked in (unwritten, part.region.unchanged) if self.writes else ():
                     if tracked is not None:
                         mark_written(tracked, part.offsets, self.bytes)
 

@@ -117,8 +117,8 @@ class DriverTraits:
     is_compiling: Callable[[], bool] = bool
     # Marks memory, by address and size, as never written.
     never_written: Callable[[int, int], None] = _nothing
-    # Returns 1 for each byte of marked memory, by address and size, that nothing has written since;
-    # ``None`` where the driver does not know.
+    # Returns for each byte of marked memory, by address and size, 1 if nothing has written it
+    # since, plus 2 if a kernel has read it before; ``None`` where the driver does not know.
     unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
     never_written_array: Callable[[Handle], None] = _nothing  # marks a CUDA array as never written
     # Returns 1 for each byte of a marked CUDA array that nothing has written since; ``None`` where

@@ -99,7 +99,11 @@ class DeviceBuffer:
         return self.driver.traits.unwritten_bytes is not None
 
     def unwritten_bytes(self) -> Array | None:
-        """Return 1 for each byte that nothing has written since `poison`, if the driver knows."""
+        """Return marks of the bytes, if the driver knows.
+
+        The mark is 1 for a byte that nothing has written since `poison`, plus 2 if a kernel has
+        read it before.
+        """
         known = self.driver.traits.unwritten_bytes
         if known is None:
             return None

@@ -258,7 +258,7 @@ class Buffers:
         if name not in self._copies or self._bare or not self._specs[name].is_unwritten_at_first:
             return None
         whole, rows = self._copies[name]
-        exact = self._exact(name)
+        exact = self._marked(name, 1)
         if exact is not None:
             return exact.reshape(whole.shape)
         mask = np.zeros(whole.shape, np.bool_)
@@ -266,13 +266,13 @@ class Buffers:
         mask[rows.start : rows.stop] = unwritten_items(part.reshape(-1)).reshape(part.shape)
         return mask
 
-    def _exact(self, name: str) -> Array | None:
-        """Return which items were never written, as a flat array, if the driver knows."""
+    def _marked(self, name: str, mark: int) -> Array | None:
+        """Return which items have a mark of `DeviceBuffer`, as a flat array, if that is known."""
         found = self._buffers[name].unwritten_bytes()
         if found is None:
             return None
         by_item = found.reshape(-1, self._specs[name].dtype().itemsize)
-        items: Array = by_item.astype(np.bool_).min(axis=1)
+        items: Array = (by_item & mark).min(axis=1).astype(np.bool_)
         return items
 
     def _empty(self, name: str, nbytes: int) -> Array:
@@ -309,7 +309,7 @@ class Buffers:
             return ()
         for name in self._specs:
             if self._counts(name):
-                exact = self._exact(name)
+                exact = self._marked(name, 1)
                 if exact is None:
                     self.deliver(name)
                 else:
@@ -322,11 +322,17 @@ class Buffers:
                 nbytes=spec.nbytes,
                 never_written=self._elements(name, self._never_written.get(name)),
                 guard_damage=self._buffers[name].guard_damage(),
+                read_unwritten=self._is_read_unwritten(name),
                 digest=self._digest(name) if digests else None,
             )
             for name, spec in self._specs.items()
             if not isinstance(spec, ImageVariable)
         )
+
+    def _is_read_unwritten(self, name: str) -> bool:
+        """Return whether a kernel is known to have read an item before anything wrote it."""
+        found = self._marked(name, 2) if self._specs[name].is_unwritten_at_first else None
+        return found is not None and bool(found.any())
 
     def _digest(self, name: str) -> str:
         from cudarun.session.launch.digests import BufferDigest  # few launches need one

@@ -193,36 +193,43 @@ class StepReader:
         return arrays, tuple(saved[each] for each in request.saves if each in saved)
 
 
-def initializer_note(
+def initializer_notes(
     specs: Sequence[BufferSpec], results: StepResults, *, suggest_uninit: bool
-) -> str | None:
-    """Return what can explain a failed check: memory that the kernel reads and nothing wrote.
+) -> Iterator[str]:
+    """Yield what can explain results: memory that kernels read before anything wrote it.
 
     Args:
         results: Those of its last step.
-        suggest_uninit: Name the detector, where NaN has no other explanation.
+        suggest_uninit: The reads are known; the detector, which is off, would locate them.
     """
     unset = {spec.name: spec for spec in specs if spec.is_unwritten_at_first}
-    for check in results.checks:
-        has_nan = any((each.got == "nan") != (each.expected == "nan") for each in check.first)
-        for each in results.buffers if has_nan else ():
-            if each.never_written and each.never_written == math.prod(each.shape):
-                return (
-                    f"{each.name} has no initializer, and the kernel did not write it: an input "
-                    f"needs one, such as '{each.name}={unset[each.name]}:ones'"
-                )
-        for name in filter(unset.__contains__, re.findall(r"\w+", check.expression)):
-            pattern = fill_pattern(unset[name].dtype())
-            if has_nan or any(_exceeds_by(pattern, each) for each in check.first):
-                other = "; if not, see --detect uninit" if has_nan and suggest_uninit else ""
-                return (
-                    f"{name} has no initializer: its elements are {'NaN' if has_nan else '0xa5…'} "
-                    "until the kernel writes them; if it reads or adds to them first, use "
-                    f"'{name}={unset[name]}:zeros'{other}"
-                )
-        if has_nan and suggest_uninit:
-            return "registers, shared and local memory begin as NaN: see --detect uninit"
-    return None
+    first = [each for check in results.checks for each in check.first]
+    has_nan = any((each.got == "nan") != (each.expected == "nan") for each in first)
+    checked = re.findall(r"\w+", " ".join(check.expression for check in results.checks))
+    inputs, outputs = [], []
+    for each in results.buffers:
+        spec = unset.get(each.name)
+        if spec is None:
+            continue
+        if each.never_written and each.never_written == math.prod(each.shape):
+            inputs += [each.name] if each.read_unwritten or (has_nan and not suggest_uninit) else []
+        elif each.read_unwritten:
+            outputs.append(each.name)
+        elif not suggest_uninit and each.name in checked:
+            pattern = fill_pattern(spec.dtype())
+            is_added = has_nan or any(_exceeds_by(pattern, mismatch) for mismatch in first)
+            outputs += [each.name] if is_added else []
+    for names, what, initializer in (
+        (inputs, "an input, which the kernel does not write, needs one", "ones"),
+        (outputs, "the kernel reads or updates elements before it writes them", "zeros"),
+    ):
+        if names:
+            which = f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no initializer"
+            use = " ".join(f"'{name}={unset[name]}:{initializer}'" for name in names)
+            where = ". --detect uninit locates the reads" if suggest_uninit else ""
+            yield f"{which}: {what}; use {use}{where}"
+    if suggest_uninit and has_nan and not (inputs or outputs):
+        yield "registers, shared and local memory begin as NaN: see --detect uninit"
 
 
 def _exceeds_by(pattern: bytes, mismatch: Mismatch) -> bool:

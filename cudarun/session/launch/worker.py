@@ -32,7 +32,7 @@ from cudarun.session.launch.reference import (
     write_reference,
 )
 from cudarun.session.launch.request import Program, Timing
-from cudarun.session.launch.results import StepReader, StepResults, initializer_note, old_names
+from cudarun.session.launch.results import StepReader, StepResults, initializer_notes, old_names
 from cudarun.session.launch.steps import (
     BoundStep,
     Libraries,
@@ -76,10 +76,9 @@ def run_on(
     shown = next((each for _, each in sets if each.failures), results[-1])
     messages = [each for step in ran.steps for each in step.notes]
     tracks = session.driver.traits.unwritten_bytes is not None
-    suggest_uninit = tracks and "uninit" not in options.detection.detect
-    found = initializer_note(ran.buffers.specs, shown, suggest_uninit=suggest_uninit)
+    suggest_uninit = tracks and not options.detection.detect
     messages += recorded_notes(last.request, last.variables.written, shown.checks)
-    messages += [] if found is None else [found]
+    messages += initializer_notes(ran.buffers.specs, shown, suggest_uninit=suggest_uninit)
     messages += (
         f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items()
     )

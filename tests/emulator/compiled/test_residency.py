@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from cudarun.emulator.compiled import waiting_lanes
 from cudarun.emulator.engines import COMPILE, INTERPRET
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.lanes import Lanes
+from cudarun.emulator.numerics.arrays import Array
 from tests.emulator.compiled.engines import (
     check_equal,
     check_equal_fault,
@@ -59,6 +65,30 @@ def test_blocks_that_cannot_begin() -> None:
         "  5 threads run: block (0, 0, 0), thread (0, 0, 0); block (1, 0, 0)"
     )
     assert waiting.startswith("  315 threads wait at barrier 0: block (0, 0, 0), thread (1, 0, 0)")
+
+
+def test_the_report_of_a_deadlock_is_linear_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All lanes that wait are looked at once, and not once for each block."""
+    looked_at: list[int] = []
+
+    def indices(lanes: Lanes) -> Array:
+        found = lane_sets.indices(lanes)
+        looked_at.append(len(found))
+        return found
+
+    monkeypatch.setattr(waiting_lanes, "lane_sets", SimpleNamespace(indices=indices))
+
+    def work(blocks: int) -> int:
+        """The lanes that are looked at in a deadlock of so many blocks."""
+        looked_at.clear()
+        text, options = KERNEL.replace("BODY", ALL_MEET), fitting(blocks)
+        _, fault, _ = launched(text, COMPILE, (blocks + 1,), (64,), words(), **options)
+        assert "deadlock" in fault
+        return sum(looked_at)
+
+    few = work(5)
+    assert few >= 64 * 5 - 5
+    assert work(40) <= 9 * few
 
 
 def test_clusters_that_cannot_begin() -> None:

@@ -9,6 +9,9 @@ If detectors observe a kernel, its accesses are checked and recorded, too (``nat
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from cudarun.emulator.compiled.lanes.lowering import LaneType
@@ -67,15 +70,9 @@ class MemoryFunctions:
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
     ) -> None:
         """Mark bytes as written where that is tracked."""
-        marks = field(code, place.entry, layout.UNWRITTEN, "ptr")
-        present, absent = code.fresh("present"), code.fresh("absent")
-        null = code.scalar(f"icmp eq ptr {marks}, null")
-        code.line(f"br i1 {null}, label %{absent}, label %{present}, !prof !1")
-        code.label(present)
-        pass_values(code, [place.offsets])
-        access(code, "mark_lanes", f"ptr {marks}, i32 {mask}, i64 {ahead}", width)
-        code.line(f"br label %{absent}")
-        code.label(absent)
+        with _marks(code, place.entry) as marks:
+            pass_values(code, [place.offsets])
+            access(code, "mark_lanes", f"ptr {marks}, i32 {mask}, i64 {ahead}", width)
 
     def update(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
@@ -93,18 +90,26 @@ class MemoryFunctions:
     def _observe(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int, kind: int
     ) -> None:
-        """Check and record accesses that do not only write."""
+        """Check and record accesses that do not only write; without detectors, note reads."""
         if self._observes(width):
             pass_values(code, [place.offsets])
             given = f"{_given(place, mask, ahead)}, i32 {kind}, i32 {int(self.is_joint)}"
             access(code, "observe_loads", given, width)
+            return
+        with _marks(code, place.entry) as marks:
+            pass_values(code, [place.offsets])
+            access(code, "note_lanes", f"ptr {marks}, i32 {mask}, i64 {ahead}", width)
 
     def _observe_halves(
         self, code: CodeBuilder, function: str, places: HalfPlaces, entry: str, columns: list[str]
     ) -> None:
-        """Check and record the loads of the halves of a warp, of elements of some types."""
+        """Do what `_observe` does for loads of the halves of a warp, of elements of some types."""
         bits = bits_of_element(columns[0])
         if not self._observes(bits):
+            width = len(columns) * bits * (HALF if function == "read_row" else 1)
+            with _marks(code, entry) as marks:
+                for first in places.first:
+                    access(code, "note_range", f"ptr {marks}, i64 {first}", width)
             return
         for half, first in enumerate(places.first):
             given = f"i64 {first}, i32 {half}, i32 {len(columns) * bits // 8}"
@@ -198,6 +203,19 @@ def access(code: CodeBuilder, name: str, arguments: str, width: int) -> None:
         inner.line("ret void")
         inner.define(f"void @{own}({', '.join(named)})")
     code.line(f"call void @{own}({', '.join(given)})")
+
+
+@contextmanager
+def _marks(code: CodeBuilder, entry: str) -> Iterator[str]:
+    """Add code that runs where unwritten bytes are tracked; yield their marks."""
+    marks = field(code, entry, layout.UNWRITTEN, "ptr")
+    present, absent = code.fresh("present"), code.fresh("absent")
+    null = code.scalar(f"icmp eq ptr {marks}, null")
+    code.line(f"br i1 {null}, label %{absent}, label %{present}, !prof !1")
+    code.label(present)
+    yield marks
+    code.line(f"br label %{absent}")
+    code.label(absent)
 
 
 def _given(place: CheckedPlace, mask: str, ahead: int) -> str:

@@ -3,6 +3,7 @@
 #include "runtime.h"
 
 #define SIGN (1ull << 63)
+#define EACH_BYTE 0x0101010101010101ull
 
 // Replace addresses by offsets in the region of a cache entry; `bad` is 0 for lanes whose accesses
 // are aligned and inside.
@@ -89,6 +90,34 @@ OUT_OF_LINE void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 siz
 // Mark bytes as written.
 OUT_OF_LINE void mark_lanes(char *ctx, char *marks, u32 mask, u64 ahead, u32 size)
 {
+    FOR_EACH_LANE(lane, mask) {
+        char *own = marks + ahead + COLUMN(u64, ctx, 0)[lane];
+        for (u32 at = 0; at < size; at += 8) {
+            u64 part = 0, count = size - at < 8 ? size - at : 8;
+            __builtin_memcpy(&part, own + at, count);
+            part &= EACH_BYTE * READ_UNWRITTEN;
+            __builtin_memcpy(own + at, &part, count);
+        }
+    }
+}
+
+// Mark bytes as read if nothing has written them; another thread can write them meanwhile.
+OUT_OF_LINE void note_range(char *ctx, char *marks, u64 first, u32 size)
+{
+    (void)ctx;
+    for (u32 at = 0; at < size; at += 8) {
+        u64 part = 0, count = size - at < 8 ? size - at : 8;
+        char *own = marks + first + at;
+        __builtin_memcpy(&part, own, count);
+        if (part & EACH_BYTE)
+            for (u32 place = 0; place < count; place++)
+                if (own[place] & 1)
+                    __atomic_fetch_or(own + place, READ_UNWRITTEN, __ATOMIC_RELAXED);
+    }
+}
+
+OUT_OF_LINE void note_lanes(char *ctx, char *marks, u32 mask, u64 ahead, u32 size)
+{
     FOR_EACH_LANE(lane, mask)
-        __builtin_memset(marks + ahead + COLUMN(u64, ctx, 0)[lane], 0, size);
+        note_range(ctx, marks, ahead + COLUMN(u64, ctx, 0)[lane], size);
 }

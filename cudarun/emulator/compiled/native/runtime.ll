@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from c7a64ec3c6889208f0d9396c331816992ecdd45f513316fec97c366f53db1b7a
+; Written by `python -m tools.generate_runtime` from 8fd60a18a15bc2c1f1f4208e94596a8ed8a935a233240deedd0c195ae458cc81
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -414,27 +414,114 @@ define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinli
 }
 
 define internal void @mark_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
-  %6 = icmp eq i32 %2, 0
-  br i1 %6, label %22, label %7
+  %6 = alloca i64, align 8
+  %7 = icmp eq i32 %2, 0
+  br i1 %7, label %20, label %8
+8:
+  %9 = getelementptr inbounds nuw i8, ptr %1, i64 %3
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %11 = icmp eq i32 %4, 0
+  br label %12
+12:
+  %13 = phi i32 [ %2, %8 ], [ %23, %21 ]
+  %14 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %13, i1 true)
+  %15 = load ptr, ptr %10, align 8
+  %16 = zext nneg i32 %14 to i64
+  %17 = getelementptr inbounds nuw i64, ptr %15, i64 %16
+  %18 = load i64, ptr %17, align 8
+  %19 = getelementptr inbounds nuw i8, ptr %9, i64 %18
+  br i1 %11, label %21, label %25
+20:
+  ret void
+21:
+  %22 = add i32 %13, -1
+  %23 = and i32 %22, %13
+  %24 = icmp eq i32 %23, 0
+  br i1 %24, label %20, label %12
+25:
+  %26 = phi i32 [ %34, %25 ], [ 0, %12 ]
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6)
+  store i64 0, ptr %6, align 8
+  %27 = sub nuw i32 %4, %26
+  %28 = tail call i32 @llvm.umin.i32(i32 %27, i32 8)
+  %29 = zext nneg i32 %28 to i64
+  %30 = zext i32 %26 to i64
+  %31 = getelementptr inbounds nuw i8, ptr %19, i64 %30
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %6, ptr align 1 %31, i64 %29, i1 false)
+  %32 = load i64, ptr %6, align 8
+  %33 = and i64 %32, 144680345676153346
+  store i64 %33, ptr %6, align 8
+  call void @llvm.memcpy.p0.p0.i64(ptr align 1 %31, ptr nonnull align 8 %6, i64 %29, i1 false)
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6)
+  %34 = add i32 %26, 8
+  %35 = icmp ult i32 %34, %4
+  br i1 %35, label %25, label %21
+}
+
+define internal void @note_range(ptr %0, ptr %1, i64 %2, i32 %3) noinline #0 {
+  %5 = alloca i64, align 8
+  %6 = icmp eq i32 %3, 0
+  br i1 %6, label %9, label %7
 7:
-  %8 = getelementptr inbounds nuw i8, ptr %1, i64 %3
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %10 = zext i32 %4 to i64
-  br label %11
-11:
-  %12 = phi i32 [ %2, %7 ], [ %20, %11 ]
-  %13 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %12, i1 true)
-  %14 = load ptr, ptr %9, align 8
-  %15 = zext nneg i32 %13 to i64
-  %16 = getelementptr inbounds nuw i64, ptr %14, i64 %15
-  %17 = load i64, ptr %16, align 8
-  %18 = getelementptr inbounds nuw i8, ptr %8, i64 %17
-  tail call void @llvm.memset.p0.i64(ptr align 1 %18, i8 0, i64 %10, i1 false)
-  %19 = add i32 %12, -1
-  %20 = and i32 %19, %12
-  %21 = icmp eq i32 %20, 0
-  br i1 %21, label %22, label %11
-22:
+  %8 = getelementptr inbounds nuw i8, ptr %1, i64 %2
+  br label %10
+9:
+  ret void
+10:
+  %11 = phi i32 [ 0, %7 ], [ %32, %31 ]
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5)
+  store i64 0, ptr %5, align 8
+  %12 = sub nuw i32 %3, %11
+  %13 = tail call i32 @llvm.umin.i32(i32 %12, i32 8)
+  %14 = zext nneg i32 %13 to i64
+  %15 = zext i32 %11 to i64
+  %16 = getelementptr inbounds nuw i8, ptr %8, i64 %15
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %5, ptr align 1 %16, i64 %14, i1 false)
+  %17 = load i64, ptr %5, align 8
+  %18 = and i64 %17, 72340172838076673
+  %19 = icmp eq i64 %18, 0
+  br i1 %19, label %31, label %20
+20:
+  %21 = phi i64 [ %29, %28 ], [ 0, %10 ]
+  %22 = getelementptr inbounds nuw i8, ptr %16, i64 %21
+  %23 = load i8, ptr %22, align 1
+  %24 = and i8 %23, 1
+  %25 = icmp eq i8 %24, 0
+  br i1 %25, label %28, label %26
+26:
+  %27 = atomicrmw or ptr %22, i8 2 monotonic, align 1
+  br label %28
+28:
+  %29 = add nuw nsw i64 %21, 1
+  %30 = icmp samesign ult i64 %29, %14
+  br i1 %30, label %20, label %31
+31:
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5)
+  %32 = add i32 %11, 8
+  %33 = icmp ult i32 %32, %3
+  br i1 %33, label %10, label %9
+}
+
+define internal void @note_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
+  %6 = icmp eq i32 %2, 0
+  br i1 %6, label %20, label %7
+7:
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  br label %9
+9:
+  %10 = phi i32 [ %2, %7 ], [ %18, %9 ]
+  %11 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %10, i1 true)
+  %12 = load ptr, ptr %8, align 8
+  %13 = zext nneg i32 %11 to i64
+  %14 = getelementptr inbounds nuw i64, ptr %12, i64 %13
+  %15 = load i64, ptr %14, align 8
+  %16 = add i64 %15, %3
+  tail call void @note_range(ptr poison, ptr %1, i64 %16, i32 %4)
+  %17 = add i32 %10, -1
+  %18 = and i32 %17, %10
+  %19 = icmp eq i32 %18, 0
+  br i1 %19, label %20, label %9
+20:
   ret void
 }
 

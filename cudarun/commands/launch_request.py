@@ -243,7 +243,6 @@ def _options(values: Values, where: Target) -> ProgramOptions:
         values,
         seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
         functions=FunctionRun(values["python"], values["expect_timeout"] or None),
-        check_strength=values["check_strength"] or "off",
         timing=_timing(values),
         detection=_detection(values, where),
         baseline=None,

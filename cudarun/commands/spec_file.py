@@ -318,9 +318,8 @@ class _CaseReader:
     ) -> Program:
         """Build the launch of a case; its detectors must be available on the devices."""
         where = replace(self.where, devices=steps[0]["devices"])
-        strength = {"check_strength": steps[0]["check_strength"] or "warn"}
         request = program_request(
-            [values | strength for values in steps],
+            steps,
             where,
             lambda values: images[code_of(values)],
             self.directory,

@@ -155,11 +155,9 @@ class ProgramOptions:
     )
     check_strength: CheckStrength = _check(
         "--check-strength",
-        default="off",
+        default="warn",
         choices=("off", "warn", "fail"),
-        help="Report checks that also pass with the outputs replaced by zeros or their inputs.  "
-        "[default: off; warn in specs]",
-        without=None,
+        help="Report checks that also pass with the outputs replaced by zeros or their inputs.",
     )
     seeds: int = _check(
         "--seeds N",

@@ -34,7 +34,7 @@ from cudarun.session.launch.step_request import LaunchStep, Save
 from cudarun.session.launch.steps import BoundStep, all_scalars
 from cudarun.session.workers.session import Session
 
-_LARGE_CHECKS = 256 << 20
+_LARGE_CHECKS = 64 << 20
 """Bytes of checked buffers from which on the strength of checks is not evaluated."""
 
 
@@ -219,15 +219,16 @@ def initializer_notes(
             pattern = fill_pattern(spec.dtype())
             is_added = has_nan or any(_exceeds_by(pattern, mismatch) for mismatch in first)
             outputs += [each.name] if is_added else []
+    reads = "the kernel reads or updates elements before it writes them"
     for names, what, initializer in (
-        (inputs, "an input, which the kernel does not write, needs one", "ones"),
-        (outputs, "the kernel reads or updates elements before it writes them", "zeros"),
+        (inputs, "an input, which the kernel does not write, needs one; use", "ones"),
+        (outputs, f"{reads}; use" if suggest_uninit else f"if {reads}, use", "zeros"),
     ):
         if names:
             which = f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no initializer"
             use = " ".join(f"'{name}={unset[name]}:{initializer}'" for name in names)
             where = ". --detect uninit locates the reads" if suggest_uninit else ""
-            yield f"{which}: {what}; use {use}{where}"
+            yield f"{which}: {what} {use}{where}"
     if suggest_uninit and has_nan and not (inputs or outputs):
         yield "registers, shared and local memory begin as NaN: see --detect uninit"
 

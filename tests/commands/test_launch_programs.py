@@ -51,7 +51,7 @@ def launch(*words: str) -> tuple[str, ...]:
 def test_a_step_uses_buffers_and_values_of_those_before(run: Run) -> None:
     ran = run(
         *launch(*FILL, "--check", "x[3] == 6", *TOTAL),
-        *("--check", "out[0] == 90", "--check", "in == x", "--print", "in[:2]", "--json"),
+        *("--check", "out[0] == 90", "--check", "in[3] == 6", "--print", "in[:2]", "--json"),
     )
     assert ran.code == 0, ran.err
     [outcome] = json.loads(ran.out)["outcomes"]

@@ -253,6 +253,28 @@ def test_lanes_are_ordered_by_barriers_only(between: str, silent: bool) -> None:
     assert (races(body, block=32) == []) == silent
 
 
+@pytest.mark.parametrize(
+    ("meeting", "silent"),
+    [
+        ("shfl.sync.idx.b32 %v4, %v2, 0, 31, -1;", True),
+        ("vote.sync.ballot.b32 %v4, %p0, -1;", False),
+        ("shfl.sync.idx.b32 %v4, %v2, 0, 31, -1; ld.shared.u32 %v5, [%o];", False),
+    ],
+)
+def test_a_shuffle_passes_on_what_a_lane_has_acquired(meeting: str, silent: bool) -> None:
+    """Reductions of cooperative groups for tiles of several warps are written so."""
+    found = races(f"""
+        st.shared.u32 [%s], %t; @%p2 bra READ; bar.warp.sync -1;
+        setp.eq.u32 %p3, %t, 32; @%p3 atom.acq_rel.cta.shared.exch.b32 %v2, [part+4096], 1;
+        bra DONE;
+        READ: @!%p0 bra MEET;
+        SPIN: atom.acq_rel.cta.shared.or.b32 %v2, [part+4096], 0;
+        setp.ne.u32 %p3, %v2, 1; @%p3 bra SPIN;
+        MEET: {meeting} ld.shared.u32 %v5, [%s+128];
+        DONE:""")
+    assert (not found) == silent
+
+
 def test_a_mask_orders_those_that_are_in_it() -> None:
     # Halves of a warp wait for themselves; thread 15 reads what thread 16 wrote, 31 what 0 did.
     body = """

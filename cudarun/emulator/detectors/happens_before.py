@@ -352,6 +352,20 @@ class HappensBefore:
             if joined is not known:
                 self._clock[lanes[members]] = self._number(joined)
 
+    def shuffled(self, lanes: Lanes, masks: Array) -> None:
+        """Order lanes after what others of their member masks have acquired.
+
+        A shuffle is no memory barrier, but passes on the value by which a lane knows of a release.
+        """
+        if len(self._clocks) == 1:
+            return
+        members = lane_sets.indices(lanes)
+        if (self._clock[members] == self._clock[members[0]]).all():
+            return
+        warp = self.batch.threads.slot_of[lanes] // WARP_SIZE
+        for _, positions in groups(warp.astype(np.int64) << 32 | masks.astype(np.int64)):
+            self.acquire(members[positions], self._joined(members[positions]))
+
     def _share_clocks(self, lanes: Lanes, of: Array) -> None:
         """Join the clocks of the lanes of each group."""
         if len(self._clocks) == 1 and not self.completions.is_used:

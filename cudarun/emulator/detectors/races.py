@@ -48,6 +48,7 @@ from cudarun.emulator.machine.clusters import ClusterArrive
 from cudarun.emulator.machine.lanes import distinct, groups
 from cudarun.emulator.machine.spaces import Footprint, Section
 from cudarun.emulator.machine.transfers import MemoryStore
+from cudarun.emulator.machine.warps import Shuffle, WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
@@ -119,6 +120,11 @@ class RaceDetector(Detector):
     def fence(self, active: Active, scope: str) -> None:
         """See `Detector`."""
         self._orders[active.batch].fence(active.lanes, scope)
+
+    def collective(self, action: WarpAction, site: Site, active: Active, sources: Arrays) -> None:
+        """See `Detector`."""
+        if isinstance(action, Shuffle):
+            self._orders[active.batch].shuffled(active.lanes, sources[-1])
 
     def depends(self, active: Active, *, waits: bool) -> None:
         """See `Detector`."""

@@ -221,14 +221,14 @@ def initializer_notes(
             outputs += [each.name] if is_added else []
     reads = "the kernel reads or updates elements before it writes them"
     for names, what, initializer in (
-        (inputs, "an input, which the kernel does not write, needs one; use", "ones"),
-        (outputs, f"{reads}; use" if suggest_uninit else f"if {reads}, use", "zeros"),
+        (inputs, "an input, which the kernel does not write, needs one", "ones"),
+        (outputs, reads if suggest_uninit else f"if {reads}, it needs one", "zeros"),
     ):
         if names:
             which = f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no initializer"
             use = " ".join(f"'{name}={unset[name]}:{initializer}'" for name in names)
             where = ". --detect uninit locates the reads" if suggest_uninit else ""
-            yield f"{which}: {what} {use}{where}"
+            yield f"{which}: {what}; example: {use}{where}"
     if suggest_uninit and has_nan and not (inputs or outputs):
         yield "registers, shared and local memory begin as NaN: see --detect uninit"
 

@@ -20,12 +20,14 @@ from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
 from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending
-from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.machine.warps import Shuffle, WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction, Operation, Site
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.lanes import Lanes
 
 _MORE_WORK = 1 << 26  # after an invalid access, of short launches: about a second
 
@@ -70,6 +72,9 @@ class Detector(Observer):
 
     def collective(self, action: WarpAction, site: Site, active: Active, sources: Arrays) -> None:
         """Handle a warp-synchronous operation, before active lanes execute it."""
+
+    def shuffled(self, batch: Batch, lanes: Lanes, masks: Array) -> None:
+        """Handle a shuffle of lanes with their member masks."""
 
 
 class InvalidAccesses:
@@ -193,6 +198,8 @@ def _synchronizing(
     def run_synchronized(active: Active, sources: Arrays, destinations: Arrays) -> None:
         for detector in to:
             detector.collective(action, site, active, sources)
+            if isinstance(action, Shuffle):
+                detector.shuffled(active.batch, active.lanes, sources[-1])
             if action.waits_for == "warp":  # shuffles and votes are no memory barriers
                 detector.warps_synchronize(active.batch, active.lanes, None)
         run(active, sources, destinations)

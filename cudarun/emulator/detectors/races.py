@@ -48,7 +48,6 @@ from cudarun.emulator.machine.clusters import ClusterArrive
 from cudarun.emulator.machine.lanes import distinct, groups
 from cudarun.emulator.machine.spaces import Footprint, Section
 from cudarun.emulator.machine.transfers import MemoryStore
-from cudarun.emulator.machine.warps import Shuffle, WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
@@ -121,11 +120,6 @@ class RaceDetector(Detector):
         """See `Detector`."""
         self._orders[active.batch].fence(active.lanes, scope)
 
-    def collective(self, action: WarpAction, site: Site, active: Active, sources: Arrays) -> None:
-        """See `Detector`."""
-        if isinstance(action, Shuffle):
-            self._orders[active.batch].shuffled(active.lanes, sources[-1])
-
     def depends(self, active: Active, *, waits: bool) -> None:
         """See `Detector`."""
         order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
@@ -143,6 +137,7 @@ class RaceDetector(Detector):
     blocks_synchronize = _ordered("blocks_synchronize")
     barrier = _ordered("barrier")
     warps_synchronize = _ordered("warps_synchronize")
+    shuffled = _ordered("shuffled")
     clusters_arrive = _ordered("clusters_arrive")
     clusters_synchronize = _ordered("clusters_synchronize")
 

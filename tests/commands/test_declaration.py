@@ -177,6 +177,7 @@ def test_every_output_of_every_command() -> None:
         "cudarun exec --junit": FileUse.JUNIT,
         "cudarun fleet --junit": FileUse.JUNIT,
         "cudarun fleet --keep": FileUse.OUTPUT,
+        "cudarun fleet --openmetrics": FileUse.METRICS,
         "cudarun launch --save": FileUse.OUTPUT,
         "cudarun launch --junit": FileUse.JUNIT,
         "cudarun launch --write-spec": FileUse.APPENDED,

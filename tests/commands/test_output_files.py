@@ -59,6 +59,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         (("launch", "--spec", "cases.toml", "-d", "cpu", "--force"), "--junit", "saxpy.ptx"),
         (("launch", "--spec", "cases.toml", "-d", "cpu", "--force"), "--junit", "x.bin"),
         (FLEET, "--junit", "cases.toml"),
+        (FLEET, "--openmetrics", "cases.toml"),
         (FLEET, "--keep", "cases.toml"),
         (FLEET, "--keep", "saxpy.ptx"),
     ],

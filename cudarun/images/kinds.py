@@ -75,7 +75,8 @@ def identify(data: Buffer) -> ImageKind:
     if _PTX.match(data):
         return ImageKind.PTX
     with suppress(UnicodeDecodeError):
-        if b"\0" not in data and _CUDA_SOURCE.search(bytes(data).decode()):
+        text = bytes(data).decode()
+        if "\0" not in text and _CUDA_SOURCE.search(text):
             return ImageKind.CUDA_SOURCE
     return ImageKind.UNKNOWN
 

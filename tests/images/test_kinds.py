@@ -53,6 +53,7 @@ def test_real_files(name, kind):
 )
 def test_by_the_first_bytes(data, kind):
     assert identify(data) is kind
+    assert identify(memoryview(data)) is kind
 
 
 def test_to_identify_imports_nothing_heavy():

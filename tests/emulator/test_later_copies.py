@@ -266,3 +266,13 @@ def test_atoms_of_the_swizzle_of_128_bytes(engine: str, atomicity: int) -> None:
         expected[1::2] = expected[1::2, :, ::-1]
     assert np.array_equal(out, expected.ravel())
     assert np.array_equal(to[128:], source[128:])  # a store goes the way back
+
+
+@pytest.mark.parametrize("swizzle", [0, 1, 2])
+def test_atoms_are_of_the_swizzle_of_128_bytes_only(engine: str, swizzle: int) -> None:
+    """``tensormap.replace`` can leave them with another swizzle."""
+    tensor = TensorMap(2, 0, (32, 8), (128,), (1, 1), (8, 4), swizzle=swizzle, atomicity=3)
+    maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()
+    text, zeros = HEADER + PADDED.replace("STORE", ""), np.zeros(256, "u4")
+    _, fault, _ = launched(text, engine, (1,), (128,), maps, zeros, zeros, zeros, 0, 0)
+    assert "invalid tensor map" in str(fault)

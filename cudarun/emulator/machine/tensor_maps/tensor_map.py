@@ -172,8 +172,9 @@ def decode(data: bytes) -> TensorMap | None:
     rank, code, im2col = field("rank") + 1, field("elemtype"), bool(field("im2col"))
     if rank > MOST_RANKS or code not in _NUMBERS or (im2col and rank not in _CORNER_BITS):
         return None
-    dims = fields("global_dim", rank)
-    if max(dims) > _MOST_DIM:
+    dims, swizzle = fields("global_dim", rank), field("swizzle_mode")
+    atomicity = field("swizzle_atomicity")
+    if max(dims) > _MOST_DIM or (atomicity and swizzle != len(_PATTERNS) - 1):
         return None
     corners = [
         tuple(signed(value, _CORNER_BITS[rank]) for value in fields(f"{which}_{rank}", rank - 2))
@@ -187,8 +188,8 @@ def decode(data: bytes) -> TensorMap | None:
         steps=fields("element_stride", rank),
         box=fields("box_dim", 1 if im2col else rank),
         interleave=field("interleave_layout"),
-        swizzle=field("swizzle_mode"),
-        atomicity=field("swizzle_atomicity"),
+        swizzle=swizzle,
+        atomicity=atomicity,
         promotion=field("promotion"),
         fill=bool(field("fill_mode")),
         im2col=im2col,

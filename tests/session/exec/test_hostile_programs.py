@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from cudarun.session.exec.libraries import build_cuda_libraries
+
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
 CONNECT = """
@@ -51,6 +53,9 @@ with connect(0, 7) as end:
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        for name in ("CUDA_CACHE_DISABLE", "CUDARUN_CACHE"):
+            patch.delenv(name, raising=False)
+        build_cuda_libraries(tmp_path_factory.mktemp("libraries"))  # the limit is of what runs
         yield
 
 
@@ -58,7 +63,7 @@ def run(code: str, *words: str, limit: str = "256") -> subprocess.CompletedProce
     program = [sys.executable, "-c", CONNECT + code, *words]
     command = ["sh", "-c", f'ulimit -n {limit}; exec "$0" "$@"', sys.executable, "-m", "cudarun"]
     return subprocess.run(
-        [*command, "exec", "--", *program], capture_output=True, text=True, timeout=60, check=False
+        [*command, "exec", "--", *program], capture_output=True, text=True, timeout=300, check=False
     )
 
 

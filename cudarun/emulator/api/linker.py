@@ -18,7 +18,7 @@ from cudarun.emulator.host.images import image_file, ptx_text
 from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information
 from cudarun.emulator.host.linker import Linker, LinkInput
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, refuse_if
+from cudarun.emulator.host.refusal import Refusal, enum_member, refuse_if
 
 # Input types that can contain PTX. The image of cuLinkComplete counts as a cubin.
 _INPUTS = (
@@ -47,6 +47,7 @@ class _LinkState(ContextObject):
     def add(self, kind: CUjitInputType, image: bytes, name: str) -> None:
         """Add an input; if it is refused, the error log has the reason."""
         self.check_open()
+        kind = enum_member(CUjitInputType, kind)
         words = f"the emulated device does not support linker inputs of type {kind.name}"
         refuse_if(kind not in _INPUTS, words, "NOT_SUPPORTED")
         number = next(self.numbers)

@@ -27,12 +27,12 @@ class ErrorLog:
         self._entries: deque[tuple[int, str]] = deque()  # number and text
         self._size = 0
         self.next = 0  # the number of the next entry
-        self.last_words = ""  # why the last call failed that said why
+        self.last_words = ""  # why the last call that failed did, or its result
 
     def returning(self, call: str, result: CUresult, words: str = "") -> None:
         """Append that a call fails, preceded by its message."""
+        self.last_words = words or result.name
         if words:
-            self.last_words = words
             self.write(words)
         self.write(f"Returning {int(result)} ({result.name}) from {call}")
 

@@ -65,6 +65,21 @@ def test_options_of_the_compiler(fresh_process: Process) -> None:
     assert b"mistake" in log.value
 
 
+def test_an_unknown_type_of_a_linkers_input(fresh_process: Process) -> None:
+    driver.cuInit(0)
+    driver.cuCtxCreate(None, 0, 0)
+    state = int(driver.cuLinkCreate(0, [], [])[1])
+    calls = {each.name: each for each in read_table("cuda").calls}
+    perform = handler("cuda", calls["cuLinkAddData_v2"], CALLS)
+    assert perform is not None
+    image = ctypes.create_string_buffer(b".version 8.0")
+    result, _ = perform([state, 99, ctypes.addressof(image), len(image), 0, 0, 0, 0])
+    assert result == cuda.CUresult.CUDA_ERROR_INVALID_VALUE
+    assert fresh_process.log.last_words == "99 is not a CUjitInputType"
+    driver.cuCtxDisablePeerAccess(driver.cuCtxGetCurrent()[1])  # a failure without a message
+    assert fresh_process.log.last_words == "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED"
+
+
 def test_structures_that_a_failing_call_writes(fresh_process: Process) -> None:
     """The graphs cannot be instantiated or updated; their structures have the reasons."""
     driver.cuInit(0)

@@ -13,6 +13,8 @@ from cudarun.arguments.dimensions import evaluate_dimension, evaluate_index
 from cudarun.arguments.scanner import counted
 from cudarun.arguments.tensor_map_options import (
     ELEMENTS,
+    INTERLEAVES,
+    SWIZZLES,
     Im2col,
     Sizes,
     TensorElement,
@@ -22,26 +24,9 @@ from cudarun.arguments.tensor_map_options import (
 from cudarun.arguments.types import ScalarType, Type, inner_shape, innermost
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
+from cudarun.base.tensor_map_rules import EncodedTensor, PixelBox, broken_rules
 
 _MOST_RANKS = 5
-_MOST_DIMENSION = 1 << 32
-_MOST_STRIDE = 1 << 40
-_MOST_SIDE = 256
-_MOST_STEP = 8
-_MOST_PIXELS = 1024
-_MOST_BYTES = 228 << 10  # the shared memory of a multiprocessor
-_CORNER_BITS = {3: 16, 4: 8, 5: 5}
-_SPANS = {"32B": 32, "64B": 64}
-
-
-@dataclass(frozen=True, slots=True)
-class PixelBox:
-    """The mode `im2col` in numbers; the corners in row-major order."""
-
-    lower: tuple[int, ...]
-    upper: tuple[int, ...]
-    channels: int
-    pixels: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +131,7 @@ def tensor_map_layout(
 
 def check_address(layout: TensorMapLayout, offset: int, nbytes: int, buffer: str) -> None:
     """Check the place of a tensor in its buffer, whose address is aligned to 256 bytes."""
-    unit = _unit(layout)
+    unit = _encoded(layout).unit
     place = f"the tensor is at byte {offset} of {buffer}"
     _demand(offset % unit == 0, f"{place}, not a multiple of {unit} bytes")
     end = offset + layout.nbytes
@@ -206,109 +191,55 @@ def _pixel_box(im2col: Im2col | None, rank: int, integers: Mapping[str, int]) ->
 
 def check_layout(layout: TensorMapLayout) -> None:
     """Check everything but the address."""
-    rank = len(layout.shape)
+    rank, columns = len(layout.shape), layout.pixel_box
     _demand(
         1 <= rank <= _MOST_RANKS,
         f"the tensor has {counted(rank, 'dimension')}, not 1 to {_MOST_RANKS}",
     )
-    interleaved = layout.interleave != "none"
     _demand(
-        not interleaved or rank >= 3,
+        layout.interleave == "none" or rank >= 3,
         f"interleave requires 3 to 5 dimensions, the tensor has {rank}",
     )
-    _demand(
-        layout.oob == "zero" or layout.element.is_float,
-        f"oob=nan requires floating elements, not {layout.type}",
-    )
-    _check_tensor(layout)
-    _check_inner(layout)
-    if layout.pixel_box is None:
-        _within("box", layout.box, _MOST_SIDE)
-        sides = zip(layout.box, layout.element_strides, strict=True)
-        count = math.prod(side // step for side, step in sides)
-    else:
-        _check_pixels(layout, layout.pixel_box)
-        count = layout.pixel_box.channels * layout.pixel_box.pixels
-    size = count * _shared_bits(layout) // 8
-    _demand(size <= _MOST_BYTES, f"the box has {size} bytes, more than {_MOST_BYTES}")
-
-
-def _check_tensor(layout: TensorMapLayout) -> None:
-    _within("the shape", layout.shape, _MOST_DIMENSION)
-    packed = {"u4_align8B": 2, "u4_align16B": 128, "u6_align16B": 128}.get(layout.type, 1)
-    inner = layout.shape[-1]
-    _demand(
-        inner % packed == 0,
-        f"the last dimension of {layout.type} is {inner}, not a multiple of {packed}",
-    )
-    unit = _unit(layout)
-    for axis, stride in enumerate(layout.strides):
-        _demand(
-            stride % unit == 0,
-            f"the stride of dimension {axis} is {stride} bytes, not a multiple of {unit} bytes",
-            "pad the rows of the buffer, and set shape= and strides=",
-        )
-        _demand(
-            stride < _MOST_STRIDE, f"the stride of dimension {axis} is {stride} bytes, over 2^40"
-        )
-    _within("element_strides", layout.element_strides, _MOST_STEP)
-
-
-def _check_inner(layout: TensorMapLayout) -> None:
-    """Check the box in the last dimension."""
-    found = layout.pixel_box
     what, inner = (
-        ("channels", found.channels) if found else ("the last side of the box", layout.box[-1])
+        ("channels", columns.channels) if columns else ("the last side of the box", layout.box[-1])
     )
-    _within(what, (inner,), _MOST_SIDE)
-    size = inner * _shared_bits(layout) // 8
-    if layout.type in ("u4_align16B", "u6_align16B"):
-        _demand(inner == 128, f"{what} is {inner}, and {layout.type} requires 128")
-    _demand(
-        size % 16 == 0,
-        f"{what} is {counted(inner, 'element')} of {size} bytes, not a multiple of 16 bytes",
+    side = f"{what} is {counted(inner, 'element')} of {{1}} bytes"
+    texts = {
+        "fill": f"oob=nan requires floating elements, not {layout.type}",
+        "shape": "the shape has {}, which is not 1 to {}",
+        "multiple": f"the last dimension of {layout.type} is {{}}, not a multiple of {{}}",
+        "unit": "the stride of dimension {} is {} bytes, not a multiple of {} bytes",
+        "stride": "the stride of dimension {} is {} bytes, over 2^40",
+        "steps": "element_strides has {}, which is not 1 to {}",
+        "inner": f"{what} has {{}}, which is not 1 to {{}}",
+        "padded": f"{what} is {{}}, and {layout.type} requires {{}}",
+        "chunks": f"{side}, not a multiple of 16 bytes",
+        "span": f"{side}, more than the {{2}} of swizzle={layout.swizzle}",
+        "padded interleave": f"{layout.type} requires interleave=none",
+        "padded swizzle": f"{layout.type} cannot be used with swizzle={layout.swizzle}",
+        "box": "box has {}, which is not 1 to {}",
+        "lower": "im2col: lower has {}, which is not {} to {}",
+        "upper": "im2col: upper has {}, which is not {} to {}",
+        "columns": "im2col: the box of pixels is from {} to {} in a dimension of {}",
+        "pixels": "pixels has {}, which is not 1 to {}",
+        "bytes": "the box has {} bytes, more than {}",
+    }
+    for rule, values in broken_rules(_encoded(layout)):
+        hint = "pad the rows of the buffer, and set shape= and strides=" if rule == "unit" else None
+        raise RequestError(texts[rule].format(*values), hint=hint)
+
+
+def _encoded(layout: TensorMapLayout) -> EncodedTensor:
+    return EncodedTensor(
+        type=[*ELEMENTS].index(layout.type),
+        shape=layout.shape,
+        strides=layout.strides,
+        steps=layout.element_strides,
+        box=layout.pixel_box or layout.box,
+        interleave=[*INTERLEAVES].index(layout.interleave),
+        swizzle=[*SWIZZLES].index(layout.swizzle),
+        fill=layout.oob == "nan",
     )
-    if layout.swizzle != "none" and layout.interleave == "none":
-        span = _SPANS.get(layout.swizzle, 128)
-        _demand(
-            size <= span,
-            f"{what} is {counted(inner, 'element')} of {size} bytes, more than the {span} of "
-            f"swizzle={layout.swizzle}",
-        )
-
-
-def _check_pixels(layout: TensorMapLayout, box: PixelBox) -> None:
-    limit = 1 << (_CORNER_BITS[len(layout.shape)] - 1)
-    for name, corner in (("lower", box.lower), ("upper", box.upper)):
-        for value in corner:
-            _demand(
-                -limit <= value < limit,
-                f"im2col: {name} has {value}, which is not {-limit} to {limit - 1}",
-            )
-    # With an interleaved layout the driver takes the last dimensions as those of pixels.
-    pixels = layout.shape[2:] if layout.interleave != "none" else layout.shape[1:-1]
-    for size, low, high in zip(pixels, box.lower, box.upper, strict=True):
-        _demand(
-            low < size + high,
-            f"im2col: the box of pixels is from {low} to {size + high} in a dimension of {size}",
-        )
-    _within("pixels", (box.pixels,), _MOST_PIXELS)
-
-
-def _unit(layout: TensorMapLayout) -> int:
-    """Return the alignment of the address and of strides in bytes."""
-    wide = layout.interleave == "32B" or layout.type in ("u4_align16B", "u6_align16B")
-    return 32 if wide else 16
-
-
-def _shared_bits(layout: TensorMapLayout) -> int:
-    """Return the bits of an element in shared memory, where some types are padded to a byte."""
-    return 8 if layout.type in ("u4_align16B", "u6_align16B") else layout.element.bits
-
-
-def _within(name: str, values: Sequence[int], most: int) -> None:
-    for value in values:
-        _demand(1 <= value <= most, f"{name} has {value}, which is not 1 to {most}")
 
 
 def _demand(holds: bool, message: str, hint: str | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,15 +12,14 @@ from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.files import files_of, relocated
 from cudarun.arguments.grammar import parse_argument, parse_arguments, parse_buffer, parse_setting
 from cudarun.arguments.packing import BufferElement, BufferSpec, TensorMapSpec
-from cudarun.arguments.tensor_map_layout import (
-    PixelBox,
-    TensorMapLayout,
-    check_address,
-    check_layout,
-)
+from cudarun.arguments.tensor_map_layout import TensorMapLayout, check_address, check_layout
 from cudarun.arguments.tensor_map_options import ELEMENTS, INTERLEAVES, SWIZZLES, element_name
 from cudarun.arguments.types import SCALARS
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.profiles import profile_named
+from cudarun.base.tensor_map_rules import PixelBox
+from cudarun.emulator.host import tensor_maps
+from cudarun.emulator.host.refusal import Refusal
 from cudarun.images.parameters import Parameter
 
 
@@ -195,10 +195,7 @@ def random_layout(rng: random.Random) -> TensorMapLayout:
 
 def refusals(layout: TensorMapLayout) -> tuple[str, str]:
     """The messages of cudarun and of the emulated driver, whose checks are those of an H200."""
-    from cudarun.emulator.host.refusal import Refusal
-    from cudarun.emulator.host.tensor_maps import Tensor
-
-    tensor = Tensor(
+    tensor = tensor_maps.Tensor(
         [*ELEMENTS].index(layout.type), len(layout.shape), 1 << 40, layout.shape[::-1],
         (layout.strides or (0,))[::-1], layout.element_strides[::-1],
         [*INTERLEAVES].index(layout.interleave), [*SWIZZLES].index(layout.swizzle), 0,
@@ -236,6 +233,35 @@ def test_the_rules_are_those_of_the_driver() -> None:
         assert bool(own) == bool(driver), f"{layout}: {own} / {driver}"
         answers.append(bool(own))
     assert 40 < answers.count(False) < 500
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, ""),
+        ({"swizzle": "128B_ATOM_64B"}, ""),
+        ({"swizzle": "128B_ATOM_32B_FLIP_8B"}, "cannot be used with swizzle=128B_ATOM_32B_FLIP_8B"),
+        ({"interleave": "16B"}, "u6_align16B requires interleave=none"),
+        ({"type": "u4_align16B", "swizzle": "128B_ATOM_64B"}, "cannot be used with swizzle="),
+        ({"strides": (1536, 208)}, "not a multiple of 32 bytes"),
+        ({"box": (1, 4, 64)}, "the box is 64, and u6_align16B requires 128"),
+        ({"shape": (8, 8, 192)}, "is 192, not a multiple of 128"),
+        ({"type": "u4_align8B"}, ""),
+        ({"type": "u4_align8B", "box": (1, 1, 40)}, "40 elements of 20 bytes"),
+        ({"type": "u4_align8B", "shape": (8, 8, 255)}, "is 255, not a multiple of 2"),
+    ],
+)
+def test_packed_types(
+    changes: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tensor_maps, "current_profile", lambda: profile_named("b200"))
+    layout = TensorMapLayout(
+        type="u6_align16B", shape=(8, 8, 256), strides=(1536, 192), box=(1, 4, 128),
+        element_strides=(1, 1, 1), swizzle="none", interleave="none", l2="none", oob="zero",
+    )  # fmt: skip
+    own, driver = refusals(replace(layout, **changes))
+    assert message in own
+    assert bool(own) == bool(driver) == bool(message)
 
 
 def test_every_scalar_has_a_data_type() -> None:

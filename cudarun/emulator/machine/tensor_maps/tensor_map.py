@@ -32,7 +32,6 @@ memory, where each group has 16 bytes.
 
 _GROUP = 16
 
-FIRST_FLOAT = 6
 _FLUSHED, _TF32, _TF32_FLUSHED = 10, 11, 12
 _TF32_OF = {7: _TF32, 8: _TF32_FLUSHED}  # by the type in a map
 _SIZES = {"u8": 1, "u16": 2, "f16": 2, "bf16": 2, "u64": 8, "s64": 8, "f64": 8, "b128": 16}

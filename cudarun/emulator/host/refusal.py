@@ -24,7 +24,7 @@ class Refusal(Exception):
 
 
 def refuse_if(condition: object, words: str, result: str = "INVALID_VALUE") -> None:
-    """Raise `Refusal` if a condition holds."""
+    """Raise `Refusal` if a condition holds; the message is formatted in any case."""
     if condition:
         raise Refusal(result, words)
 

@@ -84,7 +84,8 @@ class Tensor:
 
     def _check_rank(self, least: int) -> None:
         most = MOST_RANKS
-        _demand(least <= self.rank <= most, f"tensorRank is {self.rank}, not {least} to {most}")
+        words = f"tensorRank is {self.rank}, not {least} to {most}"
+        refuse_if(not least <= self.rank <= most, words)
 
     def _map(self, **mode: Any) -> TensorMap:
         return TensorMap(
@@ -105,14 +106,14 @@ class Tensor:
 def replace_address(found: CUtensorMap, address: int) -> None:
     """Change the address in a descriptor, of which nothing is checked."""
     _check_address(address, 16)
-    _demand(address != 0, "globalAddress is null")
+    refuse_if(address == 0, "globalAddress is null")
     found.opaque = [cuuint64_t(address), *found.opaque[1:]]
 
 
 def _first(name: str, values: Numbers, count: int) -> tuple[int, ...]:
     """Return the first values of an array, which must be there even if none are needed."""
     every = tuple(values or ())
-    _demand(bool(every) and len(every) >= count, f"{name} has {len(every)} values, not {count}")
+    refuse_if(not every or len(every) < count, f"{name} has {len(every)} values, not {count}")
     return tuple(map(int, every[:count]))
 
 
@@ -128,8 +129,8 @@ def _descriptor(tensor: TensorMap) -> CUtensorMap:
 def _check(tensor: TensorMap) -> None:
     newer = current_profile().architecture >= _WITH_PACKED
     words = "is for compute capability 10"
-    _demand(tensor.type < PACKED or (newer and tensor.type <= PADDED_6), f"tensorDataType {words}")
-    _demand(not tensor.atomicity or (newer and tensor.atomicity <= 3), f"swizzle {words}")
+    refuse_if(tensor.type > (PADDED_6 if newer else PACKED - 1), f"tensorDataType {words}")
+    refuse_if(tensor.atomicity > (3 if newer else 0), f"swizzle {words}")
     columns = tensor.lower[::-1], tensor.upper[::-1], tensor.box[0], tensor.pixels
     encoded = EncodedTensor(
         type=tensor.type,
@@ -148,11 +149,5 @@ def _check(tensor: TensorMap) -> None:
 
 
 def _check_address(address: int, alignment: int) -> None:
-    _demand(
-        address % alignment == 0 and address < _MOST_ADDRESS,
-        f"globalAddress {address:#x} is not below 2^57 and a multiple of {alignment}",
-    )
-
-
-def _demand(holds: bool, words: str) -> None:
-    refuse_if(not holds, words)
+    words = f"globalAddress {address:#x} is not below 2^57 and a multiple of {alignment}"
+    refuse_if(address % alignment or address >= _MOST_ADDRESS, words)

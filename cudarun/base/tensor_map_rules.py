@@ -34,7 +34,7 @@ class PixelBox:
 
 @dataclass(frozen=True, slots=True)
 class EncodedTensor:
-    """What ``cuTensorMapEncode*`` are given, in row-major order, with the numbers of enumerators.
+    """The arguments of ``cuTensorMapEncode*``, in row-major order; enumerators as numbers.
 
     There are up to 5 dimensions, and with an interleaved layout or `PixelBox` at least 3.
     """

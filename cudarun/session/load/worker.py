@@ -176,12 +176,13 @@ class _ImageLoad:
         loader.refusals.clear()
         if attempt.is_loaded:
             try:
-                attempt.found = self._chosen(loader)
+                found = self._chosen(loader)
                 # Drivers before CUDA 12.4 lack ``cuFuncLoad``; there the following query of
                 # attributes makes the compiler run.
                 if not self.request.lazy and self.driver.version >= PARAM_INFO_SINCE:
-                    attempt.found = loader.forced(attempt.found)
-                attempt.error = _partial_refusal(loader, len(attempt.found))
+                    found = loader.forced(found)
+                attempt.found = found
+                attempt.error = _partial_refusal(loader, len(found))
             except CudarunError as error:
                 attempt.error = error
         milliseconds = (time.perf_counter() - started) * 1e3

@@ -293,15 +293,15 @@ class Buffers:
         self.load(name)
         progress = self._progress(f"copying {name} from the device")
         count = math.prod(spec.array_shape)
-        found: list[int] = []  # the items of each chunk that still have the poison pattern
+        found: list[np.intp] = []  # the items of each chunk that still have the poison pattern
         counts = self._counts(name) and not self._buffers[name].knows_unwritten
         if counts:
-            takes = *takes, lambda part, _: found.append(int(unwritten_items(part).sum()))
+            takes = *takes, lambda part, _: found.append(np.count_nonzero(unwritten_items(part)))
         self._transfers.download(
             self._buffers[name].address, spec.dtype(), count, takes, into=into, progress=progress
         )
         if counts:
-            self._never_written[name] = sum(found)
+            self._never_written[name] = int(sum(found))
 
     def verified(self, *, digests: bool = False) -> tuple[BufferResult, ...]:
         """Return the state of each buffer: its guard zones, and the number of unwritten items."""

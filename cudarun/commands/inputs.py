@@ -34,7 +34,7 @@ def read_input(
     limit: int | None = None,
     kernel: str | None = None,
 ) -> Image:
-    """Read an image file; ``-`` is stdin.
+    """Read an image file; ``-`` is stdin; `ImageRefused` for what no driver loads.
 
     Args:
         name: The path, or the contents.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def list_devices(
     target: Target, display: ProgressDisplay | None = None, *, attributes: bool = False
 ) -> DevicesReport:
-    """Describe the chosen devices, in order."""
+    """Describe the chosen devices, in order; `NoDevice` if there are none."""
     groups = [tuple(group) for _, group in groupby(target.devices, lambda s: s.process)]
     with WorkerPool() as pool:
         workers = [

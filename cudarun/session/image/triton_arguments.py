@@ -261,7 +261,10 @@ def _scratch(
 
 
 def names_beside(origin: str, kernel: str) -> tuple[str, ...]:
-    """Return the names of a kernel's parameters but scratch memory; nothing if unknown."""
+    """Return the names of a kernel's parameters but scratch memory; nothing if unknown.
+
+    ``A.shape.0`` is the first dimension of the tensor ``A``.
+    """
     for path in (f"{os.path.splitext(origin)[0]}{suffix}" for suffix in NAME_SUFFIXES):
         try:
             if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:

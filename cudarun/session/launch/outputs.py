@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # `check_savable` runs in the parent, which does not import n
 
 
 def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, force: bool) -> Saved:
-    """Write a buffer in the format of the file's suffix.
+    """Write a buffer in the format of the file's suffix; `RequestError` if it cannot be written.
 
     ``.npy`` is numpy's format, ``.bin`` the raw bytes, ``.csv`` has a line per row, ``.png`` is a
     picture.

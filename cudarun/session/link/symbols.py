@@ -78,7 +78,7 @@ class SymbolTable:
         }
 
     def refuse(self, unresolved: Iterable[str]) -> None:
-        """Refuse undefined symbols."""
+        """Refuse undefined symbols; `Diagnosed`, with the files that use them, if any does."""
         missing = {n: self._mentions[n] for n in sorted(unresolved) if n in self._mentions}
         if not missing:
             return

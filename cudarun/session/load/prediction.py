@@ -62,7 +62,7 @@ class _Code:
 def predict(
     image: Image, scope: OfflineScope, compiles: Callable[..., Image]
 ) -> tuple[Prediction, ...]:
-    """Return a prediction for each GPU of the scope and each kernel.
+    """Return a prediction for each GPU and kernel; `ImageRefused` if the image is damaged.
 
     Args:
         compiles: Compiles CUDA source: `compile_for_facts`, or in a worker `compile_here`.

@@ -98,6 +98,20 @@ def test_a_kernel_that_wants_a_symbol_of_others_is_refused(
         assert error["explanation"] == ("The image is not linked: it has undefined symbols.")
 
 
+def loaded_without_memory(image: Image, session: Session) -> tuple[list[Any], list[str]]:
+    """The kernels and the errors where the device has no memory for the code."""
+    driver = session.driver
+    full = driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    driver.module = Differing(driver.module, cuFuncLoad=lambda *_: (full,))
+    _, [result] = load_file(LoadRequest((image,)), image, session)(session.devices[0])
+    return [*result.kernels], [type(each.error).__name__ for each in result.loaders]
+
+
+def test_code_without_memory_has_no_kernels(in_session: InSession, sample: SampleImage) -> None:
+    found = in_session(partial(loaded_without_memory, sample("saxpy.ptx")))
+    assert found == ([], ["DeviceFailed"])
+
+
 def handed_over(image: Image, prepare: bool, session: Session) -> None:
     """What is done before a driver of a GPU gets a file."""
     session.driver.traits = replace(session.driver.traits, runs_machine_code=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol, TextIO
+from typing import TextIO, TypeAlias
 
 from cudarun.base.terminal import visible
 
@@ -14,11 +14,8 @@ _BAR = 20
 TO_START_AND_CLEAR = "\r\x1b[K"  # what a terminal replaces the current line by
 
 
-class WorkerProgress(Protocol):
-    """The progress of a worker."""
-
-    def read(self) -> tuple[str, float]:
-        """Return what it is doing, lines with thread states, and the part that is done (0 to 1)."""
+# Reads what a worker is doing, lines with thread states, and the part that is done (0 to 1).
+ReadProgress: TypeAlias = Callable[[], tuple[str, float]]
 
 
 class StatusLine:
@@ -31,10 +28,10 @@ class StatusLine:
         self._started: float | None = None
         self._shown = False
 
-    def update(self, workers: Sequence[tuple[str, WorkerProgress]]) -> None:
+    def update(self, workers: Sequence[tuple[str, ReadProgress]]) -> None:
         """Show the progress of one of them, and the thread states that any has reported."""
-        for label, worker in workers:
-            self._note(label, worker.read()[0].partition("\n")[2])
+        for label, read in workers:
+            self._note(label, read()[0].partition("\n")[2])
         if not self._is_terminal:
             return
         now = time.monotonic()
@@ -43,8 +40,8 @@ class StatusLine:
         seconds = now - self._started
         if seconds < _PATIENCE:
             return
-        label, worker = workers[int(seconds) % len(workers)]
-        what, done = worker.read()
+        label, read = workers[int(seconds) % len(workers)]
+        what, done = read()
         from cudarun.report.terminal import columns  # a worker is started sooner without it
 
         width = columns(self._out) - 1
@@ -79,9 +76,9 @@ class _Listened(StatusLine):
 
     _text = ""
 
-    def update(self, workers: Sequence[tuple[str, WorkerProgress]]) -> None:
+    def update(self, workers: Sequence[tuple[str, ReadProgress]]) -> None:
         """Pass the progress of the workers on if it has changed."""
-        texts = (": ".join(filter(None, (label, each.read()[0]))) for label, each in workers)
+        texts = (": ".join(filter(None, (label, read()[0]))) for label, read in workers)
         text = "\n".join(texts)
         if listener is not None and text not in ("", self._text):
             self._text = text

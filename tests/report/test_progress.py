@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.report import progress
-from cudarun.report.progress import StatusLine, status_line
+from cudarun.report.progress import ReadProgress, StatusLine, status_line
 from cudarun.session.workers.connection import Page
 from cudarun.session.workers.progress import Progress
 from tests.support.processes import children
@@ -40,10 +40,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def told(what: str, done: float = 0.0) -> Page:
+def told(what: str, done: float = 0.0) -> ReadProgress:
     page = Page()
     Progress(page).report(what, done)
-    return page
+    return page.read
 
 
 def shown(out: io.StringIO) -> list[str]:
@@ -88,7 +88,7 @@ def test_a_line_is_never_longer_than_the_terminal(
 
 def test_a_text_may_be_of_any_length() -> None:
     worker = told(10_000 * "ü", 0.5)
-    what, done = worker.read()
+    what, done = worker()
     assert what.startswith("üü")
     assert done == 0.5
 
@@ -148,12 +148,12 @@ def test_a_spec_says_which_case_it_is_at(tmp_path: Path) -> None:
     assert written.endswith("\r\x1b[K")
 
 
-def long_kernel(states: str) -> Page:
+def long_kernel(states: str) -> ReadProgress:
     worker = Progress(page := Page())
     worker.report("running spin", 0.5)
     worker.add_states(states)
     worker.report("running spin", 0.75)
-    return page
+    return page.read
 
 
 STATES = "kernel spin: 3 of 4 blocks have finished\n  1 thread runs: block (3, 0, 0)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -57,8 +57,11 @@ class FileParts:
         waiting = deque(_chunks(sizes))
         spec = WorkerSpec(lambda _: self)  # it has the parts from its parent's memory
         lanes = min(len(waiting), available_cores(), _MOST_WORKERS)
-        count = _Count(f"reading {self.origin}", len(chosen), found)
-        with WorkerPool() as pool, displayed(display, [("", count)]) as update:
+
+        def progress() -> tuple[str, float]:
+            return f"reading {self.origin}", len(found) / len(chosen)
+
+        with WorkerPool() as pool, displayed(display, [("", progress)]) as update:
             steps = [_lane(pool, spec, read, waiting, found) for _ in range(lanes)]
             pool.run(steps, update or (lambda: None))
         return found
@@ -118,15 +121,3 @@ def _lane(
             else:
                 waiting.extend([index] for index in chunk)
         pool.discard(worker)
-
-
-class _Count:
-    """The progress: how many parts were read."""
-
-    def __init__(self, what: str, total: int, found: Sized) -> None:
-        self._what = what
-        self._total = total
-        self._found = found
-
-    def read(self) -> tuple[str, float]:
-        return self._what, len(self._found) / self._total

@@ -32,7 +32,7 @@ from cudarun.session.workers.devices import label_of, one_by_one, session_spec
 from cudarun.session.workers.job import ADDRESS_ATTEMPTS, Devices, Job, JobTask, answers_of
 from cudarun.session.workers.parent import WorkerProcess
 from cudarun.session.workers.pool import Steps, WorkerPool
-from cudarun.session.workers.progress import ProgressDisplay, ReportedProgress
+from cudarun.session.workers.progress import ProgressDisplay, ReadProgress
 from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import Answer, WorkerSpec
 
@@ -163,7 +163,7 @@ class DeviceRun:
         self.pool = pool  # the pool of the workers; the first one initializes immediately
         self.label = label_of(devices)  # the device's name in messages
         # The running case and its worker's progress; ``None`` between cases.
-        self.progress: tuple[str, ReportedProgress] | None = None
+        self.progress: tuple[str, ReadProgress] | None = None
         self._devices = devices
         self._target = target  # the context of cases without their own
         self._at_work: dict[_Place, WorkerProcess[Session]] = {}
@@ -298,7 +298,7 @@ class DeviceRun:
         return self._ready[place]
 
     def _show(self, place: _Place, where: str) -> None:
-        self.progress = where, self._at_work[place].page
+        self.progress = where, self._at_work[place].page.read
 
     def _ask(self, place: _Place, job: Job[T], timeout: float | None) -> Steps[Answer[T]]:
         """Run a job on the one device of the worker that is ready at ``place``."""

@@ -159,7 +159,7 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
             if discard:
                 self.discard(worker)
 
-        with displayed(display, [(each.spec.label, each.page) for each in workers]) as update:
+        with displayed(display, [(each.spec.label, each.page.read) for each in workers]) as update:
             self.run([one_task(worker) for worker in workers], update)
         return [answers[worker] for worker in workers]
 

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from cudarun.base.machine import DeviceIdentity
 from cudarun.base.terminal import visible
@@ -68,17 +68,14 @@ class Progress:
         self._page.start_phase(after)
 
 
-class ReportedProgress(Protocol):
-    """A worker's progress as its parent reads it."""
-
-    def read(self) -> tuple[str, float]:
-        """Return the step, lines with the states of threads, and its completed part (0 to 1)."""
+# Reads, in the parent, the step, lines with the states of threads, and its completed part (0 to 1).
+ReadProgress: TypeAlias = Callable[[], tuple[str, float]]
 
 
 class ProgressDisplay(Protocol):
     """A display of the progress of workers."""
 
-    def update(self, workers: Sequence[tuple[str, ReportedProgress]]) -> None:
+    def update(self, workers: Sequence[tuple[str, ReadProgress]]) -> None:
         """Display the progress of workers, each with its name; called several times a second."""
 
     def end(self) -> None:
@@ -97,7 +94,7 @@ class LastingDisplay:
 
 @contextmanager
 def displayed(
-    display: ProgressDisplay | None, workers: Sequence[tuple[str, ReportedProgress]]
+    display: ProgressDisplay | None, workers: Sequence[tuple[str, ReadProgress]]
 ) -> Iterator[Callable[[], object] | None]:
     """Display workers' progress: yield a function to call meanwhile, ``None`` without a display."""
     if display is None:

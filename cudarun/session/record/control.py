@@ -168,9 +168,9 @@ class RecordService:
                 end, _ = self._socket.accept()
             except OSError:  # closed
                 return
-            with end, suppress(OSError):
+            with end, suppress(OSError), end.makefile("rb") as question:
                 end.settimeout(10)
-                end.sendall(self._answer(_question(end)))
+                end.sendall(self._answer(question.read(_MOST)))
 
     def _answer(self, question: bytes) -> bytes:
         word, subject, path, *_ = [*question.split(b"\0"), b"", b""]
@@ -180,10 +180,3 @@ class RecordService:
             names = self._variables(self._folder / os.fsdecode(path), int(subject))
             return "\n".join(names).encode()
         return b""
-
-
-def _question(end: socket.socket) -> bytes:
-    data = b""
-    while len(data) < _MOST and (part := end.recv(65536)):
-        data += part
-    return data

@@ -67,13 +67,13 @@ class DevicePaths:
     pci: Path = Path("/sys/bus/pci/devices")
 
 
-def check_machine(timeout: float | None = None, machine: DevicePaths | None = None) -> DoctorReport:
+def check_machine(timeout: float | None = None) -> DoctorReport:
     """Check everything that a launch on a GPU needs, and everything else that cudarun needs.
 
     Args:
         timeout: Seconds for each process.
     """
-    where = machine or DevicePaths()
+    machine = DevicePaths()
     limit = _PATIENCE if timeout is None else timeout
     loaded: Answer[DriverLibrary | str] = call_in_worker(load_driver, limit)
     driver = loaded.value.version if isinstance(loaded.value, DriverLibrary) else None
@@ -82,9 +82,9 @@ def check_machine(timeout: float | None = None, machine: DevicePaths | None = No
     emulator: Answer[int] = call_in_worker(start_emulator, limit)
     return DoctorReport(
         (
-            hardware(where),
-            device_nodes(where),
-            visible_devices(os.environ.get(VARIABLE), len(_nodes(where))),
+            hardware(machine),
+            device_nodes(machine),
+            visible_devices(os.environ.get(VARIABLE), len(_nodes(machine))),
             library(loaded),
             bindings(installed, driver),
             *(_started(call_in_worker(start_driver, limit)) if driver else ()),

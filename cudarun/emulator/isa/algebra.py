@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -43,6 +44,7 @@ _RING: dict[str, Compute] = {
 _FUNCTIONS = frozenset({"sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"})
 _LIMITS: dict[str, tuple[float, float]] = {"sat": (0.0, 1.0), "relu": (0.0, np.inf)}
 _FRACTION = 23  # bits of f32
+_LARGEST_INTEGER = 255  # that a conversion to integers keeps: indices are such numbers
 _EXACT_TESTS = frozenset({"eq", "ne", "equ", "neu", "num", "nan"})
 _FORMATS = frozenset({"f16", "bf16", "f32", "f64"})
 
@@ -68,13 +70,19 @@ def in_residues(operation: Lanewise, opcode: str, words: Words) -> Lanewise:
         compute = _opaque(of_turns, operation.function, sources[0])
     elif opcode in ("min", "max"):
         compute = _extreme(opcode, words)
+    elif opcode == "abs":
+        compute = np.abs
     if compute is None or not target:
         if not any(sources):
             return operation
-        of_representatives = _of_representatives(operation.function, sources)
-        is_exact = words.get("cmp") in _EXACT_TESTS
-        return replace(operation, function=of_representatives, is_opaque=not is_exact)
-    is_opaque = limits is not None or opcode in _FUNCTIONS or opcode in ("min", "max")
+        prepare = algebra.as_format
+        if words.get("irnd"):
+            prepare = partial(_rounded, words["irnd"])
+        elif words.get("cmp"):
+            prepare = _in_order
+        function = _of_representatives(operation.function, sources, prepare)
+        return replace(operation, function=function, is_opaque=words.get("cmp") not in _EXACT_TESTS)
+    is_opaque = limits is not None or (opcode not in _RING and opcode != "cvt")
     function = _stored(compute, sources, target, limits)
     return replace(operation, function=function, is_opaque=is_opaque)
 
@@ -147,18 +155,41 @@ def _stored(
 
 
 def _of_representatives(
-    function: Callable[..., object], sources: Sequence[str]
+    function: Callable[..., object], sources: Sequence[str], prepare: Callable[[Array, str], Array]
 ) -> Callable[..., None]:
-    """Return the instruction's own function, of the representatives of its operands."""
+    """Return the instruction's own function, of the representatives of its operands.
+
+    Args:
+        prepare: Returns representatives in the format of an operand.
+    """
 
     def operate(*arguments: Array) -> None:
         given = [
-            algebra.as_format(algebra.load(value, name), name).view(value.dtype) if name else value
+            prepare(algebra.load(value, name), name).view(value.dtype) if name else value
             for value, name in zip(arguments, sources, strict=False)
         ]
         function(*given, *arguments[len(sources) :])
 
     return with_temporaries(operate, temporaries_of(function))
+
+
+def _rounded(direction: str, numbers: Array, number_format: str) -> Array:
+    """Return integers in a format: the small ones of numbers, of others opaque ones.
+
+    Rounding could not keep them all: every representative is an integer.
+    """
+    is_kept = ~(np.abs(numbers) > _LARGEST_INTEGER) | np.isinf(numbers)
+    return algebra.as_format(np.where(is_kept, numbers, opaque(direction, numbers)), number_format)
+
+
+def _in_order(numbers: Array, number_format: str) -> Array:
+    """Return values in a format that are in the order of representatives."""
+    found = algebra.as_format(numbers, number_format)
+    if number_format != "bf16":
+        return found
+    magnitudes = np.where(np.isfinite(numbers), np.abs(numbers), 0.0).astype(np.uint16)
+    bits = np.where(numbers < 0, np.uint16(0x8000), np.uint16(0)) | magnitudes
+    return np.where(np.isfinite(numbers), bits, found)
 
 
 def _converted(uses: Sequence[Use], sources: Sequence[str]) -> Compute | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
 
@@ -218,6 +219,8 @@ class ReduceNumbers(Reduce):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Reduce; with ``.NaN`` a NaN wins, else it loses."""
         value, masks = sources
+        if algebra.enabled:
+            value = algebra.as_format(algebra.load(value, "f32"), "f32")
         bits = (np.abs(value) if self.words["abs"] else value).view(np.int32)
         wins = (self.words["op"] == "max") == bool(self.words["NaN"])
         nan = np.int32(0x7FFFFFFF) if wins else np.int32(-0x80000000)

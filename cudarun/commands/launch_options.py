@@ -76,6 +76,7 @@ _BASELINE_GEOMETRY = {
 
 _OF_STEP: dict[str, dict[str, Any]] = {
     "shared": {"of_step": True},
+    "algebra": {"of_step": False},
     "kernel": {"shell_complete": completion.kernels},
     "checks": {"shell_complete": completion.labels},
     "expects": {"shell_complete": completion.label_of_value()},

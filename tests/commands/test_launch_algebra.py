@@ -37,14 +37,15 @@ def center(run: Run, name: str, *options: str) -> Ran:
 
 
 @pytest.fixture
-def compare(run: Run, tmp_path: Path) -> Callable[[str, str], Ran]:
+def compare(run: Run, tmp_path: Path) -> Callable[..., Ran]:
     """Launch a kernel, and another one as its baseline: both compute %f8 of %f1."""
 
-    def compare(one: str, other: str) -> Ran:
+    def compare(one: str, other: str, device: str = "cpu") -> Ran:
         kernels = f"{TWO}{one}{END}{TWO.replace('entry one', 'entry other')}{other}{END}"
-        (tmp_path / "k.ptx").write_text(HEAD + kernels)
+        head = HEAD if device == "cpu" else HEAD.replace("sm_90", "sm_100a")
+        (tmp_path / "k.ptx").write_text(head + kernels)
         return run(
-            *("launch", "k.ptx", "-k", "one", "--baseline", ":other", "-d", "cpu", "--algebra"),
+            *("launch", "k.ptx", "-k", "one", "--baseline", ":other", "-d", device, "--algebra"),
             *("--block", "64", "x=f32[64]:randn", "y=f32[64]"),
         )
 
@@ -117,9 +118,15 @@ def test_the_judge_with_algebra_needs_no_tolerance(run: Run) -> None:
         ("ex2.approx.f32 %f8, %f1;", "mul.f32 %f2, %f1, 0f40000000; mul.f32 %f2, %f2, 0f3F000000; "
          "ex2.approx.ftz.f32 %f8, %f2;"),
         ("cvt.rna.tf32.f32 %r2, %f1; mov.b32 %f8, %r2;", "add.f32 %f8, %f1, 0f00000000;"),
+        ("cvt.rn.bf16.f32 %h1, %f1; mov.b16 %h2, 0x3f80; max.bf16 %h3, %h1, %h2; "
+         "abs.bf16 %h3, %h3; cvt.f32.bf16 %f8, %h3;",
+         ".reg .pred %p1; cvt.rn.bf16.f32 %h1, %f1; mov.b16 %h2, 0x3f80; "
+         "setp.gt.bf16 %p1, %h1, %h2; selp.b16 %h3, %h1, %h2, %p1; cvt.f32.bf16 %f2, %h3; "
+         "abs.f32 %f8, %f2;"),
+        ("cvt.rni.f32.f32 %f8, %f1;", "cvt.rni.s32.f32 %r2, %f1; cvt.rn.f32.s32 %f8, %r2;"),
     ],
 )  # fmt: skip
-def test_other_orders_agree(compare: Callable[[str, str], Ran], one: str, other: str) -> None:
+def test_other_orders_agree(compare: Callable[..., Ran], one: str, other: str) -> None:
     if other == "setp_gt":
         other = (
             ".reg .pred %p1; mul.f32 %f2, %f1, 0f3F800000; setp.gt.f32 %p1, %f1, 0f3F800000; "
@@ -135,6 +142,8 @@ def test_other_orders_agree(compare: Callable[[str, str], Ran], one: str, other:
     [
         ("mul.f32 %f8, %f1, %f1;", "add.f32 %f8, %f1, %f1;"),
         ("sin.approx.f32 %f8, %f1;", "cos.approx.f32 %f8, %f1;"),
+        ("cvt.rni.f32.f32 %f8, %f1;", "mov.f32 %f8, %f1;"),
+        ("cvt.rzi.s32.f32 %r2, %f1; cvt.rn.f32.s32 %f8, %r2;", "mov.f32 %f8, %f1;"),
         ("ex2.approx.f32 %f8, %f1;", "add.f32 %f2, %f1, %f1; ex2.approx.f32 %f8, %f2;"),
         ("mov.b32 %r2, %f1; mul.f32 %f8, %f1, 0f3F800000;",
          "mul.f32 %f2, %f1, 0f3F800000; mov.b32 %r2, %f2; and.b32 %r2, %r2, 0xffffff00; "
@@ -143,20 +152,45 @@ def test_other_orders_agree(compare: Callable[[str, str], Ran], one: str, other:
          "mov.f32 %f8, 0f00000000;"),
     ],
 )  # fmt: skip
-def test_other_formulas_do_not_agree(
-    compare: Callable[[str, str], Ran], one: str, other: str
-) -> None:
+def test_other_formulas_do_not_agree(compare: Callable[..., Ran], one: str, other: str) -> None:
     ran = compare(one, other)
     assert ran.code == 1
     assert "FAIL y as by other\n" in ran.out
 
 
-def test_what_is_no_arithmetic_is_named(compare: Callable[[str, str], Ran]) -> None:
+def test_what_is_no_arithmetic_is_named(compare: Callable[..., Ran]) -> None:
     ran = compare("ex2.approx.f32 %f2, %f1; max.f32 %f8, %f2, %f1;", "mov.f32 %f8, %f1;")
     assert "one: not arithmetic modulo a prime: ex2.approx.f32, max.f32\n" in ran.err
 
 
-def test_infinities_remain(compare: Callable[[str, str], Ran]) -> None:
+def test_small_integers_are_rounded_to_themselves(compare: Callable[..., Ran]) -> None:
+    ran = compare(
+        "cvt.rn.f32.u32 %f2, %r1; mul.f32 %f2, %f2, 0f3FC00000; add.f32 %f2, %f2, %f2; "
+        "cvt.rmi.s32.f32 %r2, %f2; cvt.rn.f32.s32 %f8, %r2;",
+        "mul.lo.u32 %r2, %r1, 3; cvt.rn.f32.u32 %f8, %r2;",
+    )
+    assert ran.code == 0, ran.out
+
+
+def test_all_steps_compute_modulo_the_prime(run: Run) -> None:
+    ran = run(
+        *("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "8", "a=f32:0.1"),
+        *("x=f32[8]:randn", "y=f32[8]:randn", "8", "--check", "y == a*x + old(y)", "--then"),
+        *("--threads", "8", "a", "x", "y", "8", "--check", "y == 2*a*x + old(y)", "--algebra"),
+    )
+    assert ran.code == 0, ran.out
+
+
+def test_reductions_over_warps_use_the_order_of_max(compare: Callable[..., Ran]) -> None:
+    steps = "".join(
+        f"shfl.sync.bfly.b32 %f3, %f8, {lanes}, 31, -1; max.f32 %f8, %f8, %f3; "
+        for lanes in (16, 8, 4, 2, 1)
+    )
+    ran = compare("redux.sync.max.f32 %f8, %f1, -1;", f"mov.f32 %f8, %f1; {steps}", "cpu@b200")
+    assert ran.code == 0, ran.out
+
+
+def test_infinities_remain(compare: Callable[..., Ran]) -> None:
     minus = "0fFF800000"
     ran = compare(
         f"max.f32 %f2, %f1, {minus}; add.f32 %f3, {minus}, %f1; ex2.approx.f32 %f3, %f3; "
@@ -194,6 +228,7 @@ def test_tiles_agree_with_rows(run: Run) -> None:
     [
         (("--expect", "y=@y.npy"), "--expect has no meaning with numbers modulo a prime"),
         (("--repeat", "3"), "--repeat has no meaning with numbers modulo a prime"),
+        (("--reference", "0"), "--reference on a GPU has no meaning with numbers modulo a prime"),
         (("--cpu-engine", "compile"), "--cpu-engine compile has no meaning"),
         (("-d", "0"), "device 0 is a GPU"),
         (("--check", "y == exp(x)"), "exp is not arithmetic modulo a prime"),

@@ -91,10 +91,12 @@ def check_algebra(program: Program) -> None:
     Raises:
         RequestError: Floats are compared with those of another program, or compiled code is wanted.
     """
+    reference = program.options.reference
     for option, given in {
         "--expect": any(step.expectations for step in program.steps),
         "a recording": any(step.image.recording is not None for step in program.steps),
         "--repeat": program.options.timing is not None,
+        "--reference on a GPU": reference is not None and reference.driver != "cpu",
         "--cpu-engine compile": program.options.engine == "compile",
     }.items():
         if given:

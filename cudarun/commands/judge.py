@@ -18,6 +18,7 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.session.driver.selection import ALL
 from cudarun.session.judge.request import JudgeRequest
+from cudarun.session.launch.assertions import check_counted
 
 _TIMEOUT = 60.0
 
@@ -53,6 +54,8 @@ def command(submissions: tuple[str, ...], **values: Any) -> int:
     asserts = tuple(map(parse_assertion, values["asserts"]))
     if any(each.is_resource for each in asserts) or (asserts and device.driver != "cpu"):
         raise RequestError("judge counts instructions, on cpu only", option="--assert")
+    for each in asserts:
+        check_counted(each)
     request = filled(
         JudgeRequest, {**values, "timeout": limit}, submissions=submissions, device=device,
         asserts=asserts,

@@ -19,8 +19,7 @@ Functions beyond the driver API let a program observe its kernels: `on_progress`
 `never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
 no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, `newest_ptx`,
 `select_engine` and `engine_notes` for the engine that executes kernels, `select_schedule` for the
-order of its threads, `select_algebra` for arithmetic modulo a prime, and `is_instruction` for the
-names of instructions.
+order of its threads, and `select_algebra` for arithmetic modulo a prime.
 """
 
 from __future__ import annotations
@@ -339,14 +338,6 @@ def select_schedule(schedule: Literal["late"] | int | None) -> None:
 def select_algebra(enabled: bool) -> None:
     """Select whether floats are numbers modulo a prime in modules that are loaded from now on."""
     algebra.enabled = enabled
-
-
-def is_instruction(name: str) -> bool:
-    """Return whether a name is an opcode of PTX with modifiers of it: ``ld.global.v4``."""
-    from cudarun.emulator.isa.manual import is_known  # few programs ask
-
-    opcode, *words = name.split(".")
-    return is_known(opcode, tuple(words))
 
 
 def engine_notes() -> list[EngineNote]:

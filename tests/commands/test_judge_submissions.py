@@ -45,6 +45,9 @@ def test_a_submission_executes_what_is_asserted(run: Run) -> None:
     ran = run(*problem, "--assert", "mma > 0")
     assert ran.code == 1
     assert "assert: mma > 0: got 0; executed: add, and, bra, cvt," in ran.out
+    ran = run(*problem, "--assert", "mmma == 0")
+    assert ran.code == 2
+    assert ran.err.startswith("error: --assert: mmma is not an instruction of PTX\n")
     ran = run(*problem, "--assert", "registers > 0")
     assert (ran.code, ran.err) == (2, "error: --assert: judge counts instructions, on cpu only\n")
 

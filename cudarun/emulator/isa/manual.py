@@ -7,6 +7,7 @@ implemented.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from cudarun.emulator.isa import table
@@ -94,6 +95,12 @@ def _own_words(opcode: str) -> frozenset[str]:
         if first == opcode:
             found.update(rest)
     return frozenset(found)
+
+
+def has_modifiers(opcode: str, words: Iterable[str]) -> bool:
+    """Return whether an opcode of PTX can have modifiers, as far as the tables know its forms."""
+    known = _own_words(opcode) if opcode in table.opcodes() else modifiers()
+    return opcode in opcodes() and known.issuperset(words)
 
 
 def missing(opcode: str, words: tuple[str, ...]) -> tuple[str, str]:

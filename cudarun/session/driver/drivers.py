@@ -140,8 +140,6 @@ class DriverTraits:
     select_schedule: Callable[[Literal["late"] | int | None], None] = _nothing
     # Selects whether floats are numbers modulo a prime in images that are loaded later.
     select_algebra: Callable[[bool], None] = _nothing
-    # Returns whether a name is an opcode of PTX with modifiers; false for a GPU's machine code.
-    is_instruction: Callable[[str], bool] = bool
     # Returns by kernel why a GPU may refuse its last launch.
     launch_notes: Callable[[], dict[str, str]] = dict
     # Returns whether a launch was refused, since the last call, because the selected engine cannot
@@ -225,6 +223,14 @@ def choose_driver(name: DriverName, profile: str = "") -> DriverChoice:
         return DriverChoice(emulator, traits)
     bindings = importlib.import_module("cuda.bindings.driver")
     return DriverChoice(bindings, DriverTraits(guard_bytes=4096, find_logs=libcuda_logs))
+
+
+def is_ptx_instruction(name: str) -> bool:
+    """Return whether a name is an opcode of PTX with modifiers of it: ``ld.global.v4``."""
+    from cudarun.emulator.isa.manual import has_modifiers  # few programs ask
+
+    opcode, *words = name.split(".")
+    return has_modifiers(opcode, words)
 
 
 def import_driver(name: DriverName) -> None:

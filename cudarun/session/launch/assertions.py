@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.assertions import COUNTED, RESOURCES, SPILLS, matching
+from cudarun.arguments.assertions import COUNTED, RESOURCES, SPILLS, Assertion, matching
 from cudarun.base.errors import RequestError
 from cudarun.model.checks import CheckResult, Mismatch
+from cudarun.session.driver import drivers
 
 if TYPE_CHECKING:
-    from cudarun.session.driver import drivers
     from cudarun.session.driver.devices import Device
     from cudarun.session.launch.steps import BoundStep
     from cudarun.session.workers.session import Session
@@ -58,7 +58,7 @@ def asserted(
         elif statistics is None:
             got = _of_machine_code(each.name, counts)
         else:
-            got = _of_statistics(session, each.name, statistics, counts)
+            got = _of_statistics(each, statistics, counts)
         passed = each.is_true_of(got)
         wrong = () if passed else (Mismatch((), str(got), str(each.limit), each.comparison),)
         yield CheckResult(each.text, passed, 1, len(wrong), None, None, 0.0, 0.0, first=wrong)
@@ -79,25 +79,29 @@ def _ptx(statistics: drivers.Statistics) -> Mapping[str, int]:
 
 
 def _of_statistics(
-    session: Session, name: str, statistics: drivers.Statistics, counts: Mapping[str, int]
+    assertion: Assertion, statistics: drivers.Statistics, counts: Mapping[str, int]
 ) -> int:
-    if name == "bank_conflicts":
+    check_counted(assertion)
+    if assertion.name == "bank_conflicts":
         return sum(each.turns - each.accesses for each in statistics.banks.values())
-    if name == "divergent_branches":
+    if assertion.name == "divergent_branches":
         return statistics.divergent
-    if not session.driver.traits.is_instruction(name):
-        executed = ", ".join(sorted({each.partition(".")[0] for each in counts}))
-        why = (
-            "of machine code, which cpu does not run"
-            if name == SPILLS
-            else "not an instruction of PTX"
-        )
+    return matching(assertion.name, counts)
+
+
+def check_counted(assertion: Assertion) -> None:
+    """Refuse an assertion about what ``cpu`` does not count.
+
+    Raises:
+        RequestError: Its name is not one of a count, nor an instruction of PTX.
+    """
+    name = assertion.name
+    if name not in COUNTED and not drivers.is_ptx_instruction(name):
         raise RequestError(
-            f"{name} is {why}",
-            hint=f"names: {', '.join((*RESOURCES, *COUNTED))}, and opcodes; executed: {executed}",
+            f"{name} is not an instruction of PTX",
+            hint=f"names: {', '.join((*RESOURCES, *COUNTED))}, and opcodes with modifiers",
             option="--assert",
         )
-    return matching(name, counts)
 
 
 # --- machine code --------------------------------------------------------------------------------

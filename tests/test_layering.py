@@ -90,7 +90,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             *("numerics", "program"),
         },
         "tiers": {"code", "compiled", "engine_run", "heap", "machine", "memory"},
-        "engines": {"code", "compiled", "engine_run", "machine", "numerics", "tiers"},
+        "engines": {"code", "compiled", "decode", "engine_run", "machine", "numerics", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},
         "detectors": {
             "code",

@@ -197,17 +197,12 @@ def _opaque(launch: Launch) -> tuple[str, ...]:
     """Return the opaque instructions of a kernel and of the functions that it refers to."""
     if not algebra.enabled:
         return ()
-    found: set[str] = set()
-    reached, pending = {launch.kernel.name}, [launch.kernel.name]
-    while pending:
-        function = launch.functions[pending.pop()]
-        lanewise = (each for each in function.operations if isinstance(each, Lanewise))
-        found |= {each.name for each in lanewise if each.is_opaque}
-        known = launch.functions.keys()
-        named = known if function.indirect else (function.calls | function.symbols) & known
-        pending += named - reached
-        reached |= named
-    return tuple(sorted(found))
+    from cudarun.emulator.decode.module import CallGraph  # few launches need it
+
+    reached = CallGraph(launch.functions, set()).reached(launch.functions[launch.kernel.name])
+    operations = (each for function in reached for each in function.operations)
+    opaque = {each.name for each in operations if isinstance(each, Lanewise) and each.is_opaque}
+    return tuple(sorted(opaque))
 
 
 def _unsuitable(launch: Launch) -> str:

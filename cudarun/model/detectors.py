@@ -111,6 +111,15 @@ class LaunchStatistics:
     # The executions by PTX instruction, once per warp.
     executed: tuple[tuple[str, int], ...] = field(default=(), metadata=LEFT_OUT)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers that ``--assert`` compares, by name."""
+        return {
+            **dict(self.executed),
+            "bank_conflicts": self.bank_conflicts,
+            "divergent_branches": self.divergent_branches,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ProvedOperation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any, cast
 
@@ -75,13 +74,13 @@ class ResidueEvaluator(ClaimEvaluator):
         options: dict[str, Any] = {key: self._option(key, each) for key, each in node.keywords}
         ddof = options.pop("ddof", 0)
         values = representative(wide(array))
-        total = np.sum(values, **{**options, "keepdims": True})
-        count = math.prod(values.shape) // max(math.prod(total.shape), 1)
-        if name == "var":
-            apart = representative(values - _quotient(total, np.float64(count)))
-            values, count = representative(apart * apart), count - ddof
-        total = np.sum(values, **options)
-        return cast(Data, plain(_quotient(np.asarray(total), np.float64(count))))
+        total = np.asarray(np.sum(values, **options))
+        count = values.size // max(total.size, 1)
+        if name == "var":  # the sum of squares of differences from the mean
+            squares = np.sum(representative(values * values), **options)
+            total = squares - representative(total) * _quotient(total, np.float64(count))
+            count -= ddof
+        return cast(Data, plain(_quotient(total, np.float64(count))))
 
 
 def _reduced(value: Operand) -> Operand:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 
@@ -42,7 +42,7 @@ _RING: dict[str, Compute] = {
     "rcp": inverse,
 }
 _FUNCTIONS = frozenset({"sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"})
-_LIMITS: dict[str, tuple[float, float]] = {"sat": (0.0, 1.0), "relu": (0.0, np.inf)}
+_LIMITS = {"sat": (0.0, 1.0), "relu": (0.0, np.inf)}
 _FRACTION = 23  # bits of f32
 _LARGEST_INTEGER = 255  # that a conversion to integers keeps: indices are such numbers
 _EXACT_TESTS = frozenset({"eq", "ne", "equ", "neu", "num", "nan"})
@@ -99,7 +99,7 @@ def hash_exponents(code: FunctionCode) -> None:
         floats |= {
             use.slot
             for use in operation.destinations
-            if isinstance(use, RegisterUse) and (copied or _name(use.type) == "f32")
+            if isinstance(use, RegisterUse) and (copied or _float_format(use) == "f32")
         }
     for block in code.blocks:
         block.operations = [_without_shift(each, floats) for each in block.operations]
@@ -120,16 +120,13 @@ def _exponent(a: Array, count: Array, d: Array) -> None:
 
 def _float_format(use: Use) -> str:
     """Return the format of the numbers of an operand; empty if they are none of the prime's."""
-    if isinstance(use, ConstantUse):
-        return {"f4": "f32", "f8": "f64"}.get(use.value.dtype.str[1:], "")
-    if isinstance(use, SymbolUse | SinkUse):
-        return ""
-    return _name(use.type)
-
-
-def _name(ptx_type: Type) -> str:
-    name = element(ptx_type)
-    return name if ptx_type.kind is TypeKind.FLOAT and name in _FORMATS else ""
+    match use:
+        case ConstantUse(value):
+            return {"f4": "f32", "f8": "f64"}.get(value.dtype.str[1:], "")
+        case SymbolUse() | SinkUse():
+            return ""
+    name = element(use.type)
+    return name if use.type.kind is TypeKind.FLOAT and name in _FORMATS else ""
 
 
 def _numbers(values: Array, number_format: str) -> Array:
@@ -194,33 +191,23 @@ def _in_order(numbers: Array, number_format: str) -> Array:
 
 def _converted(uses: Sequence[Use], sources: Sequence[str]) -> Compute | None:
     """Return a conversion to floats, which changes no number; ``None`` for another one."""
-    if all(sources):
-        if len(sources) == 1:
+    match uses:
+        case (_, _) if all(sources):
+            return lambda upper, lower: np.stack(np.broadcast_arrays(lower, upper), axis=1)
+        case (_,) if all(sources):
             return lambda a: a
-        return lambda upper, lower: np.stack(np.broadcast_arrays(lower, upper), axis=1)
-    return None if any(sources) or len(uses) > 1 or not _is_integer(uses[0]) else of_integers
-
-
-def _is_integer(use: Use) -> bool:
-    kinds = (TypeKind.SIGNED, TypeKind.UNSIGNED)
-    if isinstance(use, ConstantUse):
-        return use.value.dtype.kind in "iu"
-    return not isinstance(use, SymbolUse | SinkUse) and (
-        use.type.kind in kinds and use.type.elements == 1
-    )
+        case (ConstantUse(value),) if value.dtype.kind in "iu":
+            return of_integers
+        case (RegisterUse(type=Type(kind=TypeKind.SIGNED | TypeKind.UNSIGNED, elements=1)),):
+            return of_integers
+    return None
 
 
 def _extreme(operation: str, words: Words) -> Compute:
     propagates, xorsign = bool(words.get("NaN")), bool(words.get("xorsign"))
+    pick = partial(extreme, operation, propagates=propagates, xorsign=xorsign)
     of_magnitudes = words.get("abs") and not xorsign  # of three operands
-
-    def pick(*numbers: Array) -> Array:
-        first, *others = map(np.abs, numbers) if of_magnitudes else numbers
-        for other in others:
-            first = extreme(operation, first, other, propagates=propagates, xorsign=xorsign)
-        return first
-
-    return pick
+    return lambda *numbers: reduce(pick, map(np.abs, numbers) if of_magnitudes else numbers)
 
 
 def _opaque(name: str, function: Callable[..., object], source: str) -> Compute:

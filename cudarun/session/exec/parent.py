@@ -307,7 +307,7 @@ def _detectors(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterat
     from cudarun.session.launch.detection import DetectorResults, detector_report
 
     for each in reports:
-        results = DetectorResults(findings=each.findings, statistics=each.statistics)
+        results = DetectorResults(findings=each.findings, counted=each.statistics)
         found = detector_report(request.detection, results, (), {})
         has_passed = each.kernels and not (each.fault or each.defects)
         if found is not None and (has_passed or found.findings or found.statistics):

@@ -93,9 +93,7 @@ def observed_device(
             traffic = (each for found in statistics for each in found.traffic)
             counts: Counter[str] = Counter()
             for found in statistics:
-                counts.update(dict(found.executed))
-                counts["bank_conflicts"] += found.bank_conflicts
-                counts["divergent_branches"] += found.divergent_branches
+                counts.update(found.counts)
             return LaunchObservation(
                 tuple(ObservedKernel(each.demangled, each.launches) for each in report.kernels),
                 tuple(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.assertions import COUNTED, RESOURCES, SPILLS, Assertion, matching
@@ -14,6 +13,7 @@ from cudarun.model.checks import CheckResult, Mismatch
 from cudarun.session.driver import drivers
 
 if TYPE_CHECKING:
+    from cudarun.model.detectors import LaunchStatistics
     from cudarun.session.driver.devices import Device
     from cudarun.session.launch.steps import BoundStep
     from cudarun.session.workers.session import Session
@@ -34,7 +34,7 @@ _INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)"
 
 
 def asserted(
-    session: Session, device: Device, step: BoundStep, statistics: drivers.Statistics | None
+    session: Session, device: Device, step: BoundStep, statistics: LaunchStatistics | None
 ) -> Iterator[CheckResult]:
     """Yield the results of the assertions about a launch.
 
@@ -45,48 +45,20 @@ def asserted(
     Raises:
         RequestError: A name is unknown on this device, or its number is.
     """
-    assertions = step.request.asserts
-    if not assertions:
-        return
-    number = partial(_resource, session, device, step)
-    counts: Mapping[str, int] = {}
-    if any(not each.is_resource for each in assertions):
-        counts = _sass(step) if statistics is None else _ptx(statistics)
-    for each in assertions:
+    counts = None if statistics is None else statistics.counts
+    code: Mapping[str, int] | None = None
+    for each in step.request.asserts:
         if each.is_resource:
-            got = number(each.name)
-        elif statistics is None:
-            got = _of_machine_code(each.name, counts)
+            got = _resource(session, device, step, each.name)
+        elif counts is not None:
+            check_counted(each)
+            got = matching(each.name, counts)
         else:
-            got = _of_statistics(each, statistics, counts)
+            code = _sass(step) if code is None else code
+            got = _of_machine_code(each.name, code)
         passed = each.is_true_of(got)
         wrong = () if passed else (Mismatch((), str(got), str(each.limit), each.comparison),)
         yield CheckResult(each.text, passed, 1, len(wrong), None, None, 0.0, 0.0, first=wrong)
-
-
-def _resource(session: Session, device: Device, step: BoundStep, name: str) -> int:
-    driver = session.driver
-    attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{_ATTRIBUTES[name]}")
-    found = int(driver.cuKernelGetAttribute(attribute, step.kernel.handle, device.handle))
-    return found + (step.geometry.shared_bytes if name == "shared_bytes" else 0)
-
-
-# --- PTX -----------------------------------------------------------------------------------------
-
-
-def _ptx(statistics: drivers.Statistics) -> Mapping[str, int]:
-    return {name: count.warps for name, count in statistics.executed.items()}
-
-
-def _of_statistics(
-    assertion: Assertion, statistics: drivers.Statistics, counts: Mapping[str, int]
-) -> int:
-    check_counted(assertion)
-    if assertion.name == "bank_conflicts":
-        return sum(each.turns - each.accesses for each in statistics.banks.values())
-    if assertion.name == "divergent_branches":
-        return statistics.divergent
-    return matching(assertion.name, counts)
 
 
 def check_counted(assertion: Assertion) -> None:
@@ -95,13 +67,19 @@ def check_counted(assertion: Assertion) -> None:
     Raises:
         RequestError: Its name is not one of a count, nor an instruction of PTX.
     """
-    name = assertion.name
-    if name not in COUNTED and not drivers.is_ptx_instruction(name):
+    if assertion.name not in COUNTED and not drivers.is_ptx_instruction(assertion.name):
         raise RequestError(
-            f"{name} is not an instruction of PTX",
+            f"{assertion.name} is not an instruction of PTX",
             hint=f"names: {', '.join((*RESOURCES, *COUNTED))}, and opcodes with modifiers",
             option="--assert",
         )
+
+
+def _resource(session: Session, device: Device, step: BoundStep, name: str) -> int:
+    driver = session.driver
+    attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{_ATTRIBUTES[name]}")
+    found = int(driver.cuKernelGetAttribute(attribute, step.kernel.handle, device.handle))
+    return found + (step.geometry.shared_bytes if name == "shared_bytes" else 0)
 
 
 # --- machine code --------------------------------------------------------------------------------

@@ -113,8 +113,13 @@ class DetectorResults:
 
     findings: Sequence[drivers.DetectorFinding] = ()
     variants: Sequence[drivers.Variant] | None = None
-    statistics: drivers.Statistics | None = None
+    counted: drivers.Statistics | None = None
     limit: VariantLimit | None = None  # the time limit of variants; ``None`` without ``--prove``
+
+    @property
+    def statistics(self) -> LaunchStatistics | None:
+        """The statistics for the report; ``None`` where nothing was counted."""
+        return None if self.counted is None else _statistics(self.counted)
 
     @property
     def proving_seconds(self) -> float:
@@ -144,7 +149,7 @@ def detecting(
         yield results
     finally:
         results.variants = kernels.variants()
-        results.findings, results.statistics = kernels.stop_detectors()
+        results.findings, results.counted = kernels.stop_detectors()
 
 
 def detector_report(
@@ -161,14 +166,14 @@ def detector_report(
     if not detection:
         return None
     finding = partial(_finding, [(addresses[spec.name], spec) for spec in specs])
-    variants, statistics = results.variants, results.statistics
+    variants = results.variants
     proof = Proof(skipped="the kernel has races; fix them first") if detection.prove else None
     if variants is not None:
         proof = Proof(tuple(_variant(each, finding) for each in variants))
     return DetectorReport(
         detect=detection.detect,
         findings=tuple(map(finding, results.findings)),
-        statistics=_statistics(statistics) if statistics and detection.stats else None,
+        statistics=results.statistics if detection.stats else None,
         proof=proof,
     )
 

@@ -46,7 +46,6 @@ from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
-    from cudarun.session.driver.drivers import Statistics
     from cudarun.session.launch.timing import InputSet
 
 
@@ -89,7 +88,9 @@ def run_on(
     ]
     warnings = [each for library in libraries for each in library.image.warnings]
     assertions = [
-        each for step in ran.steps for each in asserted(session, device, step, ran.statistics)
+        each
+        for step in ran.steps
+        for each in asserted(session, device, step, ran.detected.statistics)
     ]
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]
     return derived(
@@ -147,7 +148,7 @@ class _Launch:
         self._session = session
         self._device = device
         self._options = options = program.options
-        self._detected = detected
+        self.detected = detected
         self.steps = steps
         # The time of all launches with their synchronization; with ``--repeat``, the median.
         self.milliseconds = 0.0
@@ -220,15 +221,10 @@ class _Launch:
         reader = StepReader(self._session, self._options, self.buffers, self._device)
         return reader.results(steps, self._before, comparing=comparing)
 
-    @property
-    def statistics(self) -> Statistics | None:
-        """The counts of the detectors; ``None`` where nothing was counted."""
-        return self._detected.statistics
-
     def watched(self) -> DetectorReport | None:
         """Return the report of the detectors, also of a launch that has failed."""
         specs, addresses = all_buffers(self.steps), self.buffers.addresses
-        return detector_report(self._options.detection, self._detected, specs, addresses)
+        return detector_report(self._options.detection, self.detected, specs, addresses)
 
     def step_rows(self) -> tuple[StepResult, ...]:
         """Return the steps for the report; none for one launch."""

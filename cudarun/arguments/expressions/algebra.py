@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
+from itertools import repeat
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from cudarun.arguments.expressions.syntax import CASTS
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
 from cudarun.base.errors import RequestError
-from cudarun.base.residues import inverse, representative
+from cudarun.base.residues import PRIME, inverse, representative
 
 _NAMES = (
     "abs all allclose any arange argmax argmin argsort array_equal bincount clip "
@@ -95,11 +96,9 @@ def _quotient(left: Operand, right: Operand) -> Any:
 def _power(base: Operand, exponent: int) -> Operand:
     if not is_floating(base):
         return binary("**", base, exponent)
-    found, factor = np.ones_like(np.asarray(base)), np.asarray(base)
-    while exponent:
-        found = representative(found * factor) if exponent & 1 else found
-        factor, exponent = representative(factor * factor), exponent >> 1
-    return cast(Operand, plain(found))
+    count = (exponent - 1) % (PRIME - 1) + 1 if exponent else 0  # by Fermat's theorem
+    factors = repeat(np.asarray(base), count)
+    return reduce(lambda a, b: representative(a * b), factors, np.ones_like(base))
 
 
 def _of_integers(operator: str, left: Operand, right: Operand) -> Operand:

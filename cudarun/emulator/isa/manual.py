@@ -7,7 +7,6 @@ implemented.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 from cudarun.emulator.isa import table
@@ -97,8 +96,9 @@ def _own_words(opcode: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def has_modifiers(opcode: str, words: Iterable[str]) -> bool:
-    """Return whether an opcode of PTX can have modifiers, as far as the tables know its forms."""
+def is_instruction(name: str) -> bool:
+    """Return whether a name is an opcode of PTX, perhaps with modifiers of it: ``ld.global.v4``."""
+    opcode, *words = name.split(".")
     known = _own_words(opcode) if opcode in table.opcodes() else modifiers()
     return opcode in opcodes() and known.issuperset(words)
 

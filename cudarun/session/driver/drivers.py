@@ -226,11 +226,10 @@ def choose_driver(name: DriverName, profile: str = "") -> DriverChoice:
 
 
 def is_ptx_instruction(name: str) -> bool:
-    """Return whether a name is an opcode of PTX with modifiers of it: ``ld.global.v4``."""
-    from cudarun.emulator.isa.manual import has_modifiers  # few programs ask
+    """Return whether a name is an opcode of PTX, perhaps with modifiers of it: ``ld.global.v4``."""
+    from cudarun.emulator.isa.manual import is_instruction  # few programs ask
 
-    opcode, *words = name.split(".")
-    return has_modifiers(opcode, words)
+    return is_instruction(name)
 
 
 def import_driver(name: DriverName) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.assertions import COUNTED, RESOURCES, SPILLS, Assertion, matching
@@ -114,17 +115,17 @@ def _sass(step: BoundStep) -> Mapping[str, int]:
     from cudarun.session.workers.shared_file import SharedFile
 
     image, program = step.library.image, find_program("nvdisasm")
-    what, hint = "", ""
     if identify(image.data) is not ImageKind.CUBIN:
-        what = "the driver compiles it: it has no machine code"
-        hint = f"compile it: cudarun link {image.origin} -o {step.kernel.name}.cubin"
-    elif program is None:
-        what, hint = "requires nvdisasm", "pip install nvidia-cuda-nvdisasm"
-    if what or program is None:
-        raise RequestError(f"instructions of {image.origin}: {what}", hint=hint, option="--assert")
+        raise RequestError(
+            f"instructions of {image.origin}: the driver compiles it: it has no machine code",
+            hint=f"compile it: cudarun link {image.origin} -o {step.kernel.name}.cubin",
+            option="--assert",
+        )
+    if program is None:
+        hint = "pip install nvidia-cuda-nvdisasm"
+        raise RequestError("instructions require nvdisasm", hint=hint, option="--assert")
     with SharedFile() as file:
-        with open(file.path, "wb") as target:
-            target.write(image.data)
+        Path(file.path).write_bytes(image.data)
         status, text = run_compiler([program, "-c", file.path])
     if status:
         raise RequestError(f"nvdisasm: {text.strip()}", option="--assert")

@@ -116,22 +116,12 @@ class WarpOperations(LoweringRules):
         """Compile ``match.sync``."""
         code, action = self._code, operation.action
         assert isinstance(action, Match)
-        value, members = self._sources(operation)
-        here = code.binary("and", code.broadcast("i32", mask), members)
-        same = splat("i32", 0)
-        for lane in range(WIDTH):
-            first = code.shuffle(value, [lane] * WIDTH)
-            equal = code.compare("eq", value, first)
-            same = code.select(equal, code.binary("or", same, splat("i32", 1 << lane)), same)
-        same = code.binary("and", same, here)
-        if action.words["mode"] == "any":
-            self._registers.write(operation.destinations[0], same)
-            return
-        every = code.compare("eq", same, here)
-        result = code.select(every, here, splat("i32", 0))
-        self._registers.write(operation.destinations[0], result)
-        for use in operation.destinations[1:]:
-            self._registers.write(use, every)
+        sources = self._sources(operation)
+        pass_values(code, sources)
+        size, every = sources[0].bits // 8, int(action.words["mode"] == "all")
+        call(code, "void", "match_lanes", f"ptr %ctx, i32 {mask}, i32 {size}, i32 {every}")
+        kinds = [lane_type(use) for use in operation.destinations]
+        self._finish(operation, take_results(code, 2, kinds))
 
     def reduce(self, operation: Action, mask: str) -> None:
         """Compile ``redux.sync``: lanes with equal member masks are a group."""

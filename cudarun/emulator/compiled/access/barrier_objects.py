@@ -17,7 +17,6 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
 from cudarun.emulator.machine.barrier_objects import BYTES, COUNT, NO_BYTES, PENDING
-from cudarun.emulator.machine.barrier_objects import PHASE as PHASE_BIT
 from cudarun.emulator.machine.mbarriers import (
     Arrive,
     ArriveAfterCopies,
@@ -26,14 +25,14 @@ from cudarun.emulator.machine.mbarriers import (
     Transactions,
 )
 
-_WORD = LaneType(np.dtype(np.uint64))
+_WORD, _TRUTH = LaneType(np.dtype(np.uint64)), LaneType(np.dtype(np.bool_))
 _NOTHING_OWED = NO_BYTES << BYTES
 
 
 OBJECT_TEST = np.dtype(
     [("failed", np.uint32), ("asked", np.uint32), ("addresses", np.uint64, WIDTH)]
 )
-"""The last test of objects by a warp at an instruction, as ``record_test`` records it; the
+"""The last test of objects by a warp at an instruction, as ``test_objects`` records it; the
 addresses are without the offset of the operand."""
 
 
@@ -74,20 +73,12 @@ class BarrierObjects(AccessRules):
         tests.append(operation)
 
         def tested(places: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
-            word = self._accesses.memory.load(code, places[0], "%mask", 64, 0)
-            state, phase = self._wide(given[1]), splat("i64", PHASE_BIT)
-            if action.parity:
-                asked = code.binary("and", state, splat("i64", 1))
-            else:
-                asked = code.binary("lshr", state, phase)
-            complete = code.compare("ne", code.binary("lshr", word, phase), asked)
-            failed = code.scalar(f"xor i32 {code.to_mask(complete)}, -1")
-            failed = code.scalar(f"and i32 {failed}, %mask")
-            phases = code.to_mask(code.compare("ne", asked, splat("i64", 0)))
-            pass_values(code, [self._wide(given[0])])
-            arguments = f"i32 %warp, i32 {code.number('i32', number)}, i32 {failed}, i32 {phases}"
-            call(code, "void", "record_test", f"ptr %ctx, {arguments}")
-            return [complete]
+            (place,) = places
+            pass_values(code, [place.offsets, *map(self._wide, given[:2])])
+            numbers = f"i32 {code.number('i32', number)}, i32 {int(action.parity)}"
+            arguments = f"ptr %ctx, ptr {place.host}, i32 %warp, i32 %mask, {numbers}"
+            call(code, "void", "test_objects", arguments)
+            return take_results(code, 3, [_TRUTH])
 
         general = GeneralAccess(tested)
         results = self._accesses.access(operation, action.accesses, sources, mask, general)

@@ -210,6 +210,30 @@ OUT_OF_LINE void check_members(char *ctx, char *state, u32 mask)
     suspect(ctx, MASK(state, PASSED) & ~alive);
 }
 
+// Check that the lanes of a warp-synchronous operation are the whole warp.
+OUT_OF_LINE void check_whole(char *ctx, u32 mask) { suspect(ctx, ~mask); }
+
+// Check that the lanes from which lanes shuffle are alive and in their member masks. The columns are
+// the masks, the lanes, and whether they are in range.
+OUT_OF_LINE void check_partners(char *ctx, char *state, u32 mask)
+{
+    u32 alive = MASK(state, ALIVE);
+    FOR_EACH_LANE(lane, mask) {
+        u32 partner = COLUMN(u32, ctx, 1)[lane] % WARP;
+        u32 present = (COLUMN(u32, ctx, 0)[lane] & alive) >> partner & 1;
+        suspect(ctx, COLUMN(u8, ctx, 2)[lane] && partner != lane && !present);
+    }
+}
+
+// Check that the lanes of a block arrive at the same barrier, of which this is the place in the code
+// from 1 on.
+OUT_OF_LINE void check_place(char *ctx, u64 place)
+{
+    u64 before = FIELD(u64, ctx, BARRIER);
+    suspect(ctx, before && before != place);
+    FIELD(u64, ctx, BARRIER) = place;
+}
+
 // Release the lanes whose member masks have arrived at barriers of the warp, and return them.
 OUT_OF_LINE u32 release_warp(char *ctx, char *state)
 {
@@ -262,3 +286,25 @@ REDUCTION(umin, words, __builtin_reduce_min, ~0u)
 REDUCTION(umax, words, __builtin_reduce_max, 0)
 REDUCTION(smin, truths, __builtin_reduce_min, 0x7FFFFFFF)
 REDUCTION(smax, truths, __builtin_reduce_max, 0x80000000)
+
+// Find the lanes of each lane's member mask that have its value: those, or all or none of them. The
+// columns are the values of some bytes, and the masks; the results, and whether all have the value,
+// are the next ones.
+OUT_OF_LINE void match_lanes(char *ctx, u32 mask, u32 size, u32 every)
+{
+    typedef u8 truth_bytes __attribute__((ext_vector_type(WARP), aligned(4)));
+    words members = *COLUMN(words, ctx, 1) & spread(mask), same = spread(0);
+    longs values = *COLUMN(longs, ctx, 0);
+    if (size == sizeof(u32))
+        values = __builtin_convertvector(*COLUMN(words, ctx, 0), longs);
+    for (u32 left = mask, equal; left; left &= ~equal) {
+        bits found = __builtin_convertvector(values == (longs)values[lowest(left)], bits);
+        __builtin_memcpy(&equal, &found, sizeof equal);
+        equal &= mask;
+        same = truths_of(equal) ? spread(equal) : same;
+    }
+    same &= members;
+    truths all = same == members;
+    *COLUMN(words, ctx, 2) = same & ((words)all | spread(every - 1));
+    *COLUMN(truth_bytes, ctx, 3) = __builtin_convertvector(all, truth_bytes);
+}

@@ -43,17 +43,27 @@ OUT_OF_LINE u32 change_objects(char *ctx, char *host, u32 mask, u32 drops)
     return 1;
 }
 
-// Record a test of objects by a warp at an instruction, for reports of threads that wait for ever:
-// the lanes that found a phase incomplete, the parities that lanes asked for, and the addresses,
-// which are the column.
-OUT_OF_LINE void record_test(char *ctx, u32 warp, u32 number, u32 failed, u32 phases)
+// Test whether a phase of the object of each lane is complete: the one of a parity, or of a state.
+// The columns are the offsets, the addresses, and the parities or states; the answers are the next
+// one. The test is recorded for reports of threads that wait for ever, by warp and instruction: the
+// lanes that found a phase incomplete, the parities that lanes asked for, and the addresses.
+OUT_OF_LINE void test_objects(char *ctx, char *host, u32 warp, u32 mask, u32 number, u32 by_parity)
 {
     enum { FAILED = 0, PHASES = 4, ADDRESSES = 8, TEST_BYTES = ADDRESSES + 8 * WARP };
+    u64 *offsets = COLUMN(u64, ctx, 0), *states = COLUMN(u64, ctx, 2);
+    u32 failed = 0, phases = 0;
+    FOR_EACH_LANE(lane, mask) {
+        u64 phase = FIELD(loose_u64, host, offsets[lane]) >> OBJECT_PHASE;
+        u64 asked = by_parity ? states[lane] & 1 : states[lane] >> OBJECT_PHASE;
+        COLUMN(u8, ctx, 3)[lane] = phase != asked;
+        failed |= (u32)(phase == asked) << lane;
+        phases |= (u32)asked << lane;
+    }
     u64 place = number * FIELD(u64, ctx, WARPS) + warp;
     char *test = FIELD(char *, ctx, TESTS) + place * TEST_BYTES;
     FIELD(u32, test, FAILED) = failed;
     FIELD(u32, test, PHASES) = phases;
-    __builtin_memcpy(test + ADDRESSES, COLUMN(char, ctx, 0), 8 * WARP);
+    __builtin_memcpy(test + ADDRESSES, COLUMN(char, ctx, 1), 8 * WARP);
 }
 
 INLINE u32 is_object(u64 place, u64 size)

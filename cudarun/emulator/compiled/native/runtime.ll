@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 8fd60a18a15bc2c1f1f4208e94596a8ed8a935a233240deedd0c195ae458cc81
+; Written by `python -m tools.generate_runtime` from d5d081f256064f47595065cbdb7266273738f2b4c581e3d8e1d6a0f9a1baec0a
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -1839,6 +1839,74 @@ define internal void @check_members(ptr %0, ptr %1, i32 %2) noinline #0 {
   ret void
 }
 
+define internal void @check_whole(ptr %0, i32 %1) noinline #0 {
+  %3 = xor i32 %1, -1
+  %4 = zext i32 %3 to i64
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %6 = load i64, ptr %5, align 8
+  %7 = or i64 %6, %4
+  store i64 %7, ptr %5, align 8
+  ret void
+}
+
+define internal void @check_partners(ptr %0, ptr %1, i32 %2) noinline #0 {
+  %4 = load i32, ptr %1, align 4
+  %5 = icmp eq i32 %2, 0
+  br i1 %5, label %38, label %6
+6:
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %8 = load ptr, ptr %7, align 8
+  %9 = getelementptr inbounds nuw i8, ptr %8, i64 512
+  %10 = getelementptr inbounds nuw i8, ptr %8, i64 1024
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %12 = load i64, ptr %11, align 8
+  br label %13
+13:
+  %14 = phi i64 [ %12, %6 ], [ %34, %13 ]
+  %15 = phi i32 [ %2, %6 ], [ %36, %13 ]
+  %16 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %15, i1 true)
+  %17 = zext nneg i32 %16 to i64
+  %18 = getelementptr inbounds nuw i32, ptr %9, i64 %17
+  %19 = load i32, ptr %18, align 4
+  %20 = and i32 %19, 31
+  %21 = getelementptr inbounds nuw i32, ptr %8, i64 %17
+  %22 = load i32, ptr %21, align 4
+  %23 = and i32 %22, %4
+  %24 = getelementptr inbounds nuw i8, ptr %10, i64 %17
+  %25 = load i8, ptr %24, align 1
+  %26 = icmp eq i8 %25, 0
+  %27 = icmp eq i32 %20, %16
+  %28 = select i1 %26, i1 true, i1 %27
+  %29 = xor i32 %23, -1
+  %30 = lshr i32 %29, %20
+  %31 = and i32 %30, 1
+  %32 = zext nneg i32 %31 to i64
+  %33 = select i1 %28, i64 0, i64 %32
+  %34 = or i64 %33, %14
+  store i64 %34, ptr %11, align 8
+  %35 = add i32 %15, -1
+  %36 = and i32 %35, %15
+  %37 = icmp eq i32 %36, 0
+  br i1 %37, label %38, label %13
+38:
+  ret void
+}
+
+define internal void @check_place(ptr %0, i64 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 280
+  %4 = load i64, ptr %3, align 8
+  %5 = icmp ne i64 %4, 0
+  %6 = icmp ne i64 %4, %1
+  %7 = and i1 %5, %6
+  %8 = zext i1 %7 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %10 = load i64, ptr %9, align 8
+  %11 = or i64 %10, %8
+  store i64 %11, ptr %9, align 8
+  store i64 %1, ptr %3, align 8
+  ret void
+}
+
 define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
   %3 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
   %4 = zext i32 %3 to i64
@@ -2278,6 +2346,63 @@ define internal void @reduce_smax(ptr %0, i32 %1) noinline #0 {
   br i1 %32, label %12, label %14
 }
 
+define internal void @match_lanes(ptr %0, i32 %1, i32 %2, i32 %3) noinline #0 {
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %6 = load ptr, ptr %5, align 8
+  %7 = getelementptr inbounds nuw i8, ptr %6, i64 512
+  %8 = load <32 x i32>, ptr %7, align 4
+  %9 = load <32 x i64>, ptr %6, align 8
+  %10 = icmp eq i32 %2, 4
+  br i1 %10, label %11, label %16
+11:
+  %12 = bitcast <32 x i64> %9 to <2 x i1024>
+  %13 = extractelement <2 x i1024> %12, i64 0
+  %14 = bitcast i1024 %13 to <32 x i32>
+  %15 = zext <32 x i32> %14 to <32 x i64>
+  br label %16
+16:
+  %17 = phi <32 x i64> [ %15, %11 ], [ %9, %4 ]
+  %18 = icmp eq i32 %1, 0
+  br i1 %18, label %19, label %35
+19:
+  %20 = phi <32 x i32> [ zeroinitializer, %16 ], [ %48, %35 ]
+  %21 = insertelement <32 x i32> poison, i32 %1, i64 0
+  %22 = shufflevector <32 x i32> %21, <32 x i32> poison, <32 x i32> zeroinitializer
+  %23 = and <32 x i32> %8, %22
+  %24 = and <32 x i32> %20, %23
+  %25 = icmp eq <32 x i32> %24, %23
+  %26 = add i32 %3, -1
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %25, <32 x i32> splat (i32 -1), <32 x i32> %28
+  %30 = and <32 x i32> %29, %24
+  %31 = getelementptr inbounds nuw i8, ptr %6, i64 1024
+  store <32 x i32> %30, ptr %31, align 4
+  %32 = sext <32 x i1> %25 to <32 x i8>
+  %33 = load ptr, ptr %5, align 8
+  %34 = getelementptr inbounds nuw i8, ptr %33, i64 1536
+  store <32 x i8> %32, ptr %34, align 4
+  ret void
+35:
+  %36 = phi <32 x i32> [ %48, %35 ], [ zeroinitializer, %16 ]
+  %37 = phi i32 [ %50, %35 ], [ %1, %16 ]
+  %38 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %37, i1 true)
+  %39 = extractelement <32 x i64> %17, i32 %38
+  %40 = insertelement <32 x i64> poison, i64 %39, i64 0
+  %41 = shufflevector <32 x i64> %40, <32 x i64> poison, <32 x i32> zeroinitializer
+  %42 = icmp eq <32 x i64> %17, %41
+  %43 = bitcast <32 x i1> %42 to i32
+  %44 = and i32 %1, %43
+  %45 = bitcast i32 %44 to <32 x i1>
+  %46 = insertelement <32 x i32> poison, i32 %44, i64 0
+  %47 = shufflevector <32 x i32> %46, <32 x i32> poison, <32 x i32> zeroinitializer
+  %48 = select <32 x i1> %45, <32 x i32> %47, <32 x i32> %36
+  %49 = xor i32 %44, -1
+  %50 = and i32 %37, %49
+  %51 = icmp eq i32 %50, 0
+  br i1 %51, label %19, label %35
+}
+
 define internal range(i32 0, 2) i32 @change_objects(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %6 = load ptr, ptr %5, align 8
@@ -2364,24 +2489,68 @@ define internal range(i32 0, 2) i32 @change_objects(ptr %0, ptr %1, i32 %2, i32 
   ret i32 %75
 }
 
-define internal void @record_test(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4) noinline #0 {
-  %6 = zext i32 %2 to i64
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  %8 = load i64, ptr %7, align 8
-  %9 = mul i64 %8, %6
-  %10 = zext i32 %1 to i64
-  %11 = add i64 %9, %10
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 296
-  %13 = load ptr, ptr %12, align 8
-  %14 = mul i64 %11, 264
-  %15 = getelementptr inbounds nuw i8, ptr %13, i64 %14
-  store i32 %3, ptr %15, align 4
-  %16 = getelementptr inbounds nuw i8, ptr %15, i64 4
-  store i32 %4, ptr %16, align 4
-  %17 = getelementptr inbounds nuw i8, ptr %15, i64 8
-  %18 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %19 = load ptr, ptr %18, align 8
-  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(256) %17, ptr nonnull align 1 dereferenceable(256) %19, i64 256, i1 false)
+define internal void @test_objects(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %5) noinline #0 {
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %8 = load ptr, ptr %7, align 8
+  %9 = getelementptr inbounds nuw i8, ptr %8, i64 1024
+  %10 = icmp eq i32 %3, 0
+  br i1 %10, label %44, label %11
+11:
+  %12 = icmp eq i32 %5, 0
+  br label %13
+13:
+  %14 = phi i32 [ 0, %11 ], [ %37, %13 ]
+  %15 = phi i32 [ 0, %11 ], [ %40, %13 ]
+  %16 = phi i32 [ %3, %11 ], [ %42, %13 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = zext nneg i32 %17 to i64
+  %19 = getelementptr inbounds nuw i64, ptr %8, i64 %18
+  %20 = load i64, ptr %19, align 8
+  %21 = getelementptr inbounds nuw i8, ptr %1, i64 %20
+  %22 = load i64, ptr %21, align 1
+  %23 = lshr i64 %22, 63
+  %24 = getelementptr inbounds nuw i64, ptr %9, i64 %18
+  %25 = load i64, ptr %24, align 8
+  %26 = and i64 %25, 1
+  %27 = lshr i64 %25, 63
+  %28 = select i1 %12, i64 %27, i64 %26
+  %29 = icmp ne i64 %23, %28
+  %30 = zext i1 %29 to i8
+  %31 = load ptr, ptr %7, align 8
+  %32 = getelementptr inbounds nuw i8, ptr %31, i64 1536
+  %33 = getelementptr inbounds nuw i8, ptr %32, i64 %18
+  store i8 %30, ptr %33, align 1
+  %34 = icmp eq i64 %23, %28
+  %35 = zext i1 %34 to i32
+  %36 = shl nuw i32 %35, %17
+  %37 = or i32 %36, %14
+  %38 = trunc nuw nsw i64 %28 to i32
+  %39 = shl nuw i32 %38, %17
+  %40 = or i32 %39, %15
+  %41 = add i32 %16, -1
+  %42 = and i32 %41, %16
+  %43 = icmp eq i32 %42, 0
+  br i1 %43, label %44, label %13
+44:
+  %45 = phi i32 [ 0, %6 ], [ %40, %13 ]
+  %46 = phi i32 [ 0, %6 ], [ %37, %13 ]
+  %47 = zext i32 %4 to i64
+  %48 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %49 = load i64, ptr %48, align 8
+  %50 = mul i64 %49, %47
+  %51 = zext i32 %2 to i64
+  %52 = add i64 %50, %51
+  %53 = getelementptr inbounds nuw i8, ptr %0, i64 296
+  %54 = load ptr, ptr %53, align 8
+  %55 = mul i64 %52, 264
+  %56 = getelementptr inbounds nuw i8, ptr %54, i64 %55
+  store i32 %46, ptr %56, align 4
+  %57 = getelementptr inbounds nuw i8, ptr %56, i64 4
+  store i32 %45, ptr %57, align 4
+  %58 = getelementptr inbounds nuw i8, ptr %56, i64 8
+  %59 = load ptr, ptr %7, align 8
+  %60 = getelementptr inbounds nuw i8, ptr %59, i64 512
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(256) %58, ptr nonnull align 1 dereferenceable(256) %60, i64 256, i1 false)
   ret void
 }
 

@@ -115,6 +115,19 @@ def end_fault() -> bool:
     return True
 
 
+def renew() -> bool:
+    """Make this driver that of a new process that has called ``cuInit``; return true.
+
+    All objects end, and addresses, settings and the fault are those of a new process. The log goes
+    on: its iterators are numbers of entries.
+    """
+    log = process.log
+    process.reset()
+    process.log = log
+    process.initialize()
+    return True
+
+
 def fault_places() -> tuple[FaultPlace, ...]:
     """Return the places of the fault that calls return."""
     return process.fault.places if process.fault is not None and process.fault.is_known else ()

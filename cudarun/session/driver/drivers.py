@@ -91,8 +91,6 @@ class DriverTraits:
     clock: str = "CUDA events"  # a description of the clock of events
     has_cache: bool = True  # whether earlier work can make a kernel faster
     runs_machine_code: bool = True  # whether the driver loads cubins; the emulator runs PTX only
-    # Whether each task of a worker gets new contexts, which take a GPU 0.1 s.
-    renews_contexts: bool = False
     # Whether the registers of a kernel, and the occupancy that follows from them, are estimates
     # because there is no machine code.
     estimates_resources: bool = False
@@ -111,6 +109,9 @@ class DriverTraits:
     thread_states: Callable[[], tuple[str, tuple[FaultPlace, ...]] | None] | None = None
     # Ends a fault, so that the process can be used in new contexts; returns whether that is so.
     end_fault: Callable[[], bool] = bool
+    # Ends all objects, contexts included, as for a new process; returns whether that is so. New
+    # contexts take a GPU 0.1 s.
+    renew: Callable[[], bool] = bool
     # Returns the places of the fault that calls return; empty for a GPU.
     fault_places: Callable[[], tuple[FaultPlace, ...]] = tuple
     # Returns whether a kernel that is to run is being compiled.
@@ -213,7 +214,6 @@ def choose_driver(name: DriverName, profile: str = "") -> DriverChoice:
             clock="wall time of the emulation",
             has_cache=False,
             runs_machine_code=False,
-            renews_contexts=True,
             estimates_resources=True,
             measures_device=False,
             quick_kernels=False,

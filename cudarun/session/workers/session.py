@@ -155,8 +155,7 @@ class Session:
             return False
         while self._owned:
             self._owned.pop()()
-        if self.driver.traits.renews_contexts:
-            while self._leave:
-                self._leave.pop()()
+        if self.driver.traits.renew():
+            self._leave.clear()
             self._entered = None
         return True

@@ -50,6 +50,15 @@ def launch(kernel: str, *words: str) -> dict[str, Any]:
 
 FILL = launch("fill", "y=i32[1]", "k=i32:7", "--print", "y")
 ENDLESS = launch("endless")
+PAST = """
+.visible .entry past(.param .u64 y)
+{
+    .reg .b64 %y;
+    ld.param.u64 %y, [y];
+    st.global.u32 [%y+4], 1;
+    ret;
+}
+"""
 
 
 def test_a_command_line_has_its_streams_in_the_answer(client: ServerClient) -> None:
@@ -403,3 +412,19 @@ def test_stdin_and_stdout(tmp_path: Path) -> None:
         capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE, check=True,
     )  # fmt: skip
     assert done.stdout.startswith('{"id":1,"exit_code":0,"stdout":"from it\\n')
+
+
+def test_nothing_of_a_fault_is_left_in_a_worker(tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(KERNELS + PAST)
+    outside = launch("past", "y=i32[1]", "--json")  # the error has the address of the buffer
+    with server(tmp_path, "--jobs", "1") as (own, _):
+        client = ServerClient(own)
+        expected = client.ask(**outside)
+        before = (
+            launch("fault", "--schedule", "7"), launch("fault", "--algebra"), FILL,
+            launch("fault", "--detect", "all"), launch("fault", "--graph", "--times", "3"),
+        )  # fmt: skip
+        for each in before:
+            client.ask(**each)
+            assert client.ask(**outside) == expected
+        client.close()

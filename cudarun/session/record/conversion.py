@@ -72,7 +72,9 @@ def code_facts(code: RecordedCode) -> ImageFacts | None:
 
 def triton_ptx(cubin: bytes, folder: str | None) -> bytes | None:
     """Return the PTX beside a cubin in a cache of Triton, by default the user's; or ``None``."""
-    for path, size in _listed(folder or os.path.expanduser(_TRITON_CACHE)):
+    folder = folder or os.path.expanduser(_TRITON_CACHE)
+    changed = os.stat(folder).st_mtime_ns if os.path.isdir(folder) else 0
+    for path, size in _listed(folder, changed):
         with suppress(OSError):
             if size == len(cubin) and path.read_bytes() == cubin:
                 return path.with_suffix(".ptx").read_bytes()
@@ -80,8 +82,8 @@ def triton_ptx(cubin: bytes, folder: str | None) -> bytes | None:
 
 
 @lru_cache(maxsize=8)
-def _listed(folder: str) -> tuple[tuple[Path, int], ...]:
-    """List the cubins of a cache; it is called when the program has ended."""
+def _listed(folder: str, _changed: int) -> tuple[tuple[Path, int], ...]:
+    """List the cubins of a cache, which has a folder for each; it is called after the program."""
     return tuple((path, path.stat().st_size) for path in sorted(Path(folder).glob("*/*.cubin")))
 
 

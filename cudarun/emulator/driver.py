@@ -122,6 +122,8 @@ def renew() -> bool:
     on: its iterators are numbers of entries.
     """
     log = process.log
+    for memory in (process.host_memory, *(each.memory for each in process.devices)):
+        memory.end()
     process.reset()
     process.log = log
     process.initialize()

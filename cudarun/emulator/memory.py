@@ -135,6 +135,13 @@ class Memory:
         self._arena = np.frombuffer(self._map, dtype=np.uint8)
         self._reserved = size
 
+    def end(self) -> None:
+        """Return all addresses, before the memory is dropped; cycles could keep them."""
+        if self._reserved:
+            self._live.clear()
+            self._arena, self._reserved = np.empty(0, dtype=np.uint8), 0
+            del self._map
+
     def share(self) -> int:
         """Move the memory to a file that other processes can map; return its descriptor."""
         with self._lock:

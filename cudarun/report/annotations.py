@@ -42,8 +42,10 @@ def of_error(error: CudarunError) -> Iterator[Annotation]:
     if not found and not places:
         places = [((*error.subject("place"), error.context.get("file"))[0], None)]
     yield from found
+    log = f"\n{error.log}" if error.log else ""
+    hint = f"\nhint: {error.hint}" if error.hint else ""
     for file, line in places:
-        yield Annotation("error", error.kind, error.kind, _error_text(error), file, line)
+        yield Annotation("error", error.kind, error.kind, f"{error}{log}{hint}", file, line)
 
 
 def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
@@ -124,9 +126,3 @@ def _of_diagnostic(diagnostic: Diagnostic) -> Annotation:
     level: Literal["error", "warning"] = "error" if diagnostic.is_serious else "warning"
     tool, file, line = diagnostic.tool, diagnostic.file, diagnostic.line
     return Annotation(level, tool, tool, diagnostic.message, file, line)
-
-
-def _error_text(error: CudarunError) -> str:
-    hint = f"\nhint: {error.hint}" if error.hint else ""
-    log = f"\n{error.log}" if error.log else ""
-    return f"{error}{log}{hint}"

@@ -13,7 +13,6 @@ from cudarun.model.contexts import (
     FactReport,
     FactVerdict,
     ScriptReport,
-    StackEntry,
     StepReport,
     VerifyReport,
 )
@@ -99,15 +98,14 @@ def _stacks(step: StepReport) -> Text:
     """Return ``main [B A]  t1 []  floating C``."""
     parts = []
     for stack in step.stacks:
-        inside = Text(" ").join(map(_entry, stack.contexts))
+        names = (
+            (each.name, "") if each.alive else (f"{each.name}†", "red") for each in stack.contexts
+        )
+        inside = Text(" ").join(Text(*each) for each in names)
         parts.append(Text.assemble((f"{stack.thread} ", "dim"), "[", inside, "]"))
     if step.floating:
         parts.append(Text.assemble(("floating ", "dim"), " ".join(step.floating)))
     return Text("  ").join(parts)
-
-
-def _entry(entry: StackEntry) -> Text:
-    return Text(entry.name) if entry.alive else Text(f"{entry.name}†", style="red")
 
 
 # --- ctx verify ----------------------------------------------------------------------------------

@@ -48,7 +48,9 @@ def lines_of(result: Any) -> Iterator[str]:
         case StoppedAt(stop, line):
             yield from _stop(stop, line)
         case MemoryWrite():
-            yield from _change(result)
+            yield f"{result.name} = {result.before} -> {result.after}"
+            yield f"  written by {result.thread}, {_place(result.place)}"
+            yield f"  position {result.position}"
         case NanOrigin():
             yield from _origin(result)
         case Breakpoint():
@@ -102,12 +104,6 @@ def _stop(stop: Stop, line: SourceLine | None) -> Iterator[str]:
     yield f"  {_place(stop.place)}"
     if line is not None:
         yield _line(line)
-
-
-def _change(change: MemoryWrite) -> Iterator[str]:
-    yield f"{change.name} = {change.before} -> {change.after}"
-    yield f"  written by {change.thread}, {_place(change.place)}"
-    yield f"  position {change.position}"
 
 
 def _origin(origin: NanOrigin) -> Iterator[str]:

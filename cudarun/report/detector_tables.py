@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from cudarun.diagnostics.entries import FindingLocation
 from cudarun.model.detectors import (
     BankConflicts,
     Coordinates,
@@ -213,7 +212,9 @@ def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
         print_line(out, mark, f"{report.tool}: {finding.message}")
         for place in finding.places:
             if place.file is not None:  # as a compiler writes it
-                print_line(out, f"  {place.file}:{place.line}: {_what(place)}")
+                access = f"{place.access} in " if place.access else ""
+                what = f"{access}{place.function or 'an unknown function'}"
+                print_line(out, f"  {place.file}:{place.line}: {what}")
         for line in finding.details:
             print_line(out, f"  {line}")
     left = report.total - len(report.findings)
@@ -221,8 +222,3 @@ def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
     count = max(report.total, len(report.findings))
     noun = "finding" if count == 1 else "findings"
     print_line(out, f"{report.tool}: {count} {noun} on {device}{more}")
-
-
-def _what(place: FindingLocation) -> str:
-    access = f"{place.access} in " if place.access else ""
-    return f"{access}{place.function or 'an unknown function'}"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from cudarun.model.devices import DeviceInfo, DevicesReport, DoctorReport
+from cudarun.model.devices import DevicesReport, DoctorReport
 from cudarun.report.console import NOTE, FittingTable, print_line
 from cudarun.report.renderer import TableStyle
 
@@ -40,19 +37,15 @@ def _show_devices(report: DevicesReport, out: Console) -> None:
     for device in report.devices:
         print_line(out, f"{device.label}: {device.uuid}")
     if len(report.devices) > 1:
-        out.print(_peers(report.devices))
+        rows = FittingTable("peer access", *(device.label for device in report.devices))
+        for device in report.devices:
+            reach = ("yes" if each.index in device.peers else "no" for each in report.devices)
+            pairs = zip(report.devices, reach, strict=True)
+            rows.add_row(device.label, *("-" if each is device else word for each, word in pairs))
+        out.print(rows)
     if report.no_gpu is not None:
         reason = "'cudarun devices --doctor' shows the reason"
         print_line(out, NOTE, f"no GPU: {report.no_gpu}; {reason}")
-
-
-def _peers(devices: Sequence[DeviceInfo]) -> Table:
-    rows = FittingTable("peer access", *(device.label for device in devices))
-    for device in devices:
-        reach = ("yes" if other.index in device.peers else "no" for other in devices)
-        pairs = zip(devices, reach, strict=True)
-        rows.add_row(device.label, *("-" if other is device else each for other, each in pairs))
-    return rows
 
 
 def _version(version: tuple[int, int]) -> str:

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from cudarun.base.terminal import one_line
-from cudarun.model.exec import ExecReport, UncheckedError
+from cudarun.model.exec import ExecReport
 from cudarun.report.console import FittingTable, console, print_line
 from cudarun.report.detector_tables import show_findings, show_watched
 from cudarun.report.renderer import TableStyle
@@ -52,7 +52,9 @@ def failure_text(report: ExecReport) -> str:
 def _lines(report: ExecReport) -> Iterator[str]:
     """Yield what is wrong beside findings."""
     for failed in report.unchecked:
-        yield one_line(f"ignored error: {_place(failed)}")
+        where = failed.function or f"{os.path.basename(failed.file)}+{failed.offset:#x}"
+        times = f" ({failed.count} times)" if failed.count > 1 else ""
+        yield one_line(f"ignored error: {failed.call} returned {failed.error} in {where}{times}")
     for call in report.unsupported:
         times = f" ({call.count} times)" if call.count > 1 else ""
         yield f"unsupported: {call.call}{times}: it returned an error"
@@ -66,9 +68,3 @@ def _lines(report: ExecReport) -> Iterator[str]:
         yield f"error: the program timed out after {report.limit:g} s (--timeout)"
     if report.running is not None:
         yield report.running
-
-
-def _place(each: UncheckedError) -> str:
-    where = each.function or f"{os.path.basename(each.file)}+{each.offset:#x}"
-    times = f" ({each.count} times)" if each.count > 1 else ""
-    return f"{each.call} returned {each.error} in {where}{times}"

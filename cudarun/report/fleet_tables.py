@@ -70,20 +70,15 @@ class FleetTable:
                 for text in gpu.slow:
                     words = f"slow  {host.host}/{gpu.identity.label}: {text}"
                     print_line(self._out, (words, "yellow"))
-        self._totals(report)
+        counts = [f"{count} {verdict}" for verdict, count in report.counts.items() if count]
+        seed = "" if report.seed is None else f"; seed {report.seed}"
+        facts = f"{report.compared} outputs compared; {report.seconds:.1f} s{seed}"
+        print_line(self._out, f"{', '.join(counts)}; {facts}")
         if report.kept is not None:
             again = f"cudarun fleet --node < {shlex.quote(report.kept)}"
             print_line(self._out, f"spec and inputs: {report.kept}; run again: {again}")
         for text in commands(report):
             print_unfolded(self._out, Text(one_line(text)))
-
-    def _totals(self, report: FleetReport) -> None:
-        counts = [f"{count} {verdict}" for verdict, count in report.counts.items() if count]
-        compared = f"{report.compared} outputs compared"
-        text = f"{', '.join(counts)}; {compared}; {report.seconds:.1f} s"
-        if report.seed is not None:
-            text += f"; seed {report.seed}"
-        print_line(self._out, text)
 
 
 def commands(report: FleetReport) -> list[str]:

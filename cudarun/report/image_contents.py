@@ -32,7 +32,11 @@ def show_file(file: FileReport, out: Console) -> None:
     if file.is_summary:
         return
     if len(file.parts) > len(file.summary):
-        _show_parts(file, out)
+        rows = FittingTable("part", "fatbin", "kind", "target", "size", "kernels")
+        for part in file.parts:
+            about = part.kind, part.target, part.size
+            rows.add_row(part.number, part.fatbin, *about, len(part.kernels))
+        out.print(rows)
     by_name: dict[str, list[tuple[PartReport, KernelReport]]] = {}
     for part in file.parts:
         for of_part in part.kernels:
@@ -42,7 +46,8 @@ def show_file(file: FileReport, out: Console) -> None:
         uses = [(part.target, _uses(of_part) or part.kind) for part, of_part in parts]
         uses = uses or [("uses", _uses(kernel))]
         _show_kernel(kernel, [_parameters(kernel), *uses, _block(kernel)], out)
-    _show_no_kernels(file.kernels, out)
+    if not file.kernels:
+        out.print("no kernels")
     show_variables(file.variables, out)
     if file.externs:
         print_line(out, f"undefined symbols: {', '.join(file.externs)}")
@@ -57,7 +62,8 @@ def show_kernels(
         uses = f"sm_{kernel.binary_version}" if is_code else "uses", _uses(kernel)
         handles = _handles(kernel, loaders)
         _show_kernel(kernel, [_parameters(kernel), uses, _block(kernel), *handles], out)
-    _show_no_kernels(kernels, out)
+    if not kernels:
+        out.print("no kernels")
 
 
 def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
@@ -117,11 +123,6 @@ def _lines(kernel: KernelReport, facts: Iterable[_Fact]) -> Iterator[str]:
     yield from (f"  {label:{_LABEL_COLUMNS}} {text}" for label, text in facts if text)
     if kernel.launch is not None:
         yield f"  {kernel.launch}"
-
-
-def _show_no_kernels(kernels: Sequence[KernelReport], out: Console) -> None:
-    if not kernels:
-        out.print("no kernels")
 
 
 def _names(name: str, demangled: str) -> str:
@@ -193,11 +194,3 @@ def _show_summary(file: FileReport, out: Console) -> None:
             where = f"fatbin {part.fatbin}, " if file.fatbins > 1 else ""
             what = f"cannot read part {part.number} ({where}{part.kind} for {part.target}): "
             print_line(out, what + part.unread.rpartition(": ")[2])
-
-
-def _show_parts(file: FileReport, out: Console) -> None:
-    rows = FittingTable("part", "fatbin", "kind", "target", "size", "kernels")
-    for part in file.parts:
-        about = part.kind, part.target, part.size
-        rows.add_row(part.number, part.fatbin, *about, len(part.kernels))
-    out.print(rows)

@@ -68,7 +68,11 @@ class SpecTable:
     def end(self, report: SpecReport) -> None:
         """Write the notes, each once for all its cases, and the totals."""
         if not self._quiet:
-            self._show_remarks()
+            for (severity, words), cases in self._remarks.items():
+                named = ", ".join(cases[:_NAMED])
+                more = f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
+                about = f"  ({named}{more})", "dim"
+                print_line(self._out, (f"{severity} ", "yellow"), words, about)
         for candidate in report.candidates:
             self._show_candidate(candidate)
         for best in report.best:
@@ -90,13 +94,6 @@ class SpecTable:
             about += f"; {candidate.failures[0]}: {_first_line(candidate.reason)}"
         verdict = f"{candidate.verdict:7} ", _STYLES[candidate.verdict]
         print_line(self._out, verdict, (candidate.candidate, "bold"), about)
-
-    def _show_remarks(self) -> None:
-        for (severity, words), cases in self._remarks.items():
-            named = ", ".join(cases[:_NAMED])
-            more = f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
-            about = f"  ({named}{more})", "dim"
-            print_line(self._out, (f"{severity} ", "yellow"), words, about)
 
 
 def show_failure(case: CaseReport, out: Console) -> None:

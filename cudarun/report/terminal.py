@@ -30,12 +30,6 @@ def note_workflow() -> None:
         context.meta[_WORKFLOW_KEY] = True
 
 
-def _is_workflow() -> bool:
-    context = click.get_current_context(silent=True)
-    is_chosen = context is not None and context.meta.get(_WORKFLOW_KEY, False)
-    return is_chosen or os.environ.get("GITHUB_ACTIONS") == "true"
-
-
 def shows_controls(stream: TextIO) -> bool:
     """Return whether control characters are shown as escapes on a stream."""
     context = click.get_current_context(silent=True)
@@ -45,7 +39,10 @@ def shows_controls(stream: TextIO) -> bool:
 def shown(text: str, stream: TextIO) -> str:
     """Return a text of others as it is written to a stream."""
     text = visible(text) if shows_controls(stream) else text
-    return without_commands(text) if _is_workflow() else text
+    context = click.get_current_context(silent=True)
+    is_workflow = context is not None and context.meta.get(_WORKFLOW_KEY, False)
+    is_workflow = is_workflow or os.environ.get("GITHUB_ACTIONS") == "true"
+    return without_commands(text) if is_workflow else text
 
 
 # --- folding between words -----------------------------------------------------------------------

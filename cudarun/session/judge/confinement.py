@@ -6,7 +6,7 @@ import ctypes
 import glob
 import os
 import resource
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,10 +45,10 @@ class SubmissionConfinement:
         system_calls.restrict_program()
         # Its own process, but no other one: a command line can have the seed.
         of_kernel = (each.path for each in os.scandir("/proc") if not each.name.isdigit())
-        readable = (*_existing((*_SYSTEM, *self.readable)), *of_kernel)
+        folders = filter(os.path.isdir, dict.fromkeys((*_SYSTEM, *self.readable)))
         devices = (path for name in _DEVICES for path in glob.glob(f"/dev/{name}"))
         landlock.restrict_program(
-            readable,
+            (*folders, *of_kernel),
             (*devices, *self.shared),
             (*self.own, *memory),
             keeps_sockets=self.shares_network,
@@ -65,10 +65,6 @@ def confinement_notes(program: LineProgram) -> Iterator[str]:
         yield "the submission was in the network of this machine: no other one is possible"
     if not program.has_own("mnt"):
         yield "the submission could not use multiprocessing: no other /dev/shm is possible"
-
-
-def _existing(folders: Iterable[str]) -> list[str]:
-    return [each for each in dict.fromkeys(folders) if os.path.isdir(each)]
 
 
 def _enter_new(namespace: int) -> bool:

@@ -323,8 +323,7 @@ class _Judgement:
         case = JudgedCase(problem.cases[index], self._request.runs)
         if problem.speeds is not None:
             refuse_too_fast(min(times[1:]), facts, problem.speeds)
-            medians = (1e3 * median(each[1:]) for each in (times, reference))
-            ours, theirs = medians
+            ours, theirs = (1e3 * median(each[1:]) for each in (times, reference))
             case = replace(case, milliseconds=ours, reference_milliseconds=theirs)
         self._cases.append(case)
 

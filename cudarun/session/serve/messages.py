@@ -13,8 +13,6 @@ from cudarun.model.documents import plain
 
 LONGEST_LINE = 64 << 20
 """The most bytes of a request; larger contents belong into files."""
-OWN_COMMANDS = ("serve",)
-"""The commands that no server runs."""
 
 _Text = Annotated[str, lambda text: "\0" not in text]
 """A text of any length."""
@@ -106,6 +104,6 @@ def _problem(request: ServerRequest) -> RequestError | None:
         )
     if request.streams and request.files != len(("stdin", "stdout", "stderr")):
         return RequestError("'streams' need the descriptors of stdin, stdout and stderr")
-    if request.words[:1] and request.words[0] in OWN_COMMANDS:
-        return RequestError(f"a server does not run {request.words[0]}")
+    if request.words[:1] == ["serve"]:
+        return RequestError("a server does not run serve")
     return None

@@ -13,6 +13,7 @@ import os
 import random
 import sys
 import traceback
+from contextlib import nullcontext
 from typing import Any, Callable  # noqa: UP035 - for older Pythons
 
 import numpy as np
@@ -126,7 +127,10 @@ class Submission:
         if self._is_copied:
             for own, view in zip(leaves(self._own), leaves(self._inputs), strict=True):
                 write(own, view)
-        result = self._called()
+        inputs = mapped(self._own, lambda each: each)  # a container of its own in every run
+        torch = sys.modules.get("torch")
+        with torch.no_grad() if torch else nullcontext():
+            result = self._function(inputs)
         self._synchronize()
         self._write(self._outputs, result, "the output")
         if self._is_copied:
@@ -134,13 +138,6 @@ class Submission:
                 write(view, own)
         self._synchronize()
         self._refuse_replaced()
-
-    def _called(self) -> Any:
-        inputs = mapped(self._own, lambda each: each)  # a container of its own in every run
-        if "torch" not in sys.modules:
-            return self._function(inputs)
-        with sys.modules["torch"].no_grad():
-            return self._function(inputs)
 
     def _on_device(self, view: Any) -> Any:
         if not self._is_copied:

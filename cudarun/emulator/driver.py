@@ -122,8 +122,8 @@ def renew() -> bool:
     on: its iterators are numbers of entries.
     """
     log = process.log
-    for memory in (process.host_memory, *(each.memory for each in process.devices)):
-        memory.end()
+    for each in (process.host_memory, *(one.memory for one in process.devices)):
+        each.end()
     process.reset()
     process.log = log
     process.initialize()

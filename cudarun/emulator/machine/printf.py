@@ -126,12 +126,13 @@ def _convert(match: re.Match[bytes], arguments: Arguments, read_string: StringRe
     return _formatted(directive + length + conversion, c_int(arguments.integer(wide=False)))
 
 
-def _formatted(directive: str, value: c_void_p | c_double | c_longlong | c_int) -> bytes:
+def _formatted(
+    directive: str, value: c_void_p | c_double | c_longlong | c_int, size: int = 512
+) -> bytes:
     """Return the text that the C library makes of a value."""
-    template = directive.encode()
-    buffer = create_string_buffer(_snprintf(None, 0, template, value) + 1)
-    _snprintf(buffer, len(buffer), template, value)
-    return buffer.raw[:-1]
+    buffer = create_string_buffer(size)
+    length: int = _snprintf(buffer, size, directive.encode(), value)
+    return buffer.value if length < size else _formatted(directive, value, length + 1)
 
 
 def _width(match: re.Match[bytes], arguments: Arguments, flags: str) -> tuple[int, str]:

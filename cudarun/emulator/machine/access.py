@@ -113,7 +113,11 @@ class Access:
         return bool(self.order)
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
-        """Locate the accesses of the active lanes, and record them."""
+        """Locate the accesses of the active lanes, and record them.
+
+        Raises:
+            DeviceFault: An access is invalid; the fault is that of the first such lane.
+        """
         pieces = self.find(active, addresses)
         self.record(pieces, reads=self.reads)
         return pieces

@@ -153,7 +153,7 @@ class FunctionCall(Terminator):
 
 
 class Return(Terminator):
-    """``ret`` in a function; ``results`` are its slots for the return values."""
+    """``ret`` in a function, whose slots for the return values it reads."""
 
     def finish(self, batch: Batch, active: Active) -> None:
         """Return to the caller of each lane."""

@@ -133,9 +133,9 @@ class DetectorObserver(Observer):
         """Return the detectors of races in memory and in registers."""
         overlap = launch.config.overlap
         if launch.origin is not None:
-            self.history.begin(launch.origin)
+            self.history.order.begin(launch.origin)
         elif overlap and overlap.before and self.history.order.host.incomplete():
-            self.history.follow()
+            self.history.order.follow()
         else:
             self.history = GridHistory()
         races = RaceDetector(launch, self._findings, self.history)
@@ -151,7 +151,7 @@ class DetectorObserver(Observer):
     def ended(self, launch: Launch) -> None:
         """Continue with the detectors of the launch that this one interrupted, if any."""
         if "race" in self._detect and launch.origin is not None:
-            self.history.end()
+            self.history.order.end()
         self._detectors, self._replacements, self._invalid = self._suspended.pop()
 
     def instead_of(self, operation: Action) -> ActionFunction:

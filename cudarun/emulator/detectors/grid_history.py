@@ -77,7 +77,7 @@ class GridOrder:
     """
 
     def __init__(self) -> None:
-        self.current = 0  # the number of the grid that runs
+        self.clock = LogicalClock()  # of the accesses of all grids
         self.host = HostGrid()  # the last grid that the host has launched
         self._parents = array("q", [-1])
         self._streams = array("q", [0])  # of the parent, by number; 0 for fire-and-forget
@@ -101,21 +101,21 @@ class GridOrder:
 
     def launched(self, child: ChildGrid, stream: int, block: int, now: int) -> None:
         """Record a launch by a block of the current grid."""
-        self._launches[child] = self.current, self._stream(stream, block), now
+        self._launches[child] = self.clock.grid, self._stream(stream, block), now
 
     def follow(self) -> None:
         """Handle the start of a programmatic launch."""
         before = self.host.incomplete()
         self._append(-1, 0, 0)
-        self.host = HostGrid(range(self.current, self.current + 1), before)
+        self.host = HostGrid(range(self.clock.grid, self.clock.grid + 1), before)
 
     def begin(self, child: ChildGrid) -> None:
         """Handle the start of a child grid."""
         self._append(*self._launches.pop(child))
-        self.host.grids = range(self.host.grids.start, self.current + 1)
+        self.host.grids = range(self.host.grids.start, self.clock.grid + 1)
 
     def _append(self, parent: int, stream: int, now: int) -> None:
-        self.current = len(self._parents)
+        self.clock.grid = len(self._parents)
         self._parents.append(parent)
         self._streams.append(stream)
         self._times.append(now)
@@ -123,7 +123,7 @@ class GridOrder:
 
     def end(self) -> None:
         """Handle the exit of the threads of the current grid: its parent may continue."""
-        self.current = self._parents[self.current]
+        self.clock.grid = self._parents[self.clock.grid]
         self._cuts = None
 
     def cuts(self) -> npt.NDArray[np.int64]:
@@ -136,7 +136,7 @@ class GridOrder:
         parents = np.array(self._parents)
         streams = np.array(self._streams)
         found = np.zeros(len(parents), dtype=np.int64)
-        grid = self.current
+        grid = self.clock.grid
         itself = np.arange(len(parents)) == grid
         found[_with_descendants(itself, parents)] = _ALWAYS  # they have run, and it goes on
         while (parent := int(parents[grid])) >= 0:
@@ -168,7 +168,6 @@ class GridHistory:
 
     def __init__(self) -> None:
         self.order = GridOrder()
-        self.clock = LogicalClock()
         # The accesses to global memory, and to that of batches.
         self.shadows: dict[Allocation | Section, Shadow] = {}
         self._grids: dict[int, tuple[Launch, Agents]] = {}
@@ -176,33 +175,18 @@ class GridHistory:
     def copied(self) -> GridHistory:
         """Return a copy, to which other grids can be added."""
         found = GridHistory()
-        found.order, found.clock = deepcopy((self.order, self.clock))
+        found.order = deepcopy(self.order)
         found.shadows = {memory: deepcopy(shadow) for memory, shadow in self.shadows.items()}
         found._grids = self._grids.copy()
         return found
 
-    def follow(self) -> None:
-        """Handle the start of a programmatic launch."""
-        self.order.follow()
-        self.clock.grid = self.order.current
-
-    def begin(self, child: ChildGrid) -> None:
-        """Handle the start of a child grid."""
-        self.order.begin(child)
-        self.clock.grid = self.order.current
-
-    def end(self) -> None:
-        """Handle the exit of the threads of the current grid: its parent may continue."""
-        self.order.end()
-        self.clock.grid = self.order.current
-
     def add(self, launch: Launch, agents: Agents) -> None:
         """Note the launch of the current grid, and its asynchronous operations."""
-        self._grids[self.order.current] = launch, agents
+        self._grids[self.order.clock.grid] = launch, agents
 
     def at(self, time: int) -> tuple[Launch, Agents]:
         """Return the launch that made the access of a time, and its asynchronous operations."""
-        return self._grids[int(self.clock.grids(np.array([time]))[0])]
+        return self._grids[int(self.order.clock.grids(np.array([time]))[0])]
 
     def trigger(self, blocks: Array, knows: Mask) -> None:
         """Handle threads of blocks that let dependent grids begin.
@@ -224,7 +208,7 @@ class GridHistory:
             knows: Whether each thread knows that the grids before are complete.
         """
         times, threads = recorded >> THREAD_BITS, recorded & THREAD_MASK
-        grids = self.clock.grids(times)
+        grids = self.order.clock.grids(times)
         found: Mask = times > self.order.cuts()[grids]
         found &= ~(knows & (grids < self.order.host.grids.start))
         for host in self.order.host.before if found.any() else ():
@@ -236,7 +220,7 @@ class GridHistory:
 
     def missing(self, launch: Launch, time: int, access: Access) -> str:
         """Return what would have ordered the access of a time before one of the current grid."""
-        grid = int(self.clock.grids(np.array([time]))[0])
+        grid = int(self.order.clock.grids(np.array([time]))[0])
         if grid >= self.order.host.grids.start:
             return ""
         name, before = launch.kernel.name, self._grids[grid][0].kernel.name

@@ -49,7 +49,7 @@ class RaceReporter:
         self._launch = launch
         self._findings = findings
         self._history = history  # the accesses of this and other grids
-        self._clock = history.clock
+        self._clock = history.order.clock
         self._agents = agents  # the asynchronous operations
         history.add(launch, agents)
 

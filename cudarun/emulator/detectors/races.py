@@ -77,8 +77,8 @@ class RaceDetector(Detector):
         self._launch = launch
         self._findings = findings
         self._history = history  # the accesses of this and other grids
-        self._logical_clock = history.clock
-        self._grid = history.order.current
+        self._logical_clock = history.order.clock
+        self._grid = self._logical_clock.grid
         self._orders: dict[Batch, HappensBefore] = {}
         self._releases = ReleasedClocks()
         self._overwritten: list[Overwritten] = []

@@ -17,7 +17,7 @@ from cudarun.emulator.detectors.races import RaceDetector
 from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
 from cudarun.emulator.detectors.sync_errors import SyncDetector
 from cudarun.emulator.detectors.synchronization import Removal, joint_sites
-from cudarun.emulator.detectors.touched_memory import TouchDetector, TouchedMemory
+from cudarun.emulator.detectors.touched_memory import TouchedMemory
 from cudarun.emulator.detectors.undefined_values import UndefinedValueDetector
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine import lanes as lane_sets
@@ -125,7 +125,7 @@ class DetectorObserver(Observer):
         if self.statistics is not None:
             self._detectors.append(StatisticsCounter(self.statistics))
         if self._touched is not None:
-            self._detectors.append(TouchDetector(self._touched))
+            self._detectors.append(self._touched)
         self._replacements = {}
         self._invalid = InvalidAccesses(goes_on=bool(self._detect))
 

@@ -31,15 +31,34 @@ class TouchedPart(NamedTuple):
     dtype: np.dtype[Any] | None  # the type of all accesses; ``None`` if they have several
 
 
-class TouchedMemory:
-    """The accessed units of all allocations."""
+class TouchedMemory(Detector):
+    """The accessed units of all allocations, of the launches that it observes."""
 
     def __init__(self) -> None:
         self._units: dict[int, Array] = {}  # by base: 0, or the number of the type of accesses
         self._sizes: dict[int, int] = {}
         self._dtypes: list[np.dtype[Any]] = []
 
-    def add(self, allocation: Allocation, offsets: Array, access: Access) -> None:
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
+        """See `Detector`."""
+        for each in parts:
+            if isinstance(each.region, Allocation):
+                self._add(each.region, each.offsets, access)
+
+    def refused(self, access: Access, active: Active, addresses: Array) -> None:
+        """Note the valid lanes of an access: without their memory, others would fault first."""
+        for address in np.unique(
+            addresses.astype(np.uint64) + np.uint64(access.offset % (1 << 64))
+        ):
+            for memory in active.batch.launch.memories:
+                allocation = memory.find(int(address))
+                if allocation is not None:
+                    offsets = np.array([int(address) - allocation.base])
+                    self._add(allocation, offsets, access)
+
+    def _add(self, allocation: Allocation, offsets: Array, access: Access) -> None:
         """Note an access from each of several offsets on."""
         units = self._units.get(allocation.base)
         if units is None:
@@ -82,29 +101,3 @@ class TouchedMemory:
             dtype = self._dtypes[codes[0] - 1] if known else None
             size = min(end * UNIT, self._sizes[base]) - start * UNIT
             yield TouchedPart(start * UNIT, size, dtype)
-
-
-class TouchDetector(Detector):
-    """An observer that notes every access to global memory."""
-
-    def __init__(self, memory: TouchedMemory) -> None:
-        self._memory = memory
-
-    def accessed(
-        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
-    ) -> None:
-        """See `Detector`."""
-        for each in parts:
-            if isinstance(each.region, Allocation):
-                self._memory.add(each.region, each.offsets, access)
-
-    def refused(self, access: Access, active: Active, addresses: Array) -> None:
-        """Note the valid lanes of an access: without their memory, others would fault first."""
-        for address in np.unique(
-            addresses.astype(np.uint64) + np.uint64(access.offset % (1 << 64))
-        ):
-            for memory in active.batch.launch.memories:
-                allocation = memory.find(int(address))
-                if allocation is not None:
-                    offsets = np.array([int(address) - allocation.base])
-                    self._memory.add(allocation, offsets, access)

@@ -178,7 +178,7 @@ def engine_cases(sizes: Sizes) -> dict[str, Callable[[], Case]]:
         "histogram_cluster": lambda: _histogram_cluster(random, sizes.n // 4),
         "mandelbrot": lambda: _mandelbrot(None, sizes.side),
         "scan": lambda: _scan(random, sizes.n),
-        "attention": lambda: _attention(random, 2, sizes.side),
+        "attention": lambda: _attention(random, 2, max(sizes.side, 64)),  # a block has 64 rows
         f"mma_{2 * sizes.side}": lambda: _mma(random, 2 * sizes.side),
         f"mma_{4 * sizes.side}": lambda: _mma(random, 4 * sizes.side),
     }

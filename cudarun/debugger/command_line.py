@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Debugger, str], Any]
 
-_CONDITION = re.compile(r"\s+if\s+")
+_CONDITION = re.compile(r"\s+if(?:\s+|$)")
 
 
 class Quit(Exception):
@@ -77,6 +77,8 @@ def _with_text(method: Run, what: str) -> Run:
 def _break(debugger: Debugger, text: str, *, once: bool = False) -> Any:
     location, *condition = _CONDITION.split(f" {text}", maxsplit=1)
     place = debugger.last.place
+    if condition == [""]:
+        raise RequestError("missing CONDITION")
     if not location.strip() and place is None:
         raise RequestError("missing LOCATION", hint="FILE:LINE, ptx:LINE or a function")
     here = f"ptx:{place.ptx_line}" if place is not None else ""
@@ -90,12 +92,12 @@ def _delete(debugger: Debugger, text: str) -> Any:
 
 def _ignore(debugger: Debugger, text: str) -> Any:
     number, _, count = text.partition(" ")
-    return debugger.change(_number(number), ignore=_number(count.strip()))
+    return debugger.ignore(_number(number), _number(count.strip()))
 
 
 def _log(debugger: Debugger, text: str) -> Any:
     number, _, message = text.partition(" ")
-    return debugger.change(_number(number), message=message.strip())
+    return debugger.log(_number(number), message.strip())
 
 
 def _thread(debugger: Debugger, text: str) -> Any:

@@ -257,15 +257,16 @@ class DebuggedLaunch:
                     lanes = lanes[self._holds(point.condition, lanes)]
                 except CudarunError as error:
                     text = str(error)
-            if len(lanes) and point.message and not self._plan.records and not text:
-                self._hits[point.number] += 1
+            if not len(lanes) or not self._stops_at(point):
+                continue
+            if point.message and not text:
                 self._print(point.message, lanes)
-            elif len(lanes) and self._stops_at(point):
-                if not self._pending:
-                    self._state.select(lanes)
-                reason: Reason = "breakpoint" if point.number else "step"  # the end of ``until``
-                numbers = (point.number,) if point.number else ()
-                self._pending.append(_Event(reason, numbers, (), text, len(lanes)))
+                continue
+            if not self._pending:
+                self._state.select(lanes)
+            reason: Reason = "breakpoint" if point.number else "step"  # the end of ``until``
+            numbers = (point.number,) if point.number else ()
+            self._pending.append(_Event(reason, numbers, (), text, len(lanes)))
 
     def _holds(self, condition: str, lanes: Array) -> Array:
         parsed = self._conditions.get(condition)
@@ -274,7 +275,7 @@ class DebuggedLaunch:
         return thread_values.holds(parsed, self._state.values(lanes))
 
     def _stops_at(self, point: Breakpoint) -> bool:
-        """Count that a breakpoint is reached; return whether to stop there."""
+        """Count that a breakpoint is reached; return whether to stop or to print there."""
         if self._plan.records:
             return not point.message
         self._hits[point.number] += 1
@@ -298,7 +299,6 @@ class DebuggedLaunch:
         """Run by a plan from now on."""
         observer = self.observer
         self._plan, self._last_hit, self._exited = plan, None, False
-        self._hits.clear()
         self._state.thread = plan.thread
         marks: dict[Statement, list[Breakpoint]] = defaultdict(list)
         catches = set()
@@ -383,6 +383,7 @@ class DebuggedLaunch:
         while True:
             name, arguments = self._connection.receive()
             if name == "resume":
+                self._hits.clear()  # a snapshot has those of the plan before
                 self._follow(*arguments)
                 return
             if name == "release":

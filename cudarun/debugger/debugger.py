@@ -85,13 +85,22 @@ class Debugger:
         point = replace(self._location(location), condition=condition, once=once)
         return self._add(replace(point, ignore=ignore, message=message))
 
-    def change(self, number: int, *, ignore: int = 0, message: str = "") -> Breakpoint:
-        """Let a breakpoint be passed some times, or print a message in place of a stop."""
-        point = replace(self._numbered(number), ignore=ignore, message=message)
-        if message and point.kind in ("watch", "catch"):
-            raise RequestError(f"{number} is not a location, which a message needs")
-        self._breakpoints[number] = self._ask("resolve", point) if message else point
+    def ignore(self, number: int, count: int) -> Breakpoint:
+        """Let a breakpoint be passed some times."""
+        point = self._numbered(number)
+        if point.kind == "catch":
+            raise RequestError(f"{number} is an event, which cannot be passed")
+        self._breakpoints[number] = point = replace(point, ignore=count)
         return point
+
+    def log(self, number: int, message: str) -> Breakpoint:
+        """Print a message in place of a stop; an empty one stops again."""
+        point = self._numbered(number)
+        if point.kind in ("watch", "catch"):
+            raise RequestError(f"{number} is not a location, which a message needs")
+        found: Breakpoint = self._ask("resolve", replace(point, message=message))
+        self._breakpoints[number] = found
+        return found
 
     def watched(self, expression: str) -> Breakpoint:
         """Return a watchpoint that is not set yet, for the selected thread."""

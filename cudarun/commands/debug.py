@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cudarun.base.errors import CudarunError, ExitCode, RequestError
+from cudarun.base.errors import CudarunError, ExitCode, RequestError, WorkerDied
 from cudarun.base.options import OptionGroup
 from cudarun.base.records import dataclass
 from cudarun.base.terminal import escaped
@@ -273,6 +273,7 @@ class Terminal:
         self._commands = [*chain.from_iterable(map(_lines, commands))]
         self._write = _write_json if form == "json" else _write_text
         self._is_text = form == "text"
+        self._death: WorkerDied | None = None  # that of the launch, unless it has run again since
 
     def talk(self, debugger: Debugger) -> None:
         """Execute the commands."""
@@ -292,7 +293,9 @@ class Terminal:
                 for text in _typed(line):
                     self._run(line, text)
         except Quit:
-            return
+            pass
+        if self._death is not None:
+            raise self._death
 
     def _run(self, line: CommandLine, text: str, *, echoes: bool = False) -> None:
         if echoes and text:
@@ -300,9 +303,11 @@ class Terminal:
         try:
             result = line.execute(text)
         except CudarunError as error:
+            self._death = error if isinstance(error, WorkerDied) else self._death
             self._write(text, error)
             return
         self._write(text, result)
+        self._death = None if hasattr(result, "stop") else self._death
         report = line.debugger.report
         is_end = getattr(getattr(result, "stop", None), "reason", None) == "ended"
         if self._is_text and report is not None and is_end:

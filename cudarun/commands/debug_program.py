@@ -28,20 +28,18 @@ def execute_debugged(
         form: The form of results: ``text`` or ``json``.
     """
     session = FrontEndSession(Terminal(commands, form).talk)
+    has_ended = False
     with Copies() as copies:
 
-        def run(is_running: Callable[[], bool]) -> bool:
-            """Debug the program; return false to kill it."""
-            session.run(ProgramHistory(copies, is_running))
-            return _has_ended(session)
+        def run(is_running: Callable[[], bool], kill: Callable[[], None]) -> None:
+            """Debug the program."""
+            nonlocal has_ended
+            history = ProgramHistory(copies, is_running, kill)
+            session.run(history)
+            has_ended = history.has_ended
 
         servers = ProgramDebugger(program_server.__name__, copies.address, run)
         report = execute(request, prepare, servers)
     if session.error is not None:
         raise session.error
-    return report if _has_ended(session) else None
-
-
-def _has_ended(session: FrontEndSession) -> bool:
-    """Return whether the program has ended by itself."""
-    return session.debugger is not None and session.debugger.last.reason == "ended"
+    return report if has_ended else None

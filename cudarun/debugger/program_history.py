@@ -25,11 +25,19 @@ class ProgramHistory(History):
     Args:
         copies: The socket that they connect to.
         is_running: Returns whether the program can launch kernels.
+        kill: Kills the program.
+
+    Attributes:
+        has_ended: Whether the program has ended by itself.
     """
 
-    def __init__(self, copies: Copies, is_running: Callable[[], bool]) -> None:
+    def __init__(
+        self, copies: Copies, is_running: Callable[[], bool], kill: Callable[[], None]
+    ) -> None:
         super().__init__(copies)
         self._is_running = is_running
+        self._kill = kill
+        self.has_ended = False
         self._launches: deque[Copy] = deque()  # those of other processes wait
         self._is_waiting = self._is_paused = False
 
@@ -64,7 +72,7 @@ class ProgramHistory(History):
 
     def _next_launch(self) -> Reached:
         """Leave the launch; return the start of the next one, or the end of the program."""
-        self.close()
+        self._release()
         self._is_waiting, self._is_paused = True, False
         try:
             if not self._launches and (found := self._copies.accept(self._waits)):
@@ -72,7 +80,8 @@ class ProgramHistory(History):
         finally:
             self._is_waiting = False
         if not self._launches:
-            return Stop("pause" if self._is_paused else "ended", 0), None
+            self.has_ended = not self._is_paused
+            return Stop("ended" if self.has_ended else "pause", 0), None
         launch = self._launches.popleft()
         self._first, _ = self._next_stop(launch)
         launch.introduction = 0  # its copies begin there
@@ -89,6 +98,12 @@ class ProgramHistory(History):
             super()._keep(copy)
 
     def close(self) -> None:
+        """End all copies, and the program, which does not go on with the launch."""
+        if not self.has_ended:
+            self._kill()
+        self._release()
+
+    def _release(self) -> None:
         """End all copies, and let the launch run to its end."""
         original = self._leave()
         if original is not None:

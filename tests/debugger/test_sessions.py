@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.forked_processes import run_command
-from tests.support.processes import PYTHON_PATH
+from tests.support.processes import PYTHON_PATH, parents
 from tools import generate_debug_docs
 from tools.generate_debug_sessions import DATA, SESSIONS, session_text
 
@@ -202,12 +203,14 @@ def test_the_origin_of_a_variable_and_of_shared_memory() -> None:
         ("ignore 9 1", "no breakpoint 9"),
         ("log 2 text", "2 is not a location, which a message needs"),
         ("log 1 value {1 +}", "expected"),
+        ("break 24 if ", "missing CONDITION"),
+        ("ignore 3 1", "3 is an event, which cannot be passed"),
         ("watch part", "part is not a scalar"),
     ],
 )
 def test_odd_breakpoints_are_refused(command: str, message: str) -> None:
     launch = ["bugs.ptx", "-k", "handed_over", "--threads", "64", "--block", "64", "y=i32[64]"]
-    points = ["break handed_over", "watch y[1]", "continue"]
+    points = ["break handed_over", "watch y[1]", "catch nan", "continue"]
     assert message in answers([*points, command], *launch)[-1]["error"]["message"]
 
 
@@ -215,6 +218,27 @@ def test_a_thread_outside_of_the_block() -> None:
     commands = ["break deviations", "continue", "thread 99"]
     found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))
     assert found[-1]["error"]["message"] == "no thread (99): the last one is (31, 0, 0)"
+
+
+def test_a_launch_that_is_killed_is_an_error() -> None:
+    """The session goes on, since a state before it may be left; the exit code has the error."""
+    words = [sys.executable, "-m", "cudarun", "debug", *launch_of("sequence", "y=i32[32]")]
+    environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, cwd=DATA, env=environment, stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"start of the launch of sequence\n"
+        of, killed = dict(parents()), [process.pid]
+        for pid in killed:
+            killed += [each for each, parent in of.items() if parent == pid]
+        for pid in killed[1:]:
+            os.kill(pid, signal.SIGKILL)
+        out, _ = process.communicate(b"continue\nhelp where\n")
+    assert b"ended unexpectedly" in out
+    assert out.endswith(b"Show the calls of the thread.\n")
+    assert process.returncode == 7
 
 
 def test_a_debugger_that_is_killed_leaves_no_file(tmp_path: Path) -> None:

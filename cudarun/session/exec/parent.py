@@ -50,9 +50,9 @@ class ProgramDebugger:
 
     module: str  # the module of the servers
     address: str  # that of the debugger, for the servers
-    # Called once the program runs, with a function that returns whether kernels can be launched;
-    # returns whether the program is to go on.
-    run: Callable[[Callable[[], bool]], bool]
+    # Called once the program runs, with a function that returns whether kernels can be launched,
+    # and one that kills the program.
+    run: Callable[[Callable[[], bool], Callable[[], None]], None]
 
 
 def execute(
@@ -202,9 +202,9 @@ def _run(
     """Run the program; return its exit status, and whether it exceeded the time limit."""
     is_late = False
 
-    def debug(is_running: Callable[[], bool]) -> bool:
+    def debug(is_running: Callable[[], bool], kill: Callable[[], None]) -> None:
         assert debugger is not None
-        return debugger.run(lambda: is_running() or servers.have_work())
+        debugger.run(lambda: is_running() or servers.have_work(), kill)
 
     def is_stuck() -> bool:
         nonlocal is_late

@@ -166,7 +166,7 @@ def run_in_foreground(
     environment: Mapping[str, str],
     *,
     stdout_to_stderr: bool,
-    meanwhile: Callable[[Callable[[], bool]], bool] | None = None,
+    meanwhile: Callable[[Callable[[], bool], Callable[[], None]], None] | None = None,
     service: AbstractContextManager[object] | None = None,
     is_stuck: Callable[[], bool] | None = None,
 ) -> int:
@@ -178,8 +178,8 @@ def run_in_foreground(
     Args:
         environment: Variables beside those of this process.
         stdout_to_stderr: Pass its output to stderr.
-        meanwhile: Called once it runs, with a function that returns whether it still does; if it
-            returns false, the program is killed. The terminal and stdin are not the program's then.
+        meanwhile: Called once it runs, with a function that returns whether it still does, and one
+            that kills it. The terminal and stdin are not the program's then.
         service: Entered after the program starts, and left when it has ended: a process with
             threads is not forked safely.
         is_stuck: Called from time to time; the program is killed if it returns true.
@@ -205,8 +205,8 @@ def run_in_foreground(
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with service or nullcontext():
-            if meanwhile is not None and not meanwhile(lambda: process.poll() is None):
-                process.kill()
+            if meanwhile is not None:
+                meanwhile(lambda: process.poll() is None, process.kill)
             while process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(None if is_stuck is None else _TICK)

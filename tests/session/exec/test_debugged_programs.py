@@ -85,6 +85,19 @@ def test_the_program_ends_with_the_debugger(program: Exec) -> None:
     assert "93" not in ran.stdout
 
 
+def test_a_breakpoint_that_is_passed_still_prints_later(program: Exec) -> None:
+    commands = ["break scale", "log 1 value {%r2}", "ignore 1 1", "continue", "breakpoints"]
+    found, *_ = debugged(program, "registered", *commands)
+    assert found[3]["stop"]["reason"] == "ended"
+    assert found[3]["stop"]["output"].count("thread (0, 0, 0): value 0\n") == 2
+    assert found[4][0]["hits"] == 3
+
+
+def test_a_program_ends_with_the_debugger_after_a_launch(program: Exec) -> None:
+    ran = program("--debug", "-x", "break scale; continue; goto 999999999; quit", "scale")
+    assert (ran.returncode, "93" in ran.stdout) == (0, False)
+
+
 @pytest.mark.parametrize("options", [("-x", "continue"), ("--format", "json")])
 def test_options_of_the_debugger_need_it(program: Exec, options: tuple[str, ...]) -> None:
     ran = program(*options, "scale")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
+from cudarun.debugger import questions
 from cudarun.debugger.debugger import EVENTS, Debugger
 from cudarun.model.debug import CommandHelp, Stop, StoppedAt
 
@@ -24,32 +26,23 @@ class Quit(Exception):
     """The debugger is to end."""
 
 
+@dataclass(frozen=True, slots=True)
 class DebuggerCommand:
-    """A command.
+    """A command."""
 
-    Args:
-        name: Its name.
-        short: Its short name; empty without one.
-        arguments: Its arguments.
-        text: Its description.
-        run: Runs it with the text after its name.
-        completes: Returns the words that its arguments can begin with.
-        repeats: Whether an empty line repeats it.
-    """
+    name: str
+    short: str  # its short name; empty without one
+    arguments: str
+    text: str  # its description
+    run: Run  # runs it with the text after its name
+    # Returns the words that its arguments can begin with.
+    completes: Callable[[Debugger], Sequence[str]] = lambda debugger: ()
+    repeats: bool = False  # whether an empty line repeats it
 
-    def __init__(
-        self,
-        name: str,
-        short: str,
-        arguments: str,
-        text: str,
-        run: Run,
-        completes: Callable[[Debugger], Sequence[str]] = lambda debugger: (),
-        *,
-        repeats: bool = False,
-    ) -> None:
-        self.help = CommandHelp(name, short, arguments, text)
-        self.run, self.completes, self.repeats = run, completes, repeats
+    @property
+    def help(self) -> CommandHelp:
+        """Its help."""
+        return CommandHelp(self.name, self.short, self.arguments, self.text)
 
 
 def _plain(method: Callable[[Debugger], Any]) -> Run:
@@ -72,6 +65,11 @@ def _with_text(method: Run, what: str) -> Run:
         return method(debugger, text)
 
     return run
+
+
+def _asking(question: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a call that asks a question."""
+    return lambda debugger, *arguments: debugger.ask(question, *arguments)
 
 
 def _break(debugger: Debugger, text: str, *, once: bool = False) -> Any:
@@ -111,7 +109,7 @@ def _memory(debugger: Debugger, text: str) -> Any:
     where, _, what = text.rpartition(" ")
     if not where:
         raise RequestError("missing WHERE or TYPE", hint="part f32[8], or local:0 u32")
-    return debugger.memory(where.strip(), what)
+    return debugger.ask(questions.memory, where.strip(), what)
 
 
 def _list(debugger: Debugger, text: str) -> Any:
@@ -155,11 +153,12 @@ def _motion(name: str, short: str, text: str, motion: Motion | None = None) -> D
     return DebuggerCommand(name, short, "[COUNT]", text, run, repeats=True)
 
 
+_NAMES, _LOCATIONS = _asking(questions.known_names), _asking(questions.known_locations)
 COMMANDS: tuple[DebuggerCommand, ...] = (
     DebuggerCommand("break", "b", "LOCATION [if CONDITION]",
-        "Stop at FILE:LINE, LINE, ptx:LINE or a function.", _break, Debugger.locations),
+        "Stop at FILE:LINE, LINE, ptx:LINE or a function.", _break, _LOCATIONS),
     DebuggerCommand("tbreak", "tb", "LOCATION [if CONDITION]", "Stop there once.",
-        partial(_break, once=True), Debugger.locations),
+        partial(_break, once=True), _LOCATIONS),
     DebuggerCommand("ignore", "ig", "NUMBER COUNT", "Pass a breakpoint COUNT times without a stop.",
         _ignore),
     DebuggerCommand("log", "lo", "NUMBER MESSAGE",
@@ -167,7 +166,7 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
         _log),
     DebuggerCommand("watch", "w", "EXPRESSION",
         "Stop after a write of y[17], a shared or C++ variable, or a change of a register.",
-        _with_text(Debugger.watch, "EXPRESSION"), Debugger.names),
+        _with_text(Debugger.watch, "EXPRESSION"), _NAMES),
     DebuggerCommand("catch", "ca", "EVENT",
         "Stop at an event: fault, finding (with --detect), nan or launch.",
         _with_text(Debugger.catch, "EVENT"), lambda debugger: EVENTS),
@@ -182,7 +181,7 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
     _motion("stepi", "si", "Run the thread to its next PTX instruction.", "instruction"),
     _motion("finish", "f", "Run until the function returns."),
     DebuggerCommand("until", "u", "[LOCATION]", "Run the thread to a location, or to a later line.",
-        Debugger.until, Debugger.locations, repeats=True),
+        Debugger.until, _LOCATIONS, repeats=True),
     _motion("reverse-continue", "rc", "Go back to the last stop, or to the start."),
     _motion("reverse-step", "rs", "Go back to the line before, into functions."),
     _motion("reverse-next", "rn", "Go back to the line before, over functions."),
@@ -196,30 +195,31 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
         lambda debugger, text: debugger.select_warp(_number(text))),
     DebuggerCommand("block", "bk", "BLOCK", "Select the first thread of a block.",
         lambda debugger, text: debugger.select(_numbers(text), [0])),
-    DebuggerCommand("where", "bt", "", "Show the calls of the thread.", _plain(Debugger.frames)),
+    DebuggerCommand("where", "bt", "", "Show the calls of the thread.",
+        _plain(_asking(questions.frames))),
     DebuggerCommand("frame", "fr", "[LEVEL]", "Select a call; 0 is the innermost.",
         lambda debugger, text: debugger.select_frame(_number(text or "0"))),
     DebuggerCommand("warps", "ws", "", "Show where the warps are, and what they wait for.",
-        _plain(Debugger.warps)),
+        _plain(_asking(questions.warps))),
     DebuggerCommand("print", "p", "EXPRESSION", "Print a value of the thread.",
-        _with_text(Debugger.evaluate, "EXPRESSION"), Debugger.names),
+        _with_text(_asking(questions.evaluate), "EXPRESSION"), _NAMES),
     DebuggerCommand("lanes", "x", "EXPRESSION", "Print a value across the lanes of the warp.",
-        _with_text(Debugger.lanes, "EXPRESSION"), Debugger.names),
+        _with_text(_asking(questions.lanes), "EXPRESSION"), _NAMES),
     DebuggerCommand("memory", "m", "WHERE TYPE",
         "Print memory: a shared variable or [SPACE:]ADDRESS, as in part f32[8] or "
-        "local:%rd1 u32.", _memory, Debugger.names),
+        "local:%rd1 u32.", _memory, _NAMES),
     DebuggerCommand("registers", "i", "[NAME]...", "Print registers of the thread.",
-        lambda debugger, text: debugger.registers(text.split())),
+        lambda debugger, text: debugger.ask(questions.registers, text.split())),
     DebuggerCommand("names", "", "", "List the names that expressions can have.",
-        lambda debugger, text: [*debugger.names()]),
+        lambda debugger, text: [*_NAMES(debugger)]),
     DebuggerCommand("list", "l", "[ptx]", "Show the source around the current line, or the PTX.",
         _list),
     DebuggerCommand("writer", "wr", "ELEMENT", "Show the last write of an element.",
-        _with_text(Debugger.writer, "ELEMENT"), Debugger.names),
+        _with_text(Debugger.writer, "ELEMENT"), _NAMES),
     DebuggerCommand("origin", "o", "EXPRESSION", "Show where a NaN came from.",
-        _with_text(Debugger.origin, "EXPRESSION"), Debugger.names),
+        _with_text(Debugger.origin, "EXPRESSION"), _NAMES),
     DebuggerCommand("help", "h", "[COMMAND]", "Show the commands, or one.", _help,
-        lambda debugger: [each.help.name for each in COMMANDS]),
+        lambda debugger: [each.name for each in COMMANDS]),
     DebuggerCommand("quit", "q", "", "End the launch and the debugger.", _quit),
 )  # fmt: skip
 """The commands; a name can be shortened to a part that no other command begins with."""
@@ -232,12 +232,12 @@ def command_of(name: str) -> DebuggerCommand:
         RequestError: There is none, or several.
     """
     for each in COMMANDS:
-        if name in (each.help.name, each.help.short):
+        if name in (each.name, each.short):
             return each
-    found = [each for each in COMMANDS if each.help.name.startswith(name)]
+    found = [each for each in COMMANDS if each.name.startswith(name)]
     if len(found) == 1:
         return found[0]
-    names = [each.help.name for each in found or COMMANDS]
+    names = [each.name for each in found or COMMANDS]
     what = "ambiguous" if found else "unknown"
     near = did_you_mean(name, names)
     raise RequestError(f"{what} command {name!r}", hint=near or f"expected {', '.join(names)}")
@@ -284,7 +284,7 @@ class CommandLine:
         """Return the texts that can replace the last word of a line."""
         name, space, rest = text.lstrip().partition(" ")
         if not space:
-            names = [each.help.name for each in COMMANDS]
+            names = [each.name for each in COMMANDS]
             return [each for each in names if each.startswith(name)]
         try:
             words = command_of(name).completes(self.debugger)

@@ -9,6 +9,7 @@ from itertools import takewhile
 from pathlib import PurePath
 
 from cudarun.base.errors import CudarunError, RequestError
+from cudarun.debugger import questions
 from cudarun.debugger.dap_connection import Request
 from cudarun.debugger.dap_variables import DapVariables
 from cudarun.debugger.debugger import Debugger
@@ -78,7 +79,8 @@ class DapBreakpoints:
             pairs = zip(backwards, PurePath(file).parts[::-1], strict=False)
             return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
-        found = max(self._debugger.locations(), key=common, default=path)
+        known = self._debugger.ask(questions.known_locations)
+        found = max(known, key=common, default=path)
         return found if common(found) else path
 
     def set_functions(self, arguments: Request) -> object:

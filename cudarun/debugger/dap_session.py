@@ -14,12 +14,14 @@ from functools import partial
 from pathlib import Path
 
 from cudarun.base.errors import CudarunError, InternalError, RequestError
+from cudarun.debugger import questions
 from cudarun.debugger.command_line import CommandLine, Quit, command_of
 from cudarun.debugger.dap_breakpoints import DapBreakpoints, instruction_line, line_of
 from cudarun.debugger.dap_connection import DapConnection, Request
 from cudarun.debugger.dap_variables import DapVariables, numbered
 from cudarun.debugger.debugger import EVENTS, Debugger
 from cudarun.debugger.plans import Motion
+from cudarun.debugger.stopped_state import StoppedState
 from cudarun.model.debug import CodePlace, Stop, StoppedAt, Triple, Warp
 
 _CAPABILITIES = (
@@ -242,7 +244,7 @@ class DapSession:
         found: list[Warp] = []
         thread = self._debugger.last.thread
         with suppress(RequestError):  # none is running
-            found = [*self._debugger.warps()]
+            found = [*self._debugger.ask(questions.warps)]
         found.sort(key=lambda each: thread is None or each.block != thread.block)
         del found[_MOST_WARPS:]
         named = [{"id": self._number(each.block, each.warp), "name": _name(each)} for each in found]
@@ -258,7 +260,7 @@ class DapSession:
             self._debugger.select_warp(warp, block)
 
     def _warp_of(self, thread: Sequence[int]) -> int:
-        return self._debugger.linear(thread) // _WARP
+        return self._debugger.ask(StoppedState.number, (), thread) // _WARP
 
     def _stack(self, arguments: Request) -> object:
         self._enter_warp(arguments["threadId"])
@@ -266,7 +268,7 @@ class DapSession:
         if thread is None:
             return {"stackFrames": [], "totalFrames": 0}
         found = []
-        for each in self._debugger.frames():
+        for each in self._debugger.ask(questions.frames):
             place = each.place
             found.append({
                 "id": self._variables.add_frame(thread, each.level),
@@ -292,7 +294,7 @@ class DapSession:
         if arguments.get("frameId"):
             frame = self._variables.enter(arguments["frameId"])
         try:
-            value = self._debugger.evaluate(text)
+            value = self._debugger.ask(questions.evaluate, text)
         except CudarunError as error:
             if arguments.get("context") != "repl":
                 raise
@@ -320,7 +322,8 @@ class DapSession:
 
     def _completions(self, arguments: Request) -> object:
         text = arguments["text"][: arguments["column"] - 1]
-        names = [*CommandLine(self._debugger).completions(text), *self._debugger.names()]
+        known = self._debugger.ask(questions.known_names)
+        names = [*CommandLine(self._debugger).completions(text), *known]
         word = re.split(r"[^\w.%]", text)[-1]
         found = dict.fromkeys(each for each in names if each.startswith(word))
         start = len(text) - len(word)

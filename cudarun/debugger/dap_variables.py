@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from cudarun.base.errors import CudarunError, RequestError
+from cudarun.debugger import questions
 from cudarun.debugger.dap_connection import Request
 from cudarun.debugger.debugger import Debugger
 from cudarun.model.debug import Thread, Triple, Value
@@ -88,24 +89,25 @@ class DapVariables:
         return len(self._containers)
 
     def _scope(self, which: str) -> Iterable[tuple[str, Value]]:
-        return [(each.name, each) for each in self._debugger.variables(which)]
+        return [(each.name, each) for each in self._debugger.ask(questions.variables, which)]
 
     def _registers(self) -> Iterable[tuple[str, Value]]:
-        return [(each.name, each) for each in self._debugger.registers()]
+        return [(each.name, each) for each in self._debugger.ask(questions.registers)]
 
     def _lanes(self) -> Iterable[tuple[str, Value]]:
         """Yield each variable as a row of its values across the lanes of the warp."""
-        variables = self._debugger.variables("local")
+        variables = self._debugger.ask(questions.variables, "local")
         names = [each.name for each in variables if not each.has_parts]
         for name in names or ["threadIdx.x"]:
             with suppress(CudarunError):  # it has no value here
-                values = self._debugger.lanes(name).values
+                values = self._debugger.ask(questions.lanes, name).values
                 same = f"{values[0]} in all lanes" if len({*values}) == 1 else None
                 yield name, Value(name, "", same or " ".join(each or "–" for each in values))
 
     def _parts(self, expression: str) -> Iterable[tuple[str, Value]]:
         base = expression if _PLAIN.fullmatch(expression) else f"({expression})"
-        return [(f"{base}{each.name}", each) for each in self._debugger.parts(expression)]
+        parts = self._debugger.ask(questions.parts, expression)
+        return [(f"{base}{each.name}", each) for each in parts]
 
     def expand(self, arguments: Request) -> object:
         """Return the variables of a scope, or the parts of a variable."""

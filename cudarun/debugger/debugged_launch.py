@@ -19,10 +19,9 @@ from cudarun.debugger import thread_values
 from cudarun.debugger.descriptions import birth_text, finding_text
 from cudarun.debugger.locations import Locations, Statement
 from cudarun.debugger.plans import Plan
-from cudarun.debugger.questions import QUESTIONS
 from cudarun.debugger.stepping import Stepping
 from cudarun.debugger.stopped_state import StoppedState
-from cudarun.debugger.thread_values import LaunchNames
+from cudarun.debugger.thread_values import LaunchNames, ThreadValues
 from cudarun.debugger.watchpoints import Watchpoints
 from cudarun.model.debug import Breakpoint, CodePlace, MemoryWrite, Reason, Stop, Thread
 from cudarun.session.workers.snapshots import ParentConnection
@@ -286,7 +285,7 @@ class DebuggedLaunch:
         states = self._state.states()
         lines = []
         for lane in lanes[:_MOST_MESSAGES]:
-            values = self._state.values_of(states, np.array([lane]), 0)
+            values = ThreadValues(self._state, states, np.array([lane]))
             place = Thread(*self.observer.place(states.launch, states.number(int(lane))))
             lines.append(f"{place}: {thread_values.filled(message, values)}\n")
         if len(lanes) > _MOST_MESSAGES:
@@ -381,7 +380,7 @@ class DebuggedLaunch:
     def _answer(self) -> None:
         self._state.level = 0
         while True:
-            name, arguments = self._connection.receive()
+            name, arguments = self._connection.receive()  # a command, or a question
             if name == "resume":
                 self._hits.clear()  # a snapshot has those of the plan before
                 self._follow(*arguments)
@@ -398,7 +397,7 @@ class DebuggedLaunch:
             if name == "pause":  # it has stopped before
                 continue
             try:
-                answer = ("answer", QUESTIONS[name](self._state, *arguments))
+                answer = ("answer", name(self._state, *arguments))
             except CudarunError as error:
                 answer = ("error", error)
             except Exception as error:  # a copy must not answer in the worker's place

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cudarun.base.errors import RequestError
-from cudarun.debugger.history import History
+from cudarun.debugger import questions
+from cudarun.debugger.history import Answer, History
 from cudarun.debugger.plans import Motion, Plan
+from cudarun.debugger.stopped_state import StoppedState
 from cudarun.model.debug import (
     Breakpoint,
     CodePlace,
-    Lanes,
     Listing,
     MemoryWrite,
     NanOrigin,
@@ -22,8 +23,6 @@ from cudarun.model.debug import (
     StackFrame,
     Stop,
     Thread,
-    Value,
-    Warp,
 )
 
 if TYPE_CHECKING:
@@ -98,14 +97,13 @@ class Debugger:
         point = self._numbered(number)
         if point.kind in ("watch", "catch"):
             raise RequestError(f"{number} is not a location, which a message needs")
-        found: Breakpoint = self._ask("resolve", replace(point, message=message))
-        self._breakpoints[number] = found
-        return found
+        point = self.ask(questions.resolve, replace(point, message=message))
+        self._breakpoints[number] = point
+        return point
 
     def watched(self, expression: str) -> Breakpoint:
         """Return a watchpoint that is not set yet, for the selected thread."""
-        point: Breakpoint = self._ask("resolve", Breakpoint(0, "watch", expression))
-        return point
+        return self.ask(questions.resolve, Breakpoint(0, "watch", expression))
 
     def watch(self, expression: str | Breakpoint) -> Breakpoint:
         """Stop after a write of a scalar, as in ``y[17]`` or ``p->x``.
@@ -141,7 +139,7 @@ class Debugger:
         return [*self._breakpoints.values()]
 
     def _add(self, point: Breakpoint) -> Breakpoint:
-        found = point if point.watched is not None else self._ask("resolve", point)
+        found = point if point.watched is not None else self.ask(questions.resolve, point)
         self._number += 1
         added = replace(found, number=self._number)
         self._breakpoints[added.number] = added
@@ -159,7 +157,7 @@ class Debugger:
         place = self.last.place
         if place is not None and place.file is not None:
             return place.file
-        files = [each for each in self.locations() if "." in Path(each).name]
+        files = [each for each in self.ask(questions.known_locations) if "." in Path(each).name]
         if len(files) != 1:
             raise RequestError("no current source file", hint="name it: FILE:LINE, or ptx:LINE")
         return files[0]
@@ -176,7 +174,7 @@ class Debugger:
             back: Go back: to the start of the line before, to the instruction that the thread
                 executed before, to the call of the function, or to a breakpoint or the start.
         """
-        if motion == "finish" and len(self.frames()) < 2:
+        if motion == "finish" and len(self.ask(questions.frames)) < 2:
             raise RequestError("the selected thread is in the kernel, which no function called")
         go = self._back if back else self._run
         stop = go(motion)
@@ -190,8 +188,8 @@ class Debugger:
         """Run the selected thread to a location, or to a later line."""
         if not location:
             return self._run("until")
-        wanted = self._ask("resolve", replace(self._location(location), thread=self._thread()))
-        return self._run("continue", [wanted])
+        wanted = replace(self._location(location), thread=self._thread())
+        return self._run("continue", [self.ask(questions.resolve, wanted)])
 
     def go_to(self, position: int) -> Stop:
         """Go to a position, forwards or back."""
@@ -211,7 +209,7 @@ class Debugger:
     def _back(self, motion: Motion) -> Stop:
         """Go to the last stop before this one, by running the launch again."""
         at_end = self.last.thread is None
-        depth = None if motion == "continue" or at_end else len(self.frames()) - 1
+        depth = None if motion == "continue" or at_end else len(self.ask(questions.frames)) - 1
         breakpoints = tuple(self._breakpoints.values()) if motion == "continue" else ()
         plan = Plan(motion, self._thread(), depth, breakpoints, records=True)
         found = self._history.last_stop(plan, self.last.position)
@@ -249,73 +247,23 @@ class Debugger:
         return self._selected
 
     def _number_of(self, thread: Thread | None) -> int:
-        return 0 if thread is None else int(self._ask("number", thread.block, thread.thread))
+        return 0 if thread is None else self.ask(StoppedState.number, thread.block, thread.thread)
 
     # --- inspection ------------------------------------------------------------------------------
 
     def select(self, block: Sequence[int] | None, thread: Sequence[int]) -> Stop:
         """Select a thread, by default of the block of the selected one."""
-        return self._at((self._ask("select_thread", block, thread), None))
-
-    def linear(self, thread: Sequence[int]) -> int:
-        """Return the number of a thread in its block."""
-        number: int = self._ask("linear", thread)
-        return number
+        return self._at((self.ask(questions.select_thread, block, thread), None))
 
     def select_warp(self, warp: int, block: Sequence[int] | None = None) -> Stop:
         """Select a warp, by default of the block of the selected thread."""
-        return self._at((self._ask("select_warp", warp, block), None))
-
-    def frames(self) -> Sequence[StackFrame]:
-        """Return the calls of the selected thread, the innermost first (``where``)."""
-        frames: Sequence[StackFrame] = self._ask("frames")
-        return frames
+        return self._at((self.ask(questions.select_warp, warp, block), None))
 
     def select_frame(self, level: int) -> StackFrame:
         """Select a call, whose registers and variables expressions see."""
-        frame: StackFrame = self._ask("select_frame", level)
+        frame = self.ask(questions.select_frame, level)
         self._place = frame.place
         return frame
-
-    def warps(self) -> Sequence[Warp]:
-        """Return the states of the warps that are running."""
-        warps: Sequence[Warp] = self._ask("warps")
-        return warps
-
-    def evaluate(self, expression: str) -> Value:
-        """Return the value of an expression in the selected thread."""
-        value: Value = self._ask("evaluate", expression)
-        return value
-
-    def variables(self, which: str) -> Sequence[Value]:
-        """Return variables that the selected thread sees.
-
-        Args:
-            which: ``local`` or ``common`` variables of the C++ code, or each ``argument`` of the
-                launch.
-        """
-        values: Sequence[Value] = self._ask("variables", which)
-        return values
-
-    def parts(self, expression: str) -> Sequence[Value]:
-        """Return members and elements of a value; their names follow it in expressions."""
-        values: Sequence[Value] = self._ask("parts", expression)
-        return values
-
-    def lanes(self, expression: str) -> Lanes:
-        """Return the values of an expression across the warp of the selected thread."""
-        lanes: Lanes = self._ask("lanes", expression)
-        return lanes
-
-    def registers(self, names: Sequence[str] = ()) -> Sequence[Value]:
-        """Return the registers of the selected thread."""
-        values: Sequence[Value] = self._ask("registers", names)
-        return values
-
-    def memory(self, where: str, what: str) -> Value:
-        """Return values in memory: at a shared variable or an address, of a type as ``f32[8]``."""
-        value: Value = self._ask("memory", where, what)
-        return value
 
     def writer(self, element: str) -> MemoryWrite | None:
         """Return the last write of an element before now; ``None`` if there was none."""
@@ -326,10 +274,9 @@ class Debugger:
 
     def origin(self, expression: str) -> NanOrigin:
         """Return where the NaN came from that a register or an element has."""
-        self._ask("check_nan", expression)
+        self.ask(questions.check_nan, expression)
         plan = Plan("continue", self._thread(), end=self.last.position, follows_nans=True)
-        origin: NanOrigin = self._history.replay(plan, "origin", expression)
-        return origin
+        return self._history.replay(plan, questions.origin, expression)
 
     def source(self, *, ptx: bool = False, around: int = 5) -> Listing:
         """Return the lines around the current one, of the source or of the PTX.
@@ -368,18 +315,9 @@ class Debugger:
     def ptx(self) -> str:
         """Return the PTX of the kernel."""
         if self.last.kernel not in self._ptx:
-            self._ptx[self.last.kernel] = self._ask("ptx")
+            self._ptx[self.last.kernel] = self.ask(questions.ptx)
         return self._ptx[self.last.kernel]
 
-    def names(self) -> Sequence[str]:
-        """Return the names that expressions can have here."""
-        names: Sequence[str] = self._ask("known_names")
-        return names
-
-    def locations(self) -> Sequence[str]:
-        """Return the functions and source files that breakpoints can have."""
-        locations: Sequence[str] = self._ask("known_locations")
-        return locations
-
-    def _ask(self, question: str, *arguments: object) -> Any:
+    def ask(self, question: Callable[..., Answer], *arguments: object) -> Answer:
+        """Return the answer to one of `questions` about the state."""
         return self._history.ask(question, *arguments)

@@ -6,9 +6,10 @@ forward again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 from cudarun.base.errors import CudarunError, RequestError, WorkerDied
 from cudarun.debugger.plans import Plan
@@ -16,6 +17,8 @@ from cudarun.model.debug import Stop
 from cudarun.session.workers.snapshots import DIED, Copies, Copy
 
 _MOST_SNAPSHOTS = 16
+
+Answer = TypeVar("Answer")
 
 Reached = tuple[Stop, object]  # a stop, and the result of the launch if it has ended
 
@@ -98,7 +101,7 @@ class History:
             end = snapshot.introduction
         return None
 
-    def replay(self, plan: Plan, question: str, *arguments: object) -> Any:
+    def replay(self, plan: Plan, question: Callable[..., Answer], *arguments: object) -> Answer:
         """Run the launch again to the end of a plan, and return the answer to a question there.
 
         Raises:
@@ -111,7 +114,7 @@ class History:
         finally:
             runner.end()
 
-    def ask(self, question: str, *arguments: object) -> Any:
+    def ask(self, question: Callable[..., Answer], *arguments: object) -> Answer:
         """Return the answer to a question about the state.
 
         Raises:
@@ -119,10 +122,12 @@ class History:
         """
         return self._answer(self._process, question, *arguments)
 
-    def _answer(self, process: Copy, question: str, *arguments: object) -> Any:
+    def _answer(self, process: Copy, question: Callable[..., Answer], *arguments: object) -> Answer:
         process.send((question, arguments))
+        answer: Answer
         kind, answer = self._copies.wait(process, self._keep)
         if kind == "error":
+            assert isinstance(answer, CudarunError)
             raise answer
         return answer
 

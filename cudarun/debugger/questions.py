@@ -1,10 +1,13 @@
-"""The questions of a front end about a launch that has stopped, and their answers."""
+"""The questions of a front end about a launch that has stopped, and their answers.
+
+The process with the kernel calls the functions, each with its state.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +21,7 @@ from cudarun.debugger import thread_values
 from cudarun.debugger.descriptions import operands_of
 from cudarun.debugger.locations import place_of, variable_name
 from cudarun.debugger.stopped_state import WARP, StoppedState
+from cudarun.debugger.thread_values import ThreadValues
 from cudarun.debugger.values import CppValue
 from cudarun.debugger.variables import VariableScope
 from cudarun.debugger.watchpoints import watched
@@ -153,11 +157,6 @@ def parts(state: StoppedState, text: str) -> tuple[Value, ...]:
     return tuple(thread_values.described(*part) for part in found)
 
 
-def linear(state: StoppedState, thread: Sequence[int]) -> int:
-    """Return the number of a thread in its block."""
-    return state.number((), thread)
-
-
 def lanes(state: StoppedState, text: str) -> Lanes:
     """Return the values of an expression across the warp of the selected thread."""
     states, selected = state.selected()
@@ -173,13 +172,13 @@ def lanes(state: StoppedState, text: str) -> Lanes:
         if lane not in members:
             values.append("")
             continue
-        own = state.values_of(states, np.array([lane]), state.level)
+        own = ThreadValues(state, states, np.array([lane]), state.level)
         values.append(thread_values.text_of(thread_values.value_of(expression, own)))
     place = state.observer.place(states.launch, state.thread)[0]
     return Lanes(text, place, thread // WARP, tuple(values), selected - first)
 
 
-def registers(state: StoppedState, names: Sequence[str]) -> tuple[Value, ...]:
+def registers(state: StoppedState, names: Sequence[str] = ()) -> tuple[Value, ...]:
     """Return registers of the selected thread, by default all."""
     states, lane = state.selected()
     frame = states.frame(lane, state.level)
@@ -298,17 +297,3 @@ def origin(state: StoppedState, text: str) -> NanOrigin:
     operands = tuple(operands_of(birth, lane))
     came = f"it came from {birth.source}, read by" if birth.source else ""
     return NanOrigin(position, thread, place_of(birth.site), operands, came)
-
-
-QUESTIONS: Mapping[str, Callable[..., object]] = {
-    "number": StoppedState.number,
-    **{
-        answer.__name__: answer
-        for answer in (
-            *(resolve, select_thread, select_warp, frames, select_frame, warps),
-            *(variables, parts, linear, memory),
-            *(evaluate, lanes, registers, check_nan, origin, ptx, known_names, known_locations),
-        )
-    },
-}
-"""The questions by name: each is called with the state, and the arguments of the question."""

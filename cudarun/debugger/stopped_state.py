@@ -158,15 +158,10 @@ class StoppedState:
             lanes, level = np.array([lane] if alive else [], dtype=np.intp), self.level
         else:
             lanes = np.empty(0, dtype=np.intp)
-        return self.values_of(states, lanes, level)
-
-    def values_of(self, states: ThreadStates | None, lanes: Array, level: int) -> ThreadValues:
-        """Return the values of names in some lanes of running threads."""
-        memory, debug = self._memory, self._debug
-        return ThreadValues(states, self.names, lanes, level, memory=memory, debug=debug)
+        return ThreadValues(self, states, lanes, level)
 
     @property
-    def _debug(self) -> DebugVariables | None:
+    def debug(self) -> DebugVariables | None:
         """The debug information of the kernel's PTX."""
         if self.launch is None:
             return None
@@ -176,7 +171,8 @@ class StoppedState:
             self._debugs[kernel] = DebugVariables(self.text, [*shared])
         return self._debugs[kernel]
 
-    def _memory(self, address: int, size: int) -> Array:
+    def memory(self, address: int, size: int) -> Array:
+        """Return bytes of global memory."""
         assert self.launch is not None
         return self.observer.global_bytes(self.launch, address, size)
 

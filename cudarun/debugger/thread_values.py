@@ -30,7 +30,7 @@ from cudarun.debugger.variables import VariableScope
 from cudarun.model.debug import Value
 
 if TYPE_CHECKING:
-    from cudarun.images.debug_variables import DebugVariables
+    from cudarun.debugger.stopped_state import StoppedState
     from cudarun.session.driver.drivers import ThreadStates
 
 _BUILT_IN = {
@@ -83,37 +83,25 @@ class ThreadValues(Mapping[str, Any]):
     """The values of names in some lanes: of registers an item for each lane.
 
     Args:
+        state: The state of the launch.
         states: The stopped threads; ``None`` where none runs.
-        names: The arguments of the launch.
         lanes: The lanes, which are in the same function.
         level: The call whose registers are meant; 0 is the innermost.
-        memory: Returns the bytes of global memory at an address.
-        debug: The debug information of the kernel's PTX.
     """
 
     def __init__(
-        self,
-        states: ThreadStates | None,
-        names: LaunchNames,
-        lanes: Array,
-        level: int = 0,
-        *,
-        memory: Any = None,
-        debug: DebugVariables | None = None,
+        self, state: StoppedState, states: ThreadStates | None, lanes: Array, level: int = 0
     ) -> None:
+        self._state = state
         self._states = states
-        self._debug = debug
-        self._names = names
+        self._names = state.names
         self._lanes = lanes
         self._level = level
-        self._memory = memory
         self._known: dict[str, Any] = {}
 
     def some(self, chosen: Array) -> ThreadValues:
         """Return the values in some of the lanes."""
-        own = self._lanes[chosen]
-        memory, debug = self._memory, self._debug
-        return ThreadValues(self._states, self._names, own, self._level, memory=memory, debug=debug)
+        return ThreadValues(self._state, self._states, self._lanes[chosen], self._level)
 
     @property
     def buffers(self) -> Mapping[str, BufferSpec]:
@@ -134,14 +122,15 @@ class ThreadValues(Mapping[str, Any]):
     @cached_property
     def variables(self) -> Mapping[str, CppValue]:
         """The C++ variables in scope."""
-        if self._debug is None or self._states is None or not self.count:
+        debug = self._state.debug
+        if debug is None or self._states is None or not self.count:
             return {}
         lane = int(self._lanes[0])
         frame = self._states.frame(lane, self._level)
         _, site = self._states.calls(lane)[self._level]
         assert site is not None, "it has an instruction to execute"
         accessor = self._states.access(frame, self._lanes)
-        return VariableScope(self._debug, frame.function.name, site.line, accessor)
+        return VariableScope(debug, frame.function.name, site.line, accessor)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
@@ -152,7 +141,7 @@ class ThreadValues(Mapping[str, Any]):
         name = name.removeprefix(ARGUMENT)
         if name in self._names.buffers:
             spec = self._names.buffers[name]
-            data = self._memory(self._names.addresses[name], spec.nbytes)
+            data = self._state.memory(self._names.addresses[name], spec.nbytes)
             return data.view(spec.dtype()).reshape(spec.array_shape)
         if name in self._names.scalars:
             return self._names.scalars[name]
@@ -195,7 +184,11 @@ def value_of(expression: Expression, values: ThreadValues) -> Any:
     Raises:
         RequestError: An unknown name, or an impossible operation.
     """
-    return LaneEvaluator(expression, values, values.variables, values.count).result()
+    return _evaluator(expression, values).result()
+
+
+def _evaluator(expression: Expression, values: ThreadValues) -> LaneEvaluator:
+    return LaneEvaluator(expression, values, values.variables, values.count)
 
 
 def holds(condition: Expression, values: ThreadValues) -> Array:
@@ -211,9 +204,7 @@ def holds(condition: Expression, values: ThreadValues) -> Array:
         if not len(positions):
             break
         part = Expression(condition.text, node, condition.source)
-        chosen = values.some(positions)
-        evaluator = LaneEvaluator(part, chosen, chosen.variables, chosen.count)
-        positions = positions[evaluator.condition()]
+        positions = positions[_evaluator(part, values.some(positions)).condition()]
     return positions
 
 
@@ -303,7 +294,7 @@ def _index(expression: Expression, item: object, values: ThreadValues) -> int:
     if isinstance(item, Slice | Rest | NewAxis):
         raise RequestError(f"{expression}: expected one element")
     part = Expression(expression.text, cast("Node", item), expression.source)
-    return int(LaneEvaluator(part, values, values.variables, values.count).number())
+    return int(_evaluator(part, values).number())
 
 
 def text_of(value: Any) -> str:

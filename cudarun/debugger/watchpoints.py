@@ -13,6 +13,7 @@ from cudarun.base.errors import RequestError
 from cudarun.debugger import thread_values
 from cudarun.debugger.locations import place_of
 from cudarun.debugger.stopped_state import StoppedState
+from cudarun.debugger.thread_values import ThreadValues
 from cudarun.debugger.values import CppValue
 from cudarun.model.debug import Breakpoint, MemoryWrite, Thread, Watched
 
@@ -108,7 +109,7 @@ class Watchpoints:
             if not states.is_active(watched.thread):
                 continue
             try:
-                values = state.values_of(states, np.array([lane]), 0)
+                values = ThreadValues(state, states, np.array([lane]))
                 found = thread_values.value_of(thread_values.parse(each.target), values)
             except RequestError:  # it is not available here
                 continue

@@ -20,8 +20,8 @@ from cudarun.model.debug import Thread, Triple, Value
 _PLAIN = re.compile(r"[\w:]+(?:(?:\.|->)\w+|\[\w+\])*")
 _Item = TypeVar("_Item")
 
-Values = Callable[[], Iterable[tuple[str, Value]]]
-"""A function that returns values, each after the expression that evaluates to it."""
+Values = Callable[[], Iterable[Value]]
+"""A function that returns values."""
 
 
 class EditorFrame(NamedTuple):
@@ -37,6 +37,7 @@ class _Expandable(NamedTuple):
 
     frame: EditorFrame
     list: Values
+    base: str  # an expression, which the name of each value follows
 
 
 class DapVariables:
@@ -70,13 +71,13 @@ class DapVariables:
     def scopes(self, arguments: Request) -> object:
         """Return the scopes of a frame."""
         frame = numbered(self._frames, arguments["frameId"], "frame")
-        thread = ", ".join(map(str, frame.thread))
+        thread, ask = ", ".join(map(str, frame.thread)), self._debugger.ask
         scopes: list[tuple[str, Values]] = [
-            (f"Variables of thread ({thread})", partial(self._scope, "local")),
-            ("Arguments of the launch", partial(self._scope, "argument")),
-            ("Global variables", partial(self._scope, "common")),
+            (f"Variables of thread ({thread})", partial(ask, questions.variables, "local")),
+            ("Arguments of the launch", partial(ask, questions.variables, "argument")),
+            ("Global variables", partial(ask, questions.variables, "common")),
             ("Lanes of the warp", self._lanes),
-            ("Registers", self._registers),
+            ("Registers", partial(ask, questions.registers)),
         ]
         found = [
             {"name": name, "variablesReference": self._container(frame, list_), "expensive": n > 0}
@@ -84,17 +85,11 @@ class DapVariables:
         ]
         return {"scopes": found}
 
-    def _container(self, frame: EditorFrame, list_: Values) -> int:
-        self._containers.append(_Expandable(frame, list_))
+    def _container(self, frame: EditorFrame, list_: Values, base: str = "") -> int:
+        self._containers.append(_Expandable(frame, list_, base))
         return len(self._containers)
 
-    def _scope(self, which: str) -> Iterable[tuple[str, Value]]:
-        return [(each.name, each) for each in self._debugger.ask(questions.variables, which)]
-
-    def _registers(self) -> Iterable[tuple[str, Value]]:
-        return [(each.name, each) for each in self._debugger.ask(questions.registers)]
-
-    def _lanes(self) -> Iterable[tuple[str, Value]]:
+    def _lanes(self) -> Iterable[Value]:
         """Yield each variable as a row of its values across the lanes of the warp."""
         variables = self._debugger.ask(questions.variables, "local")
         names = [each.name for each in variables if not each.has_parts]
@@ -102,44 +97,44 @@ class DapVariables:
             with suppress(CudarunError):  # it has no value here
                 values = self._debugger.ask(questions.lanes, name).values
                 same = f"{values[0]} in all lanes" if len({*values}) == 1 else None
-                yield name, Value(name, "", same or " ".join(each or "–" for each in values))
-
-    def _parts(self, expression: str) -> Iterable[tuple[str, Value]]:
-        base = expression if _PLAIN.fullmatch(expression) else f"({expression})"
-        parts = self._debugger.ask(questions.parts, expression)
-        return [(f"{base}{each.name}", each) for each in parts]
+                yield Value(name, "", same or " ".join(each or "–" for each in values))
 
     def expand(self, arguments: Request) -> object:
         """Return the variables of a scope, or the parts of a variable."""
-        container, found = self._listed(arguments["variablesReference"])
+        container = self._entered(arguments["variablesReference"])
         values = [
             {
                 "name": _shown(value),
                 "value": value.text,
                 "type": value.type,
-                "evaluateName": expression,
-                "variablesReference": self.reference(container.frame, expression, value),
+                "evaluateName": container.base + value.name,
+                "variablesReference": self.reference(
+                    container.frame, container.base + value.name, value
+                ),
             }
-            for expression, value in found
+            for value in container.list()
         ]
         return {"variables": values}
 
-    def _listed(self, number: int) -> tuple[_Expandable, Iterable[tuple[str, Value]]]:
-        """Return a container and its values; its frame is selected."""
+    def _entered(self, number: int) -> _Expandable:
+        """Return a container, whose frame is selected."""
         container = numbered(self._containers, number, "variable")
         self._enter(container.frame)
-        return container, container.list()
+        return container
 
     def expression(self, number: int, name: str) -> str:
         """Return the expression of a variable of a container; the frame of that is selected."""
-        _, found = self._listed(number)
-        return next((each for each, value in found if _shown(value) == name), name)
+        container = self._entered(number)
+        names = (container.base + each.name for each in container.list() if _shown(each) == name)
+        return next(names, name)
 
     def reference(self, frame: EditorFrame, expression: str, value: Value) -> int:
         """Return the number of the parts of a value in a frame; 0 without parts."""
         if not value.has_parts:
             return 0
-        return self._container(frame, partial(self._parts, expression))
+        base = expression if _PLAIN.fullmatch(expression) else f"({expression})"
+        parts = partial(self._debugger.ask, questions.parts, expression)
+        return self._container(frame, parts, base)
 
 
 def _shown(value: Value) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -146,9 +146,22 @@ def _value(state: StoppedState, text: str) -> Any:
     return thread_values.value_of(thread_values.parse(text), state.values())
 
 
-def variables(state: StoppedState, which: str) -> tuple[Value, ...]:
+def variables(state: StoppedState, which: str) -> list[Value]:
     """Return the ``local`` or ``common`` variables of the code, or each ``argument``."""
-    return tuple(thread_values.variables(state.values(), which))
+    values = state.values()
+    scope, found = values.variables, []
+    names: Iterable[str] = values.arguments if which == "argument" else ()
+    if which != "argument" and isinstance(scope, VariableScope):
+        if scope.problem is not None and which == "local":
+            found.append(Value("debug information", "", f"<{scope.problem}>"))
+        names = scope.local if which == "local" else scope.common.keys() - scope.local.keys()
+    for name in names:
+        try:
+            value = values[name] if which == "argument" else scope[name]
+            found.append(thread_values.described(name, value))
+        except RequestError as error:
+            found.append(Value(name, "", f"<{error}>"))
+    return found
 
 
 def parts(state: StoppedState, text: str) -> tuple[Value, ...]:

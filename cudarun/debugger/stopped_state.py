@@ -34,31 +34,21 @@ class StoppedState:
 
     Args:
         observer: The observer of the launch.
-
-    Attributes:
-        is_of_program: Whether a program launches kernels that are not known yet.
-        launch: The launch; ``None`` before the first one.
-        launches: The number of launches so far.
-        run: The basic block that runs; ``None`` if none has been looked at.
-        index: Its next statement.
-        thread: The number of the selected thread in the grid.
-        level: The level of the selected call.
-        names: The arguments of the launch.
-        text: The PTX of the kernel.
-        locations: The locations of its code.
-        output: What kernels have printed since the last stop.
     """
 
     def __init__(self, observer: DebugObserver) -> None:
         self.observer = observer
         self.launch: Launch | None = None
-        self.is_of_program = False
-        self.run: BlockRun | None = None
-        self.index = self.thread = self.level = self.launches = 0
+        self.launches = 0  # the number of launches so far
+        self.is_of_program = False  # whether a program launches kernels that are not known yet
+        self.run: BlockRun | None = None  # the basic block that was last looked at
+        self.index = 0  # its next statement
+        self.thread = 0  # the number of the selected thread in the grid
+        self.level = 0  # the level of the selected call
         self.names = LaunchNames({}, {}, {})
-        self.text = ""
+        self.text = ""  # the PTX of the kernel
         self.locations = Locations({})
-        self.output = bytearray()
+        self.output = bytearray()  # what kernels have printed since the last stop
         self._debugs: dict[str, DebugVariables] = {}
 
     @property

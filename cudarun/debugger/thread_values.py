@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -66,17 +66,11 @@ def parse(text: str) -> Expression:
 
 @dataclass(frozen=True, slots=True)
 class LaunchNames:
-    """The arguments of a launch by name.
-
-    Attributes:
-        buffers: The buffers.
-        addresses: Their addresses.
-        scalars: The values of the others.
-    """
+    """The arguments of a launch by name."""
 
     buffers: Mapping[str, BufferSpec]
-    addresses: Mapping[str, int]
-    scalars: Mapping[str, Any]
+    addresses: Mapping[str, int]  # those of the buffers
+    scalars: Mapping[str, Any]  # the values of the others
 
 
 class ThreadValues(Mapping[str, Any]):
@@ -228,25 +222,6 @@ def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
         yield from value.parts(_MOST_PARTS)
     elif np.ndim(value):
         yield from ((f"[{index}]", each) for index, each in enumerate(value[:_MOST_PARTS]))
-
-
-def variables(values: ThreadValues, which: str) -> Iterator[Value]:
-    """Yield the ``local`` or ``common`` variables of the code, or each ``argument``."""
-    scope = values.variables
-    names: Iterable[str]
-    if which == "argument":
-        names = values.arguments
-    elif isinstance(scope, VariableScope):
-        if scope.problem is not None and which == "local":
-            yield Value("debug information", "", f"<{scope.problem}>")
-        names = scope.local if which == "local" else scope.common.keys() - scope.local.keys()
-    else:
-        names = ()
-    for name in names:
-        try:
-            yield described(name, values[name] if which == "argument" else scope[name])
-        except RequestError as error:
-            yield Value(name, "", f"<{error}>")
 
 
 def buffer_of(expression: Expression, values: ThreadValues) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.debug_variables import DebugMember, DebugType
 
+if TYPE_CHECKING:
+    from cudarun.session.driver.drivers import LaneAccess
+
 SHOWN = 32  # the number of elements of an array that its text has
 
 _DEEPEST = 8  # structs within structs
@@ -27,43 +30,11 @@ _MOST_CHARACTERS = 2000  # of the text of a struct or of an array
 _MOST_BYTES = 1 << 28  # that are read at once, of all lanes
 
 
-class Accessor(Protocol):
-    """The registers and the memory of some lanes."""
-
-    lanes: int  # their number
-
-    def register(self, name: str) -> Array:
-        """Return a register, ``%r1``, of each lane.
-
-        Raises:
-            KeyError: The function that the lanes are in does not have it.
-        """
-
-    def symbol(self, name: str) -> tuple[str, Array]:
-        """Return the state space of a PTX variable, and its address for each lane.
-
-        Raises:
-            KeyError: There is none.
-        """
-
-    def read(self, space: str, addresses: Array, size: int) -> tuple[Array, Array]:
-        """Read memory.
-
-        Args:
-            space: The state space, ``generic`` included.
-            addresses: The address for each lane.
-            size: Bytes for each lane.
-
-        Returns:
-            The bytes, a row for each lane, and whether a lane can access its address.
-        """
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CppValue:
     """A C++ value of each lane of an accessor."""
 
-    accessor: Accessor  # reads memory
+    accessor: LaneAccess  # reads memory
     type: DebugType  # its type; of a row of an array, that of the array
     extents: tuple[int, ...]  # its extents as an array
     space: str | None = None  # the state space that it is in; ``None`` if it is not in memory

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.arguments.dtypes import DType, scalar_type
 from cudarun.base.errors import RequestError
 from cudarun.debugger.locations import variable_name
-from cudarun.debugger.values import Accessor, CppValue
+from cudarun.debugger.values import CppValue
 from cudarun.images.debug_variables import (
     DebugLocation,
     DebugVariable,
@@ -19,17 +20,8 @@ from cudarun.images.debug_variables import (
 )
 from cudarun.images.dwarf import UnusableDwarf
 
-
-class NotAvailable(RequestError):
-    """A variable has no value where the lanes are.
-
-    Args:
-        name: The variable.
-        why: The reason, as the predicate of a sentence.
-    """
-
-    def __init__(self, name: str, why: str) -> None:
-        super().__init__(f"{name} {why}")
+if TYPE_CHECKING:
+    from cudarun.session.driver.drivers import LaneAccess
 
 
 def shared_variables(types: Mapping[str, tuple[DType, int]]) -> Iterator[DebugVariable]:
@@ -50,21 +42,16 @@ class VariableScope(Mapping[str, CppValue]):
         function: The function in the PTX.
         line: The line of the PTX.
         accessor: The lanes.
-
-    Attributes:
-        local: The variables of the function.
-        common: The variables outside of functions.
-        problem: The reason why the debug information cannot be used.
     """
 
     def __init__(
-        self, debug: DebugVariables | None, function: str, line: int, accessor: Accessor
+        self, debug: DebugVariables | None, function: str, line: int, accessor: LaneAccess
     ) -> None:
         self._line = line
         self._accessor = accessor
-        self.local: dict[str, DebugVariable] = {}
-        self.common: dict[str, DebugVariable] = {}
-        self.problem: str | None = None
+        self.local: dict[str, DebugVariable] = {}  # those of the function
+        self.common: dict[str, DebugVariable] = {}  # those outside of functions
+        self.problem: str | None = None  # why the debug information cannot be used
         if debug is not None:
             try:
                 self.local = {each.name: each for each in debug.local(function, line)}
@@ -92,13 +79,13 @@ class VariableScope(Mapping[str, CppValue]):
 
         Raises:
             KeyError: There is none of this name.
-            NotAvailable: It has no value here.
+            RequestError: It has no value here.
         """
         variable = self._all[name]
         location = variable.location(self._line)
         if location is None:
             why = "is not available here" if variable.locations else "was optimized out"
-            raise NotAvailable(name, why)
+            raise RequestError(f"{name} {why}")
         type_, accessor = variable.type, self._accessor
         value = CppValue(accessor, type_, type_.extents)
         if location.constant is not None:
@@ -113,12 +100,13 @@ class VariableScope(Mapping[str, CppValue]):
                 if not location.is_address:
                     contents = words.view(np.uint8).reshape(accessor.lanes, -1)
                     if contents.shape[1] < type_.size:
-                        raise NotAvailable(name, f"is larger than {location.register}")
+                        raise RequestError(f"{name} is larger than {location.register}")
                     return replace(value, contents=contents[:, : type_.size]).referred()
                 # nvcc has addresses of parameters, too, as if they were generic ones.
                 is_generic = accessor.read("generic", words, 1)[1].any()
                 space, addresses = "generic" if is_generic else "param", words
         except KeyError as missing:
-            raise NotAvailable(name, f"is in {missing.args[0]}, which is not used") from None
+            problem = f"{name} is in {missing.args[0]}, which is not used"
+            raise RequestError(problem) from None
         addresses = addresses + np.uint64(location.offset)
         return replace(value, space=space, addresses=addresses).referred()

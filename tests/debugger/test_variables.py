@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
-from cudarun.debugger.variables import NotAvailable, VariableScope
+from cudarun.debugger.variables import VariableScope
 from cudarun.images.debug_variables import DebugVariables
 from tests.debugger.debugged_kernel import Stopped, Stops, compiled_with_debug_information
 from tests.emulator.device import Device
@@ -322,7 +322,7 @@ def test_what_is_not_there_yet_has_no_value(text):
     line = lines_after(text, "derived.id = i")[-1]
 
     def examine(lanes: Stopped) -> None:
-        with pytest.raises(NotAvailable, match="sum is not available here"):
+        with pytest.raises(RequestError, match="sum is not available here"):
             lanes.of(0).text("sum")
 
     stopped_at(text, line, examine)

@@ -86,32 +86,22 @@ class DebugObserver(Observer):
     Args:
         controller: The debugger.
         text_of: Returns the PTX of a module.
-
-    Attributes:
-        position: The number of statements that have been executed.
-        attention: The debugger looks at each block that reaches beyond this position.
-        marked: The numbers of the blocks that it always looks at.
-        batch: The batch that runs, since the debugger last looked at it.
-        current: The block that was last looked at, or in which a fault occurred.
-        index: The statement of a fault in it.
-        writes: Notes the writes of watched memory.
-        watches: Whether writes are noted.
-        nans: Follows NaNs; ``None`` if they are not followed.
     """
 
     def __init__(self, controller: Controller, text_of: Callable[[ModuleCode], str]) -> None:
         self.controller = controller
         self.text_of = text_of
         self.inner = Observer()
-        self.position = 0
-        self.attention = -1
-        self.marked: frozenset[int] = frozenset()
-        self.batch: Batch | None = None
+        self.position = 0  # the number of statements that have been executed
+        self.attention = -1  # the debugger looks at each block that reaches beyond this position
+        self.marked: frozenset[int] = frozenset()  # the blocks that it always looks at
+        self.batch: Batch | None = None  # the batch that runs, since the debugger last looked at it
+        # The block that was last looked at, or in which a fault occurred, and its statement then.
         self.current: BlockRun | None = None
         self.index = 0
         self.writes = WriteDetector()
-        self.watches = False
-        self.nans: NanFlow | None = None
+        self.watches = False  # whether writes of watched memory are noted
+        self.nans: NanFlow | None = None  # follows NaNs
         self._watched: dict[tuple[int, int], ActionFunction] = {}
         self._types: dict[str, dict[int, Type]] = {}
 
@@ -236,14 +226,7 @@ class DebugObserver(Observer):
 
 
 class BlockRun:
-    """A basic block bound to registers: an entry that runs its statements.
-
-    Attributes:
-        frame: The frame of its function.
-        block: The block.
-        number: The number of the block in the program.
-        statements: The number of its statements.
-    """
+    """A basic block bound to registers: an entry that runs its statements."""
 
     __slots__ = ("_entries", "_parts", "block", "frame", "number", "observer", "statements")
 
@@ -258,7 +241,7 @@ class BlockRun:
         self.observer = observer
         self.frame = frame
         self.block = block
-        self.number = frame.function.base + block.index
+        self.number = frame.function.base + block.index  # that of the block in the program
         self.statements = len(block.operations) + 1
         self._entries = entries
         self._parts = _divided(block.operations, own, entries)

@@ -25,7 +25,7 @@ _STACK_FRAME = "__local_depot"
 
 
 class LaneAccess:
-    """The registers and the memory of lanes, in one function: an `Accessor`."""
+    """The registers and the memory of lanes, in one function."""
 
     def __init__(
         self,
@@ -41,11 +41,19 @@ class LaneAccess:
         self.lanes = len(members)
 
     def register(self, name: str) -> Array:
-        """See `Accessor`."""
+        """Return a register, ``%r1``, of each lane.
+
+        Raises:
+            KeyError: The function does not have it.
+        """
         return self.read_register(self.frame, name, self.members)
 
     def symbol(self, name: str) -> tuple[str, Array]:
-        """See `Accessor`."""
+        """Return the state space of a PTX variable, and its address for each lane.
+
+        Raises:
+            KeyError: There is none.
+        """
         launch = self.batch.launch
         if name.startswith(_STACK_FRAME):
             return "local", self.batch.stack.base(self.frame.depth)[self.members]
@@ -59,7 +67,10 @@ class LaneAccess:
         return space, np.full(self.lanes, launch.address_of(space, name), np.uint64)
 
     def read(self, space: str, addresses: Array, size: int) -> tuple[Array, Array]:
-        """See `Accessor`."""
+        """Return the bytes at an address of each lane, a row for each, and which can be accessed.
+
+        The state space can be ``generic``.
+        """
         data = np.zeros((self.lanes, size), np.uint8)
         known = np.zeros(self.lanes, np.bool_)
         if space in _SECTIONS:
@@ -92,17 +103,14 @@ class LaneAccess:
     def range_at(self, space: str, address: int, size: int) -> MemoryRange | None:
         """Return memory of the first lane at an address; ``None`` of parameters and outside."""
         number = self.batch.threads.number(int(self.members[0]))
-        for name, owner in (("local", number), ("shared", number // self._block_threads)):
+        block = number // self.batch.launch.block_threads
+        for name, owner in (("local", number), ("shared", block)):
             offset = address - (WINDOWS[name] if space == "generic" else 0)
             if space in (name, "generic") and 0 <= offset < WINDOW_BYTES:
                 section = self.batch.section(name)
                 start = offset - (section.base - WINDOWS[name])
                 return MemoryRange(name, start, size, owner) if start >= 0 else None
         return MemoryRange("global", address, size) if space != "param" else None
-
-    @property
-    def _block_threads(self) -> int:
-        return self.batch.launch.block_threads
 
     @staticmethod
     def _read_memory(memory: Memory, addresses: Array, data: Array, known: Array) -> None:

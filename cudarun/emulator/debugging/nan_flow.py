@@ -38,30 +38,19 @@ _Address = tuple[str, int, int]  # the space, the first block of the batch, the 
 
 @dataclass(frozen=True, slots=True)
 class NanBirth:
-    """The execution of an instruction that produced NaNs, or NaNs that the kernel found.
-
-    Attributes:
-        position: Its position.
-        site: The instruction.
-        threads: The numbers in the grid of the threads whose results are NaNs, by lane.
-        operands: The names and the values of operands and result, in the order of the lanes.
-        source: What had the NaNs before: ``memory``, ``an argument`` or ``earlier instructions``;
-            empty if the instruction produced them.
-    """
+    """The execution of an instruction that produced NaNs, or NaNs that the kernel found."""
 
     position: int
     site: Site
-    threads: dict[int, int]
-    operands: tuple[tuple[str, Array], ...]
+    threads: dict[int, int]  # the numbers in the grid of those whose results are NaNs, by lane
+    operands: tuple[tuple[str, Array], ...]  # and result: names, and values by the lanes
+    # What had the NaNs before: ``memory``, ``an argument`` or ``earlier instructions``; empty if
+    # the instruction produced them.
     source: str = ""
 
 
 class NanFlow(Detector):
-    """Follows NaNs through statements that are executed one by one.
-
-    Attributes:
-        births: The births so far.
-    """
+    """Follows NaNs through statements that are executed one by one."""
 
     def __init__(self) -> None:
         self.births: list[NanBirth] = []

@@ -25,21 +25,13 @@ if TYPE_CHECKING:
 
 
 class LaneGroup(NamedTuple):
-    """Lanes of a batch in one state.
-
-    Attributes:
-        lanes: The lanes.
-        state: ``runs``, or what they wait for.
-        path: The path on which they continue; empty if they have exited.
-        site: Their next instruction, or the one that they wait at.
-        notes: What an ``mbarrier`` object that they wait for lacks.
-    """
+    """Lanes of a batch in one state."""
 
     lanes: Lanes
-    state: str
-    path: Path
-    site: Site | None
-    notes: tuple[str, ...] = ()
+    state: str  # ``runs``, or what they wait for
+    path: Path  # the path on which they continue; empty if they have exited
+    site: Site | None  # their next instruction, or the one that they wait at
+    notes: tuple[str, ...] = ()  # what an ``mbarrier`` object that they wait for lacks
 
 
 class ThreadStates:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.emulator.debugging.debug_observer import BlockRun as BlockRun
     from cudarun.emulator.debugging.debug_observer import Controller as Controller
     from cudarun.emulator.debugging.debug_observer import DebugObserver as DebugObserver
+    from cudarun.emulator.debugging.lane_access import LaneAccess as LaneAccess
     from cudarun.emulator.debugging.nan_flow import NanBirth as NanBirth
     from cudarun.emulator.debugging.thread_states import LaneGroup as LaneGroup
     from cudarun.emulator.debugging.thread_states import ThreadStates as ThreadStates

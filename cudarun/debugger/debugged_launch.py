@@ -20,8 +20,7 @@ from cudarun.debugger.descriptions import birth_text, finding_text
 from cudarun.debugger.locations import Locations, Statement
 from cudarun.debugger.plans import Plan
 from cudarun.debugger.stepping import Stepping
-from cudarun.debugger.stopped_state import StoppedState
-from cudarun.debugger.thread_values import LaunchNames, ThreadValues
+from cudarun.debugger.stopped_state import LaunchNames, StoppedState, ThreadValues
 from cudarun.debugger.watchpoints import Watchpoints
 from cudarun.model.debug import Breakpoint, CodePlace, MemoryWrite, Reason, Stop, Thread
 from cudarun.session.workers.snapshots import ParentConnection

@@ -20,8 +20,7 @@ from cudarun.base.errors import RequestError
 from cudarun.debugger import thread_values
 from cudarun.debugger.descriptions import operands_of
 from cudarun.debugger.locations import place_of, variable_name
-from cudarun.debugger.stopped_state import WARP, StoppedState
-from cudarun.debugger.thread_values import ThreadValues
+from cudarun.debugger.stopped_state import REGISTER, WARP, StoppedState, ThreadValues
 from cudarun.debugger.values import CppValue
 from cudarun.debugger.variables import VariableScope
 from cudarun.debugger.watchpoints import watched
@@ -284,8 +283,8 @@ def _register_of(state: StoppedState, text: str) -> str | None:
     node = thread_values.parse(text).node
     if not isinstance(node, Name):
         return None
-    if node.name.startswith(thread_values.REGISTER):
-        return "%" + node.name.removeprefix(thread_values.REGISTER)
+    if node.name.startswith(REGISTER):
+        return "%" + node.name.removeprefix(REGISTER)
     scope = state.values().variables
     return scope.register_of(node.name) if isinstance(scope, VariableScope) else None
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
+from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.debugger.locations import Locations, place_of
-from cudarun.debugger.thread_values import LaunchNames, ThreadValues
-from cudarun.debugger.variables import shared_variables
+from cudarun.debugger.values import CppValue
+from cudarun.debugger.variables import VariableScope, shared_variables
 from cudarun.images.debug_variables import DebugVariables
 from cudarun.images.demangler import demangle
 from cudarun.model.debug import Reason, Stop, Thread
@@ -27,6 +30,127 @@ if TYPE_CHECKING:
     )
 
 WARP = 32
+_BUILT_IN = {
+    **{f"threadIdx.{axis}": f"%tid.{axis}" for axis in "xyz"},
+    **{f"blockIdx.{axis}": f"%ctaid.{axis}" for axis in "xyz"},
+    **{f"blockDim.{axis}": f"%ntid.{axis}" for axis in "xyz"},
+    **{f"gridDim.{axis}": f"%nctaid.{axis}" for axis in "xyz"},
+    "laneid": "%laneid",
+    "warpid": "%warpid",
+}
+REGISTER = "reg."
+"""The prefix of registers in expressions: ``reg.r5``, or ``%r5`` as in the PTX."""
+
+ARGUMENT = "arg."
+"""The prefix of an argument of the launch that a variable of the code hides: ``arg.x``."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchNames:
+    """The arguments of a launch by name."""
+
+    buffers: Mapping[str, BufferSpec]
+    addresses: Mapping[str, int]  # those of the buffers
+    scalars: Mapping[str, Any]  # the values of the others
+
+
+class ThreadValues(Mapping[str, Any]):
+    """The values of names in some lanes: of registers an item for each lane.
+
+    Args:
+        state: The state of the launch.
+        states: The stopped threads; ``None`` where none runs.
+        lanes: The lanes, which are in the same function.
+        level: The call whose registers are meant; 0 is the innermost.
+    """
+
+    def __init__(
+        self, state: StoppedState, states: ThreadStates | None, lanes: Array, level: int = 0
+    ) -> None:
+        self._state = state
+        self._states = states
+        self._names = state.names
+        self._lanes = lanes
+        self._level = level
+        self._known: dict[str, Any] = {}
+
+    def some(self, chosen: Array) -> ThreadValues:
+        """Return the values in some of the lanes."""
+        return ThreadValues(self._state, self._states, self._lanes[chosen], self._level)
+
+    @property
+    def buffers(self) -> Mapping[str, BufferSpec]:
+        """The buffers of the launch."""
+        return self._names.buffers
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """The names of the arguments of the launch in expressions."""
+        names = [*self._names.buffers, *self._names.scalars]
+        return [f"{ARGUMENT}{each}" if each in self.variables else each for each in names]
+
+    @property
+    def count(self) -> int:
+        """The number of lanes."""
+        return len(self._lanes)
+
+    @cached_property
+    def variables(self) -> Mapping[str, CppValue]:
+        """The C++ variables in scope."""
+        debug = self._state.debug
+        if debug is None or self._states is None or not self.count:
+            return {}
+        lane = int(self._lanes[0])
+        frame = self._states.frame(lane, self._level)
+        _, site = self._states.calls(lane)[self._level]
+        assert site is not None, "it has an instruction to execute"
+        accessor = self._states.access(frame, self._lanes)
+        return VariableScope(debug, frame.function.name, site.line, accessor)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = self._value(name)
+        return self._known[name]
+
+    def _value(self, name: str) -> Any:
+        name = name.removeprefix(ARGUMENT)
+        if name in self._names.buffers:
+            spec = self._names.buffers[name]
+            data = self._state.memory(self._names.addresses[name], spec.nbytes)
+            return data.view(spec.dtype()).reshape(spec.array_shape)
+        if name in self._names.scalars:
+            return self._names.scalars[name]
+        states = self._states
+        if states is None or not len(self._lanes):
+            raise KeyError(name)
+        register = _BUILT_IN.get(name) or "%" + name.removeprefix(REGISTER)
+        if name not in _BUILT_IN and not name.startswith(REGISTER):
+            raise KeyError(name)
+        frame = states.frame(int(self._lanes[0]), self._level)
+        try:
+            found = states.register(frame, register, self._lanes)
+        except KeyError:
+            raise RequestError(
+                f"unknown register {register}", hint="'registers' lists those of the function"
+            ) from None
+        return found[0] if len(self._lanes) == 1 else found
+
+    @property
+    def registers(self) -> list[str]:
+        """The names of the registers, as in the PTX."""
+        if self._states is None or not len(self._lanes):
+            return []
+        frame = self._states.frame(int(self._lanes[0]), self._level)
+        return [*self._states.registers(frame)]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._names.buffers
+        yield from self._names.scalars
+        if self._states is not None and len(self._lanes):
+            yield from _BUILT_IN
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class StoppedState:

@@ -12,8 +12,7 @@ from cudarun.arguments.expressions.syntax import Index
 from cudarun.base.errors import RequestError
 from cudarun.debugger import thread_values
 from cudarun.debugger.locations import place_of
-from cudarun.debugger.stopped_state import StoppedState
-from cudarun.debugger.thread_values import ThreadValues
+from cudarun.debugger.stopped_state import StoppedState, ThreadValues
 from cudarun.debugger.values import CppValue
 from cudarun.model.debug import Breakpoint, MemoryWrite, Thread, Watched
 

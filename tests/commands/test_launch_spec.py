@@ -273,6 +273,8 @@ allow-type-mismatch = true
 NOTES = [
     BY_ORDER.replace("note: ", "note ").strip(),
     "note x is float const* in the kernel, got u32[100]",
+    "note y has no initializer: the kernel reads or updates elements before it writes them; "
+    "example: 'y=f32[200]:zeros'. --detect uninit locates the reads",
     "note y: 100 of 200 elements were never written",
 ]
 
@@ -284,7 +286,7 @@ def test_notes_are_told_once_for_all_cases(run: Run, tmp_path: Path) -> None:
     spec(tmp_path, case("good", SAXPY), *(case(name, odd) for name in ("one", "two")))
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu:all", "--junit", "out.xml", env=TWO)
     cases = sorted(f"{name} on {device}" for name in ("one", "two") for device in ("cpu", "cpu:1"))
-    shown = ran.out.splitlines()[-4:-1]
+    shown = ran.out.splitlines()[-5:-1]
     assert [line.partition("  (")[0] for line in shown] == NOTES
     assert shown[0].endswith(" and 3 more)")  # good, too
     for line in shown[1:]:

@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 
 from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.integer import MAX, MIN
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.words import Words
@@ -50,5 +51,10 @@ FORMS: tuple[InstructionForm, ...] = (
     form("add.sat.type  d, a, b", make=_sum, type="u16x2 s16x2 u32"),
     form("sub{.sat}.u8x4  d, a, b", make=_difference),
     form("sub{.sat}.s8x4  d, a, b", make=_difference),
+    form("min.u8x4  d, a, b", make=MIN),
+    form("max.u8x4  d, a, b", make=MAX),
+    form("min{.relu}.s8x4  d, a, b", make=MIN),
+    form("max{.relu}.s8x4  d, a, b", make=MAX),
+    form("neg.s8x4  d, a", np.negative),
     form("clmad.half.type  d, a, b, c", make=_carryless, half="lo hi", type="u64 s64"),
 )

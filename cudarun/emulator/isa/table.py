@@ -22,7 +22,8 @@ _INSTRUCTIONS = {
         "floating": "abs add copysign cos div ex2 fma lg2 mad max min mul neg rcp rsqrt sin sqrt "
         "sub tanh testp",
         "half": "abs add ex2 fma max min mul neg sub tanh",
-        "later_integer": "add.s8x4 add.sat add.u8x4 clmad sub.s8x4 sub.u8x4",
+        "later_integer": "add.s8x4 add.sat add.u8x4 clmad max.s8x4 max.u8x4 min.s8x4 min.u8x4 "
+        "neg.s8x4 sub.s8x4 sub.u8x4",
         "later_floating": "add.f32x2 cos.2pi fma.f32x2 max.f32 min.f32 mul.f32x2 sin.2pi sub.f32x2",
         "mixed_precision": "add.f32.bf16 add.f32.f16 fma.f32.bf16 fma.f32.f16 sub.f32.bf16 "
         "sub.f32.f16",

@@ -197,9 +197,7 @@ def _to_tf32(words: Words) -> Function:
         result = to_tf32(a, mode)
         if satfinite:
             # The preceding bit pattern: the largest number for infinity, another NaN for NaN.
-            beyond = ~np.isfinite(a) if mode == "rna" else np.isinf(a)
-            beyond = beyond | np.isinf(result.view(np.float32))
-            result = np.where(beyond, result - _LAST_TF32, result)
+            result = np.where(np.isfinite(result.view(np.float32)), result, result - _LAST_TF32)
         return rectified(result.view(np.float32)).view(np.uint32) if relu else result
 
     return result_of(convert)
@@ -297,7 +295,6 @@ FORMS: tuple[InstructionForm, ...] = (
          dtype="f16x2 bf16x2"),
     form("cvt.rnd{.relu}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rn rz"),
     form("cvt.rnd{.satfinite}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rna"),
-    form("cvt.rnd.satfinite{.relu}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rn rz"),
     form("cvt.rn.satfinite{.relu}.dtype.f32  d:dtype, a:f32, b:f32", make=to_narrow_pair,
          dtype=_EIGHT),
     form("cvt.rn.satfinite{.relu}.dtype.atype  d:dtype, a:atype", make=to_narrow_pair,

@@ -22,6 +22,7 @@ from cudarun.emulator.numerics.formats import (
     to_e8m0,
     to_f32,
     to_narrow,
+    to_tf32,
 )
 from cudarun.emulator.numerics.rounding import ZERO
 from cudarun.emulator.numerics.temporaries import Function, result_of
@@ -30,6 +31,7 @@ from cudarun.emulator.words import Words
 
 _LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38}
 _FIXED_UNIT = 64.0  # of s2f6
+_LAST_TF32 = np.uint32(0x7F7FE000)
 
 
 def _columns(a: Array, ptx_type: Type) -> list[Array]:
@@ -129,6 +131,14 @@ def _to_exponents(words: Words) -> Function:
     return result_of(convert)
 
 
+def _from_exponents(words: Words) -> Function:
+    def convert(a: Array) -> Array:
+        value = to_f32(a, "ue8m0").astype(np.float64)
+        return from_pair(value, np.zeros_like(value), "bf16", ZERO)
+
+    return result_of(convert)
+
+
 def _random_pair(words: Words) -> Function:
     """Return ``cvt.rs`` to two f16 or bf16: the upper half of the random bits is for ``a``."""
     name = element(words.type_named("dtype"))
@@ -162,6 +172,16 @@ def _random_four(words: Words) -> Function:
             for value, shift in zip(_inputs(words, values), shifts, strict=True)
         ]
         return _packed(columns, target)
+
+    return result_of(convert)
+
+
+def _finite_tf32(words: Words) -> Function:
+    def convert(a: Array) -> Array:
+        value = rectified(a) if words["relu"] else a
+        bits = to_tf32(value, words["rnd"])
+        largest = _LAST_TF32 | bits & np.uint32(0x80000000)
+        return np.where(np.isinf(bits.view(np.float32)), largest, bits)
 
     return result_of(convert)
 
@@ -207,10 +227,10 @@ FORMS: tuple[InstructionForm, ...] = (
          dtype="ue8m0x2"),
     form("cvt.rnd{.satfinite}.dtype.atype  d:dtype, a:atype", make=_to_exponents, rnd="rz rp",
          dtype="ue8m0x2", atype="bf16x2"),
-    form("cvt.rn.dtype.atype  d:dtype, a:atype", make=from_narrow_pair, dtype="bf16x2",
-         atype="ue8m0x2"),
+    form("cvt.rn.bf16x2.ue8m0x2  d:bf16x2, a:ue8m0x2", make=_from_exponents),
     form("cvt.rs{.relu}{.satfinite}.dtype.f32  d:dtype, a:f32, b:f32, random:b32",
          make=_random_pair, dtype="f16x2 bf16x2"),
     form("cvt.rs{.relu}.satfinite.dtype.f32  d:dtype, {a:f32}, random:b32", make=_random_four,
          dtype="e4m3x4 e5m2x4 e2m3x4 e3m2x4 e2m1x4"),
+    form("cvt.rnd.satfinite{.relu}.tf32.f32  d:b32, a:f32", make=_finite_tf32, rnd="rn rz"),
 )  # fmt: skip

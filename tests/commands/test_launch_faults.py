@@ -219,7 +219,7 @@ def press(process: subprocess.Popen[str]) -> None:
 def interrupted(
     device: str, send: Callable[[subprocess.Popen[str]], None] = press, status: int = 130
 ) -> str:
-    """What is on stderr after Ctrl-C, which is pressed later where no kernel ran yet."""
+    """What is on stderr after Ctrl-C, which is pressed later where no thread ran yet."""
     kernels = 2 if device == "cpu:all" else 1
     for seconds in (0, 1, 4, 16):
         with endless(device) as process:
@@ -230,7 +230,7 @@ def interrupted(
         assert process.returncode == status
         for worker in workers:
             wait_for_end(worker)
-        if err.count("thread runs") == kernels:
+        if err.count("at PTX line") == kernels:
             break
     return err
 

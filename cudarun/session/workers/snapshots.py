@@ -28,7 +28,7 @@ class ParentConnection:
     Args:
         address: The address of the parent's socket.
         introduction: The first message to the parent.
-        guard: Held while a copy is made.
+        guard: A lock that is acquired while a copy is made.
         isolate: Called first in a copy, which must not change what the original shares.
         last: The message that the original receives when the parent has ended; without it its
             process ends, as every copy does.

@@ -33,7 +33,7 @@ def passes(text: str) -> bool:
         *("where(i > 3, x, y) - y == (i > 3) * (x - y)", "sum(old(x)) == sum(x.T)"),
         "einsum('ij,ij->i', x, y) == sum(x*y, axis=1)",
         *("maximum(x, y) + minimum(x, y) == x + y", "cumsum(x[0])[4] == sum(x[0])", "-x == 0 - x"),
-        "x ** 3 == x*x*x",
+        *("x ** 3 == x*x*x", "x ** 0 == 1", "x ** 4095 == x ** 3"),  # by Fermat's theorem
     ],
 )  # fmt: skip
 def test_identities_are_exact(text: str) -> None:

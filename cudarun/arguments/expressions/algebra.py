@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
-from itertools import repeat
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +17,7 @@ from cudarun.arguments.expressions.syntax import CASTS
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
 from cudarun.base.errors import RequestError
-from cudarun.base.residues import PRIME, inverse, representative
+from cudarun.base.residues import inverse, representative
 
 _NAMES = (
     "abs all allclose any arange argmax argmin argsort array_equal bincount clip "
@@ -96,9 +95,11 @@ def _quotient(left: Operand, right: Operand) -> Any:
 def _power(base: Operand, exponent: int) -> Operand:
     if not is_floating(base):
         return binary("**", base, exponent)
-    count = (exponent - 1) % (PRIME - 1) + 1 if exponent else 0  # by Fermat's theorem
-    factors = repeat(np.asarray(base), count)
-    return reduce(lambda a, b: representative(a * b), factors, np.ones_like(base))
+    found = np.ones_like(base)
+    for digit in f"{exponent:b}":
+        found = representative(found * found)
+        found = representative(found * base) if digit == "1" else found
+    return found
 
 
 def _of_integers(operator: str, left: Operand, right: Operand) -> Operand:

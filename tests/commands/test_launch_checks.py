@@ -136,6 +136,7 @@ READS = """.version 8.0
         ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", ("--detect", "uninit"), None),
         ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", ("--buffer", "e=f32[0]"), "note: registers"),
         ("add.f32 %f0, %f0, %f3;", "f32[1]:ones", (), "note: registers"),
+        ("", "f32[1]", ("--assert", "bank_conflicts<=0"), "note: scale has no initializer: an"),
     ],
 )
 def test_a_note_explains_nan(
@@ -158,7 +159,10 @@ def test_a_note_explains_the_fill_pattern(run: Run, tmp_path: Path) -> None:
     assert "note:" not in run(*words, "count=u32[1]:zeros", "--check", "count == 31").err
 
 
-@pytest.mark.parametrize("engine", ["interpret", "compile"])
+@pytest.mark.parametrize(
+    "options",
+    [("--cpu-engine", "interpret"), ("--cpu-engine", "compile"), ("--stats",)],
+)
 @pytest.mark.parametrize(
     ("y", "all_", "named"),
     [
@@ -169,12 +173,12 @@ def test_a_note_explains_the_fill_pattern(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_a_note_names_what_is_read_before_it_is_written(
-    run: Run, tmp_path: Path, engine: str, y: str, all_: str, named: str | None
+    run: Run, tmp_path: Path, options: tuple[str, ...], y: str, all_: str, named: str | None
 ) -> None:
     """The maximum with the fill pattern is right, and the check passes."""
     (tmp_path / "k.ptx").write_text(READS.replace("FMA", ""))
     words = ("launch", str(tmp_path / "k.ptx"), "-d", "cpu", "--block", "40", "-k", "largest")
-    given = ("x=i32[40]:iota", f"y={y}", f"all={all_}", "--cpu-engine", engine)
+    given = ("x=i32[40]:iota", f"y={y}", f"all={all_}", *options)
     ran = run(*words, *given, "--check", "y == x", "--check", "all == 19")
     assert ran.code == 0, ran.err
     assert ("no initializer" in ran.err) == (named is not None)

@@ -6,7 +6,7 @@ An observed launch binds these instead of the actions of the program, which stay
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,10 @@ _MORE_WORK = 1 << 26  # after an invalid access, of short launches: about a seco
 
 class Detector(Observer):
     """An observer that is notified of every memory access."""
+
+    checks_marks: ClassVar[bool] = (
+        False  # whether a mark of a read would be an unwritten byte to it
+    )
 
     def accessed(
         self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
@@ -120,6 +124,7 @@ class InstrumentedAccess(Access):
         self._site = site
         self._to = to
         self._invalid = invalid
+        self._notes_reads = self.reads and not any(each.checks_marks for each in to)
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate the original access, and notify the detectors before it counts as a write."""
@@ -141,7 +146,7 @@ class InstrumentedAccess(Access):
         parts = self._access.footprints(pieces)
         for detector in self._to:
             detector.accessed(self._access, self._site, active, parts)
-        self._access.record(pieces)
+        self._access.record(pieces, reads=self._notes_reads)
         return pieces
 
 

@@ -46,6 +46,8 @@ _CURRENT = -1  # in the place of the parity of a phase
 class UninitializedReadDetector(Detector):
     """A detector of uninitialized reads in one launch."""
 
+    checks_marks = True
+
     def __init__(self, launch: Launch, findings: FindingTable) -> None:
         self._launch = launch
         self._findings = findings

@@ -185,6 +185,26 @@ def test_a_note_names_what_is_read_before_it_is_written(
     assert named is None or f"note: {named} no initializer: the kernel reads or updates" in ran.err
 
 
+@pytest.mark.parametrize("engine", ["interpret", "compile"])
+def test_a_note_names_a_matrix_that_is_read_before_it_is_written(
+    run: Run, tmp_path: Path, engine: str
+) -> None:
+    registers = ", ".join(f"%f{number}" for number in range(8))
+    (tmp_path / "k.ptx").write_text(f"""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 y) {{
+    .reg .b64 %a; .reg .f32 %f<8>; ld.param.u64 %a, [y];
+    wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {{{registers}}}, [%a], 16;
+    wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%a], {{{registers}}}, 16; ret;
+}}
+""")
+    words = ("launch", str(tmp_path / "k.ptx"), "-d", "cpu", "--block", "32", "y=f32[16,16]")
+    ran = run(*words, "--cpu-engine", engine, "--check", "y == 1")
+    assert "note: y has no initializer: the kernel reads or updates elements" in ran.err
+
+
 @pytest.mark.parametrize("equal_nan", [False, True])
 def test_nothing_equals_what_was_never_written(run: Run, equal_nan: bool) -> None:
     ran = run(*ADD, "--check", "c[3] == 0 * inf", *(("--equal-nan",) if equal_nan else ()))

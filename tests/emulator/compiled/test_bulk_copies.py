@@ -93,10 +93,12 @@ def test_faults_of_global_memory() -> None:
     check_equal_fault(text(SIZE="128"), (1,), (32,), *arguments(rows=4))
 
 
-def test_written_bytes_are_tracked() -> None:
+def test_read_and_written_bytes_are_tracked() -> None:
     made, _ = device(CASES["one lane"], COMPILE)
     origin, place, out = map(made.buffer, arguments())
+    made.memory.mark_unwritten(origin, 2048)
     made.memory.mark_unwritten(place, 2048)
     made.launch("rows", (1,), (32,), origin, place, out)
     left = made.memory.unwritten_at(place, 2048)
     assert np.flatnonzero(left == 0).tolist() == list(range(192, 256))
+    assert np.unique(made.memory.unwritten_at(origin, 2048)).tolist() == [1, 3]

@@ -119,19 +119,21 @@ def test_maps_that_change() -> None:
     check_equal(changing, (1,), (64,), *arguments(((0, 0), (4, 4), (0, 0)), 0))
 
 
-def test_written_bytes_are_tracked() -> None:
-    left = []
+def test_read_and_written_bytes_are_tracked() -> None:
+    marks = []
     for engine in (INTERPRET, COMPILE):
         made, _ = device(text(), engine)
         maps, origin, to, places, _, out = (
             made.buffer(each) if isinstance(each, np.ndarray) else each
             for each in arguments(INSIDE, 0)
         )
-        made.memory.mark_unwritten(to, 2560)
+        for tensor in (origin, to):
+            made.memory.mark_unwritten(tensor, 2560)
         made.launch("boxes", (1,), (64,), maps, origin, to, places, len(INSIDE), out)
-        left.append(made.memory.unwritten_at(to, 2560))
-    assert 0 < np.count_nonzero(left[0]) < 2560
-    assert np.array_equal(*left)
+        marks.append([made.memory.unwritten_at(tensor, 2560) for tensor in (origin, to)])
+    assert np.unique(marks[0][0]).tolist() == [1, 3]
+    assert np.unique(marks[0][1]).tolist() == [0, 1]
+    assert np.array_equal(*marks)
 
 
 FAULTS = {

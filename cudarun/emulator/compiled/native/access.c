@@ -3,7 +3,6 @@
 #include "runtime.h"
 
 #define SIGN (1ull << 63)
-#define EACH_BYTE 0x0101010101010101ull
 
 // Replace addresses by offsets in the region of a cache entry; `bad` is 0 for lanes whose accesses
 // are aligned and inside.
@@ -90,15 +89,8 @@ OUT_OF_LINE void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 siz
 // Mark bytes as written.
 OUT_OF_LINE void mark_lanes(char *ctx, char *marks, u32 mask, u64 ahead, u32 size)
 {
-    FOR_EACH_LANE(lane, mask) {
-        char *own = marks + ahead + COLUMN(u64, ctx, 0)[lane];
-        for (u32 at = 0; at < size; at += 8) {
-            u64 part = 0, count = size - at < 8 ? size - at : 8;
-            __builtin_memcpy(&part, own + at, count);
-            part &= EACH_BYTE * READ_UNWRITTEN;
-            __builtin_memcpy(own + at, &part, count);
-        }
-    }
+    FOR_EACH_LANE(lane, mask)
+        mark_range(marks, ahead + COLUMN(u64, ctx, 0)[lane], size);
 }
 
 // Mark bytes as read if nothing has written them; another thread can write them meanwhile.

@@ -71,10 +71,10 @@ INLINE u32 is_object(u64 place, u64 size)
     return !(place % OBJECT_SIZE) && is_inside(place, OBJECT_SIZE, size);
 }
 
-// Copy a range for each lane, mark its bytes as written where that is tracked, and complete them on
-// objects, of which the addresses have a constant offset; return whether all were copied, else none
-// is. The columns are the offsets, those of the origins, the sizes, and the addresses of targets
-// and objects.
+// Copy a range for each lane, mark its bytes as read and as written where that is tracked, and
+// complete them on objects, of which the addresses have a constant offset; return whether all were
+// copied, else none is. The columns are the offsets, those of the origins, the sizes, and the
+// addresses of targets and objects.
 OUT_OF_LINE u32 copy_bulk(char *ctx, char *host, char *entry, char *origin, char *origin_entry,
                           u32 mask, u32 reports, u64 object_offset)
 {
@@ -94,10 +94,13 @@ OUT_OF_LINE u32 copy_bulk(char *ctx, char *host, char *entry, char *origin, char
         }
     }
     char *marks = FIELD(char *, entry, UNWRITTEN);
+    char *origin_marks = FIELD(char *, origin_entry, UNWRITTEN);
     FOR_EACH_LANE(lane, mask) {
+        if (origin_marks)
+            note_range(ctx, origin_marks, from[lane], (u32)sizes[lane]);
         __builtin_memmove(host + to[lane], origin + from[lane], sizes[lane]);
         if (marks)
-            __builtin_memset(marks + to[lane], 0, sizes[lane]);
+            mark_range(marks, to[lane], (u32)sizes[lane]);
     }
     FOR_EACH_LANE(lane, reports ? mask : 0) {
         char *object = FIELD(char *, ctx, SHARED) + objects[lane];
@@ -131,8 +134,8 @@ INLINE u32 find_box(char *ctx, char *entry, u64 map, u64 at, u64 *moved)
 }
 
 // Copy the chunks of a box between a tensor and a place in shared memory; return their bytes. Those
-// of a tensor are marked as written.
-INLINE u64 copy_box(char *entry, char *shared, u64 at, u64 moved, u32 loads)
+// of a tensor are marked as read or as written.
+INLINE u64 copy_box(char *ctx, char *entry, char *shared, u64 at, u64 moved, u32 loads)
 {
     u64 count = FIELD(u64, entry, TENSOR_CHUNKS), *offsets = FIELD(u64 *, entry, TENSOR_OFFSETS);
     char *tensor = FIELD(char *, entry, TENSOR_HOST) + moved;
@@ -141,11 +144,13 @@ INLINE u64 copy_box(char *entry, char *shared, u64 at, u64 moved, u32 loads)
         u64 offset = offsets[number], place = at + offsets[count + number];
         place ^= (place >> 7 & FIELD(u64, entry, TENSOR_SWIZZLE)) << 4;
         if (loads) {
+            if (marks)
+                note_range(ctx, marks + moved, offset, CHUNK);
             FIELD(chunk, shared, place) = FIELD(chunk, tensor, offset);
         } else {
             FIELD(chunk, tensor, offset) = FIELD(chunk, shared, place);
             if (marks)
-                FIELD(chunk, marks + moved, offset) = 0;
+                mark_range(marks + moved, offset, CHUNK);
         }
     }
     return count * CHUNK;
@@ -171,7 +176,7 @@ OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset,
     for (u64 left = is_multicast ? blocks : 1ull << own; left; left &= left - 1) {
         u64 ahead = ((u64)__builtin_ctzll(left) - (u64)own) * FIELD(u64, ctx, SHARED_STRIDE);
         char *shared = FIELD(char *, ctx, SHARED) + ahead;
-        u64 bytes = copy_box(entry, shared, at, moved, 1);
+        u64 bytes = copy_box(ctx, entry, shared, at, moved, 1);
         change_object((loose_u64 *)(shared + place), 0, -bytes, 0);
     }
     return 1;
@@ -183,6 +188,6 @@ OUT_OF_LINE u32 store_box(char *ctx, char *entry, u64 map, u64 from, u64 offset)
     u64 at = from + offset - FIELD(u64, ctx, SHARED_START), moved;
     if (!find_box(ctx, entry, map, at, &moved))
         return 0;
-    copy_box(entry, FIELD(char *, ctx, SHARED), at, moved, 0);
+    copy_box(ctx, entry, FIELD(char *, ctx, SHARED), at, moved, 0);
     return 1;
 }

@@ -29,6 +29,8 @@ INLINE void move_part(char *ctx, char *state, u32 warp, char *host, char *entry,
     if (loads) {
         if (kernel.shadow_unit)
             observe_loads(ctx, state, warp, entry, host, mask, 0, SHADOW_READ, 1, bytes);
+        else if (marks)
+            note_lanes(ctx, marks, mask, 0, bytes);
         load_lanes(ctx, host, mask, 0, bytes);
         for (u32 lane = 0; lane < WARP; lane++)
             __builtin_memcpy(held + lane * step, values + lane * bytes, bytes);

@@ -52,10 +52,25 @@ u32 read_right(char *ctx, u32 column, u64 columns, u64 parts, u32 is_across, u32
 void load_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size);
 void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size);
 void mark_lanes(char *ctx, char *marks, u32 mask, u64 ahead, u32 size);
+void note_range(char *ctx, char *marks, u64 first, u32 size);
+void note_lanes(char *ctx, char *marks, u32 mask, u64 ahead, u32 size);
 void observe_loads(char *ctx, char *state, u32 warp, char *entry, char *host, u32 mask, u64 ahead,
                    u32 kind, u32 joint, u32 size);
 void observe_stores(char *ctx, char *state, u32 warp, char *entry, char *host, u32 mask, u64 ahead,
                     u32 joint, u32 size);
+
+#define EACH_BYTE 0x0101010101010101ull
+
+// Mark bytes as written.
+INLINE void mark_range(char *marks, u64 first, u32 size)
+{
+    for (u32 at = 0; at < size; at += 8) {
+        u64 part = 0, count = size - at < 8 ? size - at : 8;
+        __builtin_memcpy(&part, marks + first + at, count);
+        part &= EACH_BYTE * READ_UNWRITTEN;
+        __builtin_memcpy(marks + first + at, &part, count);
+    }
+}
 
 INLINE u32 lowest(u32 mask) { return (u32)__builtin_ctz(mask); }
 

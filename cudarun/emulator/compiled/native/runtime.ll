@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from d5d081f256064f47595065cbdb7266273738f2b4c581e3d8e1d6a0f9a1baec0a
+; Written by `python -m tools.generate_runtime` from a3172c68cff4b87c994d6539994cd767937549f281fda5b3542cededafa5d9c9
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -416,46 +416,48 @@ define internal void @store_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinli
 define internal void @mark_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
   %6 = alloca i64, align 8
   %7 = icmp eq i32 %2, 0
-  br i1 %7, label %20, label %8
+  br i1 %7, label %36, label %8
 8:
-  %9 = getelementptr inbounds nuw i8, ptr %1, i64 %3
-  %10 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %11 = icmp eq i32 %4, 0
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %10 = icmp eq i32 %4, 0
+  %11 = getelementptr i8, ptr %1, i64 %3
   br label %12
 12:
-  %13 = phi i32 [ %2, %8 ], [ %23, %21 ]
-  %14 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %13, i1 true)
-  %15 = load ptr, ptr %10, align 8
-  %16 = zext nneg i32 %14 to i64
-  %17 = getelementptr inbounds nuw i64, ptr %15, i64 %16
-  %18 = load i64, ptr %17, align 8
-  %19 = getelementptr inbounds nuw i8, ptr %9, i64 %18
-  br i1 %11, label %21, label %25
-20:
-  ret void
+  %13 = phi i32 [ %2, %8 ], [ %34, %32 ]
+  br i1 %10, label %32, label %14
+14:
+  %15 = load ptr, ptr %9, align 8
+  %16 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %13, i1 true)
+  %17 = zext nneg i32 %16 to i64
+  %18 = getelementptr inbounds nuw i64, ptr %15, i64 %17
+  %19 = load i64, ptr %18, align 8
+  %20 = getelementptr i8, ptr %11, i64 %19
+  br label %21
 21:
-  %22 = add i32 %13, -1
-  %23 = and i32 %22, %13
-  %24 = icmp eq i32 %23, 0
-  br i1 %24, label %20, label %12
-25:
-  %26 = phi i32 [ %34, %25 ], [ 0, %12 ]
+  %22 = phi i32 [ 0, %14 ], [ %30, %21 ]
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6)
   store i64 0, ptr %6, align 8
-  %27 = sub nuw i32 %4, %26
-  %28 = tail call i32 @llvm.umin.i32(i32 %27, i32 8)
-  %29 = zext nneg i32 %28 to i64
-  %30 = zext i32 %26 to i64
-  %31 = getelementptr inbounds nuw i8, ptr %19, i64 %30
-  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %6, ptr align 1 %31, i64 %29, i1 false)
-  %32 = load i64, ptr %6, align 8
-  %33 = and i64 %32, 144680345676153346
-  store i64 %33, ptr %6, align 8
-  call void @llvm.memcpy.p0.p0.i64(ptr align 1 %31, ptr nonnull align 8 %6, i64 %29, i1 false)
+  %23 = sub nuw i32 %4, %22
+  %24 = tail call i32 @llvm.umin.i32(i32 %23, i32 8)
+  %25 = zext nneg i32 %24 to i64
+  %26 = zext i32 %22 to i64
+  %27 = getelementptr inbounds nuw i8, ptr %20, i64 %26
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %6, ptr align 1 %27, i64 %25, i1 false)
+  %28 = load i64, ptr %6, align 8
+  %29 = and i64 %28, 144680345676153346
+  store i64 %29, ptr %6, align 8
+  call void @llvm.memcpy.p0.p0.i64(ptr align 1 %27, ptr nonnull align 8 %6, i64 %25, i1 false)
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6)
-  %34 = add i32 %26, 8
-  %35 = icmp ult i32 %34, %4
-  br i1 %35, label %25, label %21
+  %30 = add i32 %22, 8
+  %31 = icmp ult i32 %30, %4
+  br i1 %31, label %21, label %32
+32:
+  %33 = add i32 %13, -1
+  %34 = and i32 %33, %13
+  %35 = icmp eq i32 %34, 0
+  br i1 %35, label %36, label %12
+36:
+  ret void
 }
 
 define internal void @note_range(ptr %0, ptr %1, i64 %2, i32 %3) noinline #0 {
@@ -2555,148 +2557,183 @@ define internal void @test_objects(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %
 }
 
 define internal range(i32 0, 2) i32 @copy_bulk(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, i32 %5, i32 %6, i64 %7) noinline #0 {
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %10 = load ptr, ptr %9, align 8
-  %11 = getelementptr inbounds nuw i8, ptr %10, i64 512
-  %12 = getelementptr inbounds nuw i8, ptr %10, i64 1024
-  %13 = getelementptr inbounds nuw i8, ptr %10, i64 1536
-  %14 = getelementptr inbounds nuw i8, ptr %10, i64 2048
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %16 = load i64, ptr %15, align 8
-  %17 = icmp eq i32 %5, 0
-  br i1 %17, label %127, label %18
-18:
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 288
-  %20 = load i64, ptr %19, align 8
-  %21 = getelementptr inbounds nuw i8, ptr %2, i64 8
-  %22 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %23 = icmp eq i32 %6, 0
-  %24 = sub i64 %7, %20
-  br label %25
-25:
-  %26 = phi i32 [ %5, %18 ], [ %65, %63 ]
-  %27 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %26, i1 true)
-  %28 = zext nneg i32 %27 to i64
-  %29 = getelementptr inbounds nuw i64, ptr %12, i64 %28
-  %30 = load i64, ptr %29, align 8
-  %31 = and i64 %30, -16
-  store i64 %31, ptr %29, align 8
-  %32 = add i64 %31, -16
-  %33 = icmp eq i64 %31, 0
-  br i1 %33, label %46, label %34
-34:
-  %35 = getelementptr inbounds nuw i64, ptr %10, i64 %28
-  %36 = load i64, ptr %35, align 8
-  %37 = add i64 %36, %32
-  %38 = load i64, ptr %21, align 8
-  %39 = icmp ult i64 %37, %38
-  br i1 %39, label %40, label %127
-40:
-  %41 = getelementptr inbounds nuw i64, ptr %11, i64 %28
-  %42 = load i64, ptr %41, align 8
-  %43 = add i64 %42, %32
-  %44 = load i64, ptr %22, align 8
-  %45 = icmp ult i64 %43, %44
-  br i1 %45, label %46, label %127
-46:
-  br i1 %23, label %63, label %47
+  %9 = alloca i64, align 8
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %11 = load ptr, ptr %10, align 8
+  %12 = getelementptr inbounds nuw i8, ptr %11, i64 512
+  %13 = getelementptr inbounds nuw i8, ptr %11, i64 1024
+  %14 = getelementptr inbounds nuw i8, ptr %11, i64 1536
+  %15 = getelementptr inbounds nuw i8, ptr %11, i64 2048
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %17 = load i64, ptr %16, align 8
+  %18 = icmp eq i32 %5, 0
+  br i1 %18, label %152, label %19
+19:
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %21 = load i64, ptr %20, align 8
+  %22 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %23 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %24 = icmp eq i32 %6, 0
+  %25 = sub i64 %7, %21
+  br label %26
+26:
+  %27 = phi i32 [ %5, %19 ], [ %66, %64 ]
+  %28 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %27, i1 true)
+  %29 = zext nneg i32 %28 to i64
+  %30 = getelementptr inbounds nuw i64, ptr %13, i64 %29
+  %31 = load i64, ptr %30, align 8
+  %32 = and i64 %31, -16
+  store i64 %32, ptr %30, align 8
+  %33 = add i64 %32, -16
+  %34 = icmp eq i64 %32, 0
+  br i1 %34, label %47, label %35
+35:
+  %36 = getelementptr inbounds nuw i64, ptr %11, i64 %29
+  %37 = load i64, ptr %36, align 8
+  %38 = add i64 %37, %33
+  %39 = load i64, ptr %22, align 8
+  %40 = icmp ult i64 %38, %39
+  br i1 %40, label %41, label %152
+41:
+  %42 = getelementptr inbounds nuw i64, ptr %12, i64 %29
+  %43 = load i64, ptr %42, align 8
+  %44 = add i64 %43, %33
+  %45 = load i64, ptr %23, align 8
+  %46 = icmp ult i64 %44, %45
+  br i1 %46, label %47, label %152
 47:
-  %48 = getelementptr inbounds nuw i64, ptr %14, i64 %28
-  %49 = load i64, ptr %48, align 8
-  %50 = and i64 %49, -4278190081
-  %51 = add i64 %24, %50
-  store i64 %51, ptr %48, align 8
-  %52 = getelementptr inbounds nuw i64, ptr %13, i64 %28
-  %53 = load i64, ptr %52, align 8
-  %54 = icmp ult i64 %53, 16777216
-  %55 = and i64 %51, 7
-  %56 = icmp eq i64 %55, 0
-  %57 = select i1 %54, i1 %56, i1 false
-  br i1 %57, label %58, label %127
-58:
-  %59 = icmp ugt i64 %51, %16
-  %60 = sub nuw i64 %16, %51
-  %61 = icmp ult i64 %60, 8
-  %62 = select i1 %59, i1 true, i1 %61
-  br i1 %62, label %127, label %63
-63:
-  %64 = add i32 %26, -1
-  %65 = and i32 %64, %26
-  %66 = icmp eq i32 %65, 0
-  br i1 %66, label %67, label %25
-67:
-  %68 = getelementptr inbounds nuw i8, ptr %2, i64 32
-  %69 = load ptr, ptr %68, align 8
-  %70 = icmp eq ptr %69, null
-  br label %71
-71:
-  %72 = phi i32 [ %5, %67 ], [ %93, %91 ]
-  %73 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %72, i1 true)
-  %74 = zext nneg i32 %73 to i64
-  %75 = getelementptr inbounds nuw i64, ptr %10, i64 %74
-  %76 = load i64, ptr %75, align 8
-  %77 = getelementptr inbounds nuw i8, ptr %1, i64 %76
-  %78 = getelementptr inbounds nuw i64, ptr %11, i64 %74
-  %79 = load i64, ptr %78, align 8
-  %80 = getelementptr inbounds nuw i8, ptr %3, i64 %79
-  %81 = getelementptr inbounds nuw i64, ptr %12, i64 %74
-  %82 = load i64, ptr %81, align 8
-  tail call void @llvm.memmove.p0.p0.i64(ptr align 1 %77, ptr align 1 %80, i64 %82, i1 false)
-  br i1 %70, label %91, label %87
+  br i1 %24, label %64, label %48
+48:
+  %49 = getelementptr inbounds nuw i64, ptr %15, i64 %29
+  %50 = load i64, ptr %49, align 8
+  %51 = and i64 %50, -4278190081
+  %52 = add i64 %25, %51
+  store i64 %52, ptr %49, align 8
+  %53 = getelementptr inbounds nuw i64, ptr %14, i64 %29
+  %54 = load i64, ptr %53, align 8
+  %55 = icmp ult i64 %54, 16777216
+  %56 = and i64 %52, 7
+  %57 = icmp eq i64 %56, 0
+  %58 = select i1 %55, i1 %57, i1 false
+  br i1 %58, label %59, label %152
+59:
+  %60 = icmp ugt i64 %52, %17
+  %61 = sub nuw i64 %17, %52
+  %62 = icmp ult i64 %61, 8
+  %63 = select i1 %60, i1 true, i1 %62
+  br i1 %63, label %152, label %64
+64:
+  %65 = add i32 %27, -1
+  %66 = and i32 %65, %27
+  %67 = icmp eq i32 %66, 0
+  br i1 %67, label %68, label %26
+68:
+  %69 = getelementptr inbounds nuw i8, ptr %2, i64 32
+  %70 = load ptr, ptr %69, align 8
+  %71 = getelementptr inbounds nuw i8, ptr %4, i64 32
+  %72 = load ptr, ptr %71, align 8
+  %73 = icmp eq ptr %72, null
+  %74 = icmp eq ptr %70, null
+  br label %75
+75:
+  %76 = phi i32 [ %5, %68 ], [ %118, %116 ]
+  %77 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %76, i1 true)
+  %78 = zext nneg i32 %77 to i64
+  br i1 %73, label %89, label %83
+79:
+  %80 = icmp eq i32 %6, 0
+  br i1 %80, label %152, label %81
+81:
+  %82 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  br label %120
 83:
-  %84 = icmp eq i32 %6, 0
-  br i1 %84, label %127, label %85
-85:
-  %86 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  br label %95
-87:
-  %88 = load i64, ptr %75, align 8
-  %89 = getelementptr inbounds nuw i8, ptr %69, i64 %88
-  %90 = load i64, ptr %81, align 8
-  tail call void @llvm.memset.p0.i64(ptr nonnull align 1 %89, i8 0, i64 %90, i1 false)
-  br label %91
-91:
-  %92 = add i32 %72, -1
-  %93 = and i32 %92, %72
-  %94 = icmp eq i32 %93, 0
-  br i1 %94, label %83, label %71
-95:
-  %96 = phi i32 [ %5, %85 ], [ %125, %95 ]
-  %97 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %96, i1 true)
-  %98 = load ptr, ptr %86, align 8
-  %99 = zext nneg i32 %97 to i64
-  %100 = getelementptr inbounds nuw i64, ptr %14, i64 %99
-  %101 = load i64, ptr %100, align 8
-  %102 = getelementptr inbounds nuw i8, ptr %98, i64 %101
-  %103 = getelementptr inbounds nuw i64, ptr %12, i64 %99
-  %104 = load i64, ptr %103, align 8
-  %105 = load i64, ptr %102, align 1
-  %106 = and i64 %105, 1048575
-  %107 = lshr i64 %105, 20
-  %108 = and i64 %107, 1048575
-  %109 = lshr i64 %105, 40
-  %110 = sub i64 %109, %104
-  %111 = and i64 %110, 8388607
-  %112 = icmp eq i64 %108, 0
-  %113 = icmp eq i64 %111, 2097152
-  %114 = and i1 %112, %113
-  %115 = select i1 %114, i64 %106, i64 %108
-  %116 = shl nuw nsw i64 %115, 20
-  %117 = shl nuw nsw i64 %111, 40
-  %118 = or disjoint i64 %116, %117
-  %119 = select i1 %114, i64 -9223372036854775808, i64 0
-  %120 = and i64 %105, -9223372036854775808
-  %121 = xor i64 %119, %120
-  %122 = or disjoint i64 %118, %121
-  %123 = or disjoint i64 %122, %106
-  store i64 %123, ptr %102, align 1
-  %124 = add i32 %96, -1
-  %125 = and i32 %124, %96
-  %126 = icmp eq i32 %125, 0
-  br i1 %126, label %127, label %95
-127:
-  %128 = phi i32 [ 1, %83 ], [ 1, %8 ], [ 1, %95 ], [ 0, %34 ], [ 0, %40 ], [ 0, %47 ], [ 0, %58 ]
-  ret i32 %128
+  %84 = getelementptr inbounds nuw i64, ptr %12, i64 %78
+  %85 = load i64, ptr %84, align 8
+  %86 = getelementptr inbounds nuw i64, ptr %13, i64 %78
+  %87 = load i64, ptr %86, align 8
+  %88 = trunc i64 %87 to i32
+  tail call void @note_range(ptr %0, ptr nonnull %72, i64 %85, i32 %88)
+  br label %89
+89:
+  %90 = getelementptr inbounds nuw i64, ptr %11, i64 %78
+  %91 = load i64, ptr %90, align 8
+  %92 = getelementptr inbounds nuw i8, ptr %1, i64 %91
+  %93 = getelementptr inbounds nuw i64, ptr %12, i64 %78
+  %94 = load i64, ptr %93, align 8
+  %95 = getelementptr inbounds nuw i8, ptr %3, i64 %94
+  %96 = getelementptr inbounds nuw i64, ptr %13, i64 %78
+  %97 = load i64, ptr %96, align 8
+  tail call void @llvm.memmove.p0.p0.i64(ptr align 1 %92, ptr align 1 %95, i64 %97, i1 false)
+  br i1 %74, label %116, label %98
+98:
+  %99 = load i64, ptr %96, align 8
+  %100 = trunc i64 %99 to i32
+  %101 = icmp eq i32 %100, 0
+  br i1 %101, label %116, label %102
+102:
+  %103 = load i64, ptr %90, align 8
+  %104 = getelementptr inbounds nuw i8, ptr %70, i64 %103
+  br label %105
+105:
+  %106 = phi i32 [ 0, %102 ], [ %114, %105 ]
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %9)
+  store i64 0, ptr %9, align 8
+  %107 = sub nuw i32 %100, %106
+  %108 = tail call i32 @llvm.umin.i32(i32 %107, i32 8)
+  %109 = zext nneg i32 %108 to i64
+  %110 = zext i32 %106 to i64
+  %111 = getelementptr inbounds nuw i8, ptr %104, i64 %110
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %9, ptr nonnull align 1 %111, i64 %109, i1 false)
+  %112 = load i64, ptr %9, align 8
+  %113 = and i64 %112, 144680345676153346
+  store i64 %113, ptr %9, align 8
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %111, ptr nonnull align 8 %9, i64 %109, i1 false)
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9)
+  %114 = add i32 %106, 8
+  %115 = icmp ult i32 %114, %100
+  br i1 %115, label %105, label %116
+116:
+  %117 = add i32 %76, -1
+  %118 = and i32 %117, %76
+  %119 = icmp eq i32 %118, 0
+  br i1 %119, label %79, label %75
+120:
+  %121 = phi i32 [ %5, %81 ], [ %150, %120 ]
+  %122 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %121, i1 true)
+  %123 = load ptr, ptr %82, align 8
+  %124 = zext nneg i32 %122 to i64
+  %125 = getelementptr inbounds nuw i64, ptr %15, i64 %124
+  %126 = load i64, ptr %125, align 8
+  %127 = getelementptr inbounds nuw i8, ptr %123, i64 %126
+  %128 = getelementptr inbounds nuw i64, ptr %13, i64 %124
+  %129 = load i64, ptr %128, align 8
+  %130 = load i64, ptr %127, align 1
+  %131 = and i64 %130, 1048575
+  %132 = lshr i64 %130, 20
+  %133 = and i64 %132, 1048575
+  %134 = lshr i64 %130, 40
+  %135 = sub i64 %134, %129
+  %136 = and i64 %135, 8388607
+  %137 = icmp eq i64 %133, 0
+  %138 = icmp eq i64 %136, 2097152
+  %139 = and i1 %137, %138
+  %140 = select i1 %139, i64 %131, i64 %133
+  %141 = shl nuw nsw i64 %140, 20
+  %142 = shl nuw nsw i64 %136, 40
+  %143 = or disjoint i64 %141, %142
+  %144 = select i1 %139, i64 -9223372036854775808, i64 0
+  %145 = and i64 %130, -9223372036854775808
+  %146 = xor i64 %144, %145
+  %147 = or disjoint i64 %143, %146
+  %148 = or disjoint i64 %147, %131
+  store i64 %148, ptr %127, align 1
+  %149 = add i32 %121, -1
+  %150 = and i32 %149, %121
+  %151 = icmp eq i32 %150, 0
+  br i1 %151, label %152, label %120
+152:
+  %153 = phi i32 [ 1, %79 ], [ 1, %8 ], [ 1, %120 ], [ 0, %35 ], [ 0, %41 ], [ 0, %48 ], [ 0, %59 ]
+  ret i32 %153
 }
 
 define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5, i64 %6, i32 %7, i64 %8, i32 %9) noinline #0 {
@@ -2708,16 +2745,16 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   br i1 %15, label %23, label %16
 16:
   %17 = icmp eq i64 %8, 0
-  br i1 %17, label %154, label %18
+  br i1 %17, label %160, label %18
 18:
   %19 = getelementptr inbounds nuw i8, ptr %0, i64 128
   %20 = load i64, ptr %19, align 8
   %21 = lshr i64 %8, %20
   %22 = icmp eq i64 %21, 0
-  br i1 %22, label %25, label %154
+  br i1 %22, label %25, label %160
 23:
   %24 = icmp ugt i64 %3, 16777215
-  br i1 %24, label %154, label %25
+  br i1 %24, label %160, label %25
 25:
   %26 = and i64 %3, -4278190081
   %27 = add i64 %26, %4
@@ -2727,13 +2764,13 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %31 = sub i64 %30, %12
   %32 = and i64 %31, 7
   %33 = icmp eq i64 %32, 0
-  br i1 %33, label %34, label %154
+  br i1 %33, label %34, label %160
 34:
   %35 = icmp ugt i64 %31, %14
   %36 = sub nuw i64 %14, %31
   %37 = icmp ult i64 %36, 8
   %38 = select i1 %35, i1 true, i1 %37
-  br i1 %38, label %154, label %39
+  br i1 %38, label %160, label %39
 39:
   %40 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %41 = load ptr, ptr %40, align 8
@@ -2742,7 +2779,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %44 = getelementptr inbounds nuw i8, ptr %1, i64 128
   %45 = load i64, ptr %44, align 8
   %46 = icmp eq i64 %2, %45
-  br i1 %46, label %47, label %154
+  br i1 %46, label %47, label %160
 47:
   %48 = getelementptr inbounds nuw i8, ptr %1, i64 136
   %49 = load ptr, ptr %48, align 8
@@ -2751,7 +2788,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %52 = xor <16 x i64> %51, %50
   %53 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %52)
   %54 = icmp eq i64 %53, 0
-  br i1 %54, label %55, label %154
+  br i1 %54, label %55, label %160
 55:
   %56 = phi i64 [ %68, %63 ], [ 0, %47 ]
   %57 = phi i64 [ %67, %63 ], [ 0, %47 ]
@@ -2760,7 +2797,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %60 = getelementptr inbounds nuw i64, ptr %42, i64 %56
   %61 = load i64, ptr %60, align 8
   %62 = icmp ugt i64 %59, %61
-  br i1 %62, label %154, label %63
+  br i1 %62, label %160, label %63
 63:
   %64 = getelementptr inbounds nuw i64, ptr %43, i64 %56
   %65 = load i64, ptr %64, align 8
@@ -2777,7 +2814,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %75 = and i64 %28, 127
   %76 = or i64 %74, %75
   %77 = icmp eq i64 %76, 0
-  br i1 %77, label %78, label %154
+  br i1 %77, label %78, label %160
 78:
   %79 = getelementptr inbounds nuw i8, ptr %1, i64 176
   %80 = load i64, ptr %79, align 8
@@ -2785,87 +2822,96 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %82 = sub nuw i64 %14, %28
   %83 = icmp ugt i64 %80, %82
   %84 = select i1 %81, i1 true, i1 %83
-  br i1 %84, label %154, label %85
+  br i1 %84, label %160, label %85
 85:
   %86 = zext i32 %9 to i64
   %87 = shl nuw i64 1, %86
   %88 = select i1 %15, i64 %87, i64 %8
   %89 = icmp eq i64 %88, 0
-  br i1 %89, label %154, label %90
+  br i1 %89, label %160, label %90
 90:
   %91 = getelementptr inbounds nuw i8, ptr %0, i64 88
   %92 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %93 = getelementptr inbounds nuw i8, ptr %1, i64 160
   %94 = getelementptr inbounds nuw i8, ptr %1, i64 168
   %95 = getelementptr inbounds nuw i8, ptr %1, i64 144
-  %96 = getelementptr inbounds nuw i8, ptr %1, i64 184
-  br label %97
-97:
-  %98 = phi i64 [ %88, %90 ], [ %152, %129 ]
-  %99 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %98, i1 true)
-  %100 = sub nsw i64 %99, %86
-  %101 = load i64, ptr %91, align 8
-  %102 = mul i64 %101, %100
-  %103 = load ptr, ptr %92, align 8
-  %104 = getelementptr inbounds nuw i8, ptr %103, i64 %102
-  %105 = load i64, ptr %93, align 8
-  %106 = load ptr, ptr %94, align 8
-  %107 = load ptr, ptr %95, align 8
-  %108 = getelementptr inbounds nuw i8, ptr %107, i64 %67
-  %109 = icmp eq i64 %105, 0
-  br i1 %109, label %129, label %110
-110:
-  %111 = getelementptr i64, ptr %106, i64 %105
-  br label %112
-112:
-  %113 = phi i64 [ 0, %110 ], [ %127, %112 ]
-  %114 = getelementptr inbounds nuw i64, ptr %106, i64 %113
-  %115 = load i64, ptr %114, align 8
-  %116 = getelementptr i64, ptr %111, i64 %113
-  %117 = load i64, ptr %116, align 8
-  %118 = add i64 %117, %28
-  %119 = lshr i64 %118, 7
-  %120 = load i64, ptr %96, align 8
-  %121 = and i64 %119, %120
-  %122 = shl nuw nsw i64 %121, 4
-  %123 = xor i64 %122, %118
-  %124 = getelementptr inbounds nuw i8, ptr %108, i64 %115
-  %125 = load <16 x i8>, ptr %124, align 1
-  %126 = getelementptr inbounds nuw i8, ptr %104, i64 %123
-  store <16 x i8> %125, ptr %126, align 1
-  %127 = add nuw i64 %113, 1
-  %128 = icmp eq i64 %127, %105
-  br i1 %128, label %129, label %112
+  %96 = getelementptr inbounds nuw i8, ptr %1, i64 152
+  %97 = getelementptr inbounds nuw i8, ptr %1, i64 184
+  br label %98
+98:
+  %99 = phi i64 [ %88, %90 ], [ %158, %135 ]
+  %100 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %99, i1 true)
+  %101 = sub nsw i64 %100, %86
+  %102 = load i64, ptr %91, align 8
+  %103 = mul i64 %102, %101
+  %104 = load ptr, ptr %92, align 8
+  %105 = getelementptr inbounds nuw i8, ptr %104, i64 %103
+  %106 = load i64, ptr %93, align 8
+  %107 = load ptr, ptr %94, align 8
+  %108 = load ptr, ptr %95, align 8
+  %109 = getelementptr inbounds nuw i8, ptr %108, i64 %67
+  %110 = icmp eq i64 %106, 0
+  br i1 %110, label %135, label %111
+111:
+  %112 = load ptr, ptr %96, align 8
+  %113 = getelementptr i64, ptr %107, i64 %106
+  %114 = icmp eq ptr %112, null
+  %115 = getelementptr inbounds nuw i8, ptr %112, i64 %67
+  br label %116
+116:
+  %117 = phi i64 [ 0, %111 ], [ %133, %129 ]
+  %118 = getelementptr inbounds nuw i64, ptr %107, i64 %117
+  %119 = load i64, ptr %118, align 8
+  %120 = getelementptr i64, ptr %113, i64 %117
+  %121 = load i64, ptr %120, align 8
+  %122 = add i64 %121, %28
+  %123 = lshr i64 %122, 7
+  %124 = load i64, ptr %97, align 8
+  %125 = and i64 %123, %124
+  %126 = shl nuw nsw i64 %125, 4
+  %127 = xor i64 %126, %122
+  br i1 %114, label %129, label %128
+128:
+  tail call void @note_range(ptr %0, ptr nonnull %115, i64 %119, i32 16)
+  br label %129
 129:
-  %130 = getelementptr inbounds nuw i8, ptr %104, i64 %31
-  %131 = load i64, ptr %130, align 1
-  %132 = and i64 %131, 1048575
-  %133 = lshr i64 %131, 20
-  %134 = and i64 %133, 1048575
-  %135 = lshr i64 %131, 40
-  %136 = shl i64 %105, 4
-  %137 = sub i64 %135, %136
-  %138 = and i64 %137, 8388607
-  %139 = icmp eq i64 %134, 0
-  %140 = icmp eq i64 %138, 2097152
-  %141 = and i1 %139, %140
-  %142 = select i1 %141, i64 %132, i64 %134
-  %143 = shl nuw nsw i64 %142, 20
-  %144 = shl nuw nsw i64 %138, 40
-  %145 = or disjoint i64 %143, %144
-  %146 = select i1 %141, i64 -9223372036854775808, i64 0
-  %147 = and i64 %131, -9223372036854775808
-  %148 = xor i64 %146, %147
-  %149 = or disjoint i64 %145, %148
-  %150 = or disjoint i64 %149, %132
-  store i64 %150, ptr %130, align 1
-  %151 = add i64 %98, -1
-  %152 = and i64 %151, %98
-  %153 = icmp eq i64 %152, 0
-  br i1 %153, label %154, label %97
-154:
-  %155 = phi i32 [ 0, %23 ], [ 0, %18 ], [ 0, %16 ], [ 0, %25 ], [ 0, %34 ], [ 0, %39 ], [ 0, %47 ], [ 0, %70 ], [ 0, %78 ], [ 1, %85 ], [ 1, %129 ], [ 0, %55 ]
-  ret i32 %155
+  %130 = getelementptr inbounds nuw i8, ptr %109, i64 %119
+  %131 = load <16 x i8>, ptr %130, align 1
+  %132 = getelementptr inbounds nuw i8, ptr %105, i64 %127
+  store <16 x i8> %131, ptr %132, align 1
+  %133 = add nuw i64 %117, 1
+  %134 = icmp eq i64 %133, %106
+  br i1 %134, label %135, label %116
+135:
+  %136 = getelementptr inbounds nuw i8, ptr %105, i64 %31
+  %137 = load i64, ptr %136, align 1
+  %138 = and i64 %137, 1048575
+  %139 = lshr i64 %137, 20
+  %140 = and i64 %139, 1048575
+  %141 = lshr i64 %137, 40
+  %142 = shl i64 %106, 4
+  %143 = sub i64 %141, %142
+  %144 = and i64 %143, 8388607
+  %145 = icmp eq i64 %140, 0
+  %146 = icmp eq i64 %144, 2097152
+  %147 = and i1 %145, %146
+  %148 = select i1 %147, i64 %138, i64 %140
+  %149 = shl nuw nsw i64 %148, 20
+  %150 = shl nuw nsw i64 %144, 40
+  %151 = or disjoint i64 %149, %150
+  %152 = select i1 %147, i64 -9223372036854775808, i64 0
+  %153 = and i64 %137, -9223372036854775808
+  %154 = xor i64 %152, %153
+  %155 = or disjoint i64 %151, %154
+  %156 = or disjoint i64 %155, %138
+  store i64 %156, ptr %136, align 1
+  %157 = add i64 %99, -1
+  %158 = and i64 %157, %99
+  %159 = icmp eq i64 %158, 0
+  br i1 %159, label %160, label %98
+160:
+  %161 = phi i32 [ 0, %23 ], [ 0, %18 ], [ 0, %16 ], [ 0, %25 ], [ 0, %34 ], [ 0, %39 ], [ 0, %47 ], [ 0, %70 ], [ 0, %78 ], [ 1, %85 ], [ 1, %135 ], [ 0, %55 ]
+  ret i32 %161
 }
 
 define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4) noinline #0 {
@@ -2880,7 +2926,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
   %14 = getelementptr inbounds nuw i8, ptr %1, i64 128
   %15 = load i64, ptr %14, align 8
   %16 = icmp eq i64 %2, %15
-  br i1 %16, label %17, label %95
+  br i1 %16, label %17, label %100
 17:
   %18 = getelementptr inbounds nuw i8, ptr %1, i64 136
   %19 = load ptr, ptr %18, align 8
@@ -2889,7 +2935,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
   %22 = xor <16 x i64> %21, %20
   %23 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %22)
   %24 = icmp eq i64 %23, 0
-  br i1 %24, label %25, label %95
+  br i1 %24, label %25, label %100
 25:
   %26 = phi i64 [ %38, %33 ], [ 0, %17 ]
   %27 = phi i64 [ %37, %33 ], [ 0, %17 ]
@@ -2898,7 +2944,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
   %30 = getelementptr inbounds nuw i64, ptr %12, i64 %26
   %31 = load i64, ptr %30, align 8
   %32 = icmp ugt i64 %29, %31
-  br i1 %32, label %95, label %33
+  br i1 %32, label %100, label %33
 33:
   %34 = getelementptr inbounds nuw i64, ptr %13, i64 %26
   %35 = load i64, ptr %34, align 8
@@ -2915,7 +2961,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
   %45 = and i64 %9, 127
   %46 = or i64 %44, %45
   %47 = icmp eq i64 %46, 0
-  br i1 %47, label %48, label %95
+  br i1 %47, label %48, label %100
 48:
   %49 = getelementptr inbounds nuw i8, ptr %0, i64 144
   %50 = load i64, ptr %49, align 8
@@ -2925,7 +2971,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
   %54 = sub nuw i64 %50, %9
   %55 = icmp ugt i64 %52, %54
   %56 = select i1 %53, i1 true, i1 %55
-  br i1 %56, label %95, label %57
+  br i1 %56, label %100, label %57
 57:
   %58 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %59 = load ptr, ptr %58, align 8
@@ -2937,7 +2983,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
   %65 = load ptr, ptr %64, align 8
   %66 = getelementptr inbounds nuw i8, ptr %65, i64 %37
   %67 = icmp eq i64 %61, 0
-  br i1 %67, label %95, label %68
+  br i1 %67, label %100, label %68
 68:
   %69 = getelementptr inbounds nuw i8, ptr %1, i64 152
   %70 = load ptr, ptr %69, align 8
@@ -2947,7 +2993,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
   %74 = getelementptr inbounds nuw i8, ptr %70, i64 %37
   br label %75
 75:
-  %76 = phi i64 [ 0, %68 ], [ %93, %92 ]
+  %76 = phi i64 [ 0, %68 ], [ %98, %97 ]
   %77 = getelementptr inbounds nuw i64, ptr %63, i64 %76
   %78 = load i64, ptr %77, align 8
   %79 = getelementptr i64, ptr %71, i64 %76
@@ -2962,18 +3008,24 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
   %88 = load <16 x i8>, ptr %87, align 1
   %89 = getelementptr inbounds nuw i8, ptr %66, i64 %78
   store <16 x i8> %88, ptr %89, align 1
-  br i1 %73, label %92, label %90
+  br i1 %73, label %97, label %90
 90:
   %91 = getelementptr inbounds nuw i8, ptr %74, i64 %78
-  store <16 x i8> zeroinitializer, ptr %91, align 1
-  br label %92
-92:
-  %93 = add nuw i64 %76, 1
-  %94 = icmp eq i64 %93, %61
-  br i1 %94, label %95, label %75
-95:
-  %96 = phi i32 [ 0, %5 ], [ 0, %17 ], [ 0, %40 ], [ 0, %48 ], [ 1, %57 ], [ 1, %92 ], [ 0, %25 ]
-  ret i32 %96
+  %92 = load i64, ptr %91, align 1
+  %93 = and i64 %92, 144680345676153346
+  store i64 %93, ptr %91, align 1
+  %94 = getelementptr inbounds nuw i8, ptr %91, i64 8
+  %95 = load i64, ptr %94, align 1
+  %96 = and i64 %95, 144680345676153346
+  store i64 %96, ptr %94, align 1
+  br label %97
+97:
+  %98 = add nuw i64 %76, 1
+  %99 = icmp eq i64 %98, %61
+  br i1 %99, label %100, label %75
+100:
+  %101 = phi i32 [ 0, %5 ], [ 0, %17 ], [ 0, %40 ], [ 0, %48 ], [ 1, %57 ], [ 1, %97 ], [ 0, %25 ]
+  ret i32 %101
 }
 
 define internal range(i32 0, 2) i32 @are_equal(ptr %0, i64 %1) noinline #0 {
@@ -3396,7 +3448,7 @@ define internal range(i32 0, 2) i32 @transfer_fragment(ptr %0, ptr %1, i32 %2, p
   %14 = select i1 %13, i32 1, i32 %8
   %15 = mul i32 %8, %7
   %16 = icmp eq i32 %15, 0
-  br i1 %16, label %130, label %17
+  br i1 %16, label %133, label %17
 17:
   %18 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %19 = zext i32 %10 to i64
@@ -3449,9 +3501,9 @@ define internal range(i32 0, 2) i32 @transfer_fragment(ptr %0, ptr %1, i32 %2, p
   %62 = bitcast <32 x i1> %61 to i32
   %63 = and i32 %5, %62
   %64 = icmp eq i32 %63, 0
-  br i1 %64, label %24, label %130
+  br i1 %64, label %24, label %133
 65:
-  %66 = phi i32 [ 0, %27 ], [ %128, %127 ]
+  %66 = phi i32 [ 0, %27 ], [ %131, %130 ]
   %67 = shl i32 %66, 1
   %68 = zext i32 %67 to i64
   %69 = getelementptr inbounds nuw <32 x i16>, ptr %6, i64 %68
@@ -3482,62 +3534,68 @@ define internal range(i32 0, 2) i32 @transfer_fragment(ptr %0, ptr %1, i32 %2, p
   %93 = getelementptr inbounds nuw i8, ptr %89, i64 %92
   %94 = getelementptr inbounds nuw i8, ptr %84, i64 512
   %95 = load ptr, ptr %34, align 8
-  br i1 %35, label %111, label %96
+  br i1 %35, label %114, label %96
 96:
   br i1 %37, label %98, label %97
 97:
   tail call void @observe_loads(ptr nonnull %0, ptr %1, i32 %2, ptr nonnull %4, ptr %3, i32 %5, i64 0, i32 1, i32 1, i32 %33)
-  br label %98
+  br label %101
 98:
+  %99 = icmp eq ptr %95, null
+  br i1 %99, label %101, label %100
+100:
+  tail call void @note_lanes(ptr nonnull %0, ptr nonnull %95, i32 %5, i64 0, i32 %33)
+  br label %101
+101:
   tail call void @load_lanes(ptr nonnull %0, ptr %3, i32 %5, i64 0, i32 %33)
-  br label %99
-99:
-  %100 = phi i64 [ 0, %98 ], [ %108, %99 ]
-  %101 = trunc nuw nsw i64 %100 to i32
-  %102 = mul i32 %32, %101
-  %103 = zext i32 %102 to i64
-  %104 = getelementptr inbounds nuw i8, ptr %93, i64 %103
-  %105 = mul i32 %33, %101
+  br label %102
+102:
+  %103 = phi i64 [ 0, %101 ], [ %111, %102 ]
+  %104 = trunc nuw nsw i64 %103 to i32
+  %105 = mul i32 %32, %104
   %106 = zext i32 %105 to i64
-  %107 = getelementptr inbounds nuw i8, ptr %94, i64 %106
-  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %104, ptr nonnull align 1 %107, i64 %38, i1 false)
-  %108 = add nuw nsw i64 %100, 1
-  %109 = icmp eq i64 %108, 32
-  br i1 %109, label %127, label %99
-110:
-  br i1 %37, label %123, label %122
-111:
-  %112 = phi i64 [ %120, %111 ], [ 0, %65 ]
-  %113 = trunc nuw nsw i64 %112 to i32
-  %114 = mul i32 %33, %113
-  %115 = zext i32 %114 to i64
-  %116 = getelementptr inbounds nuw i8, ptr %94, i64 %115
-  %117 = mul i32 %32, %113
+  %107 = getelementptr inbounds nuw i8, ptr %93, i64 %106
+  %108 = mul i32 %33, %104
+  %109 = zext i32 %108 to i64
+  %110 = getelementptr inbounds nuw i8, ptr %94, i64 %109
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %107, ptr nonnull align 1 %110, i64 %38, i1 false)
+  %111 = add nuw nsw i64 %103, 1
+  %112 = icmp eq i64 %111, 32
+  br i1 %112, label %130, label %102
+113:
+  br i1 %37, label %126, label %125
+114:
+  %115 = phi i64 [ %123, %114 ], [ 0, %65 ]
+  %116 = trunc nuw nsw i64 %115 to i32
+  %117 = mul i32 %33, %116
   %118 = zext i32 %117 to i64
-  %119 = getelementptr inbounds nuw i8, ptr %93, i64 %118
-  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %116, ptr align 1 %119, i64 %38, i1 false)
-  %120 = add nuw nsw i64 %112, 1
-  %121 = icmp eq i64 %120, 32
-  br i1 %121, label %110, label %111
-122:
+  %119 = getelementptr inbounds nuw i8, ptr %94, i64 %118
+  %120 = mul i32 %32, %116
+  %121 = zext i32 %120 to i64
+  %122 = getelementptr inbounds nuw i8, ptr %93, i64 %121
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %119, ptr align 1 %122, i64 %38, i1 false)
+  %123 = add nuw nsw i64 %115, 1
+  %124 = icmp eq i64 %123, 32
+  br i1 %124, label %113, label %114
+125:
   tail call void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %4, ptr %3, i32 %5, i64 0, i32 1, i32 %33)
-  br label %124
-123:
-  tail call void @store_lanes(ptr %0, ptr %3, i32 %5, i64 0, i32 %33)
-  br label %124
-124:
-  %125 = icmp eq ptr %95, null
-  br i1 %125, label %127, label %126
+  br label %127
 126:
-  tail call void @mark_lanes(ptr %0, ptr nonnull %95, i32 %5, i64 0, i32 %33)
+  tail call void @store_lanes(ptr %0, ptr %3, i32 %5, i64 0, i32 %33)
   br label %127
 127:
-  %128 = add i32 %66, %14
-  %129 = icmp ult i32 %128, %15
-  br i1 %129, label %65, label %130
+  %128 = icmp eq ptr %95, null
+  br i1 %128, label %130, label %129
+129:
+  tail call void @mark_lanes(ptr %0, ptr nonnull %95, i32 %5, i64 0, i32 %33)
+  br label %130
 130:
-  %131 = phi i32 [ 1, %12 ], [ 1, %127 ], [ 0, %39 ]
-  ret i32 %131
+  %131 = add i32 %66, %14
+  %132 = icmp ult i32 %131, %15
+  br i1 %132, label %65, label %133
+133:
+  %134 = phi i32 [ 1, %12 ], [ 1, %130 ], [ 0, %39 ]
+  ret i32 %134
 }
 
 define internal void @transfer_matrices(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i32 %6, i32 %7) noinline #0 {

@@ -224,6 +224,14 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
 )  # fmt: skip
 """The commands; a name can be shortened to a part that no other command begins with."""
 
+_OF_GDB = {
+    "info": "breakpoints, names, registers, warps or where",
+    **dict.fromkeys(("up", "down"), "frame"),
+    "backtrace": "where",
+    "clear": "delete",
+}
+"""Commands by the names that gdb has for them."""
+
 
 def command_of(name: str) -> DebuggerCommand:
     """Return a command by its name, its short name or the start of its name.
@@ -239,7 +247,7 @@ def command_of(name: str) -> DebuggerCommand:
         return found[0]
     names = [each.name for each in found or COMMANDS]
     what = "ambiguous" if found else "unknown"
-    near = did_you_mean(name, names)
+    near = f"use {_OF_GDB[name]}" if name in _OF_GDB else did_you_mean(name, names)
     raise RequestError(f"{what} command {name!r}", hint=near or f"expected {', '.join(names)}")
 
 

@@ -214,6 +214,15 @@ def test_odd_breakpoints_are_refused(command: str, message: str) -> None:
     assert message in answers([*points, command], *launch)[-1]["error"]["message"]
 
 
+def test_commands_of_gdb_have_hints() -> None:
+    found = answers(["info locals", "up", "contniue"], *launch_of("sequence", "y=i32[32]"))
+    assert [each["error"]["hint"] for each in found] == [
+        "use breakpoints, names, registers, warps or where",
+        "use frame",
+        "did you mean continue?",
+    ]
+
+
 def test_a_thread_outside_of_the_block() -> None:
     commands = ["break deviations", "continue", "thread 99"]
     found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))

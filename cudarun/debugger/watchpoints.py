@@ -129,6 +129,7 @@ class Watchpoints:
             for point in self._memory[where]
             if where in self._bytes and self._is_in_scope(point)
         ]
+        state.index = index + 1  # debug information may have a variable elsewhere from there on
         for number, text in self._evaluated():
             point = self._expressions[number]
             before = self._texts.get(number, text)

@@ -184,6 +184,24 @@ def test_a_register_is_watched() -> None:
     assert first == again == ([5, 0, 0], "%r52", "0", "1")
 
 
+def test_a_variable_is_watched_that_moves_between_registers(tmp_path: Path) -> None:
+    source = tmp_path / "powers.cu"
+    source.write_text(
+        "__global__ void powers(int* y) {\n"
+        "    int power = 1;\n"
+        "    for (int k = 0; k < 2; ++k)\n"
+        "        power *= 3;\n"
+        "    y[threadIdx.x] = power;\n}\n"
+    )
+    begin = ["tbreak powers.cu:3", "continue", "watch power"]
+    motions = ["continue", "continue", "reverse-continue", "continue", "continue"]
+    found = answers([*begin, *motions], str(source), "--threads", "4", "y=i32[4]")
+    changes = [("1", "3"), ("3", "9"), ("1", "3"), ("3", "9")]
+    assert [each[2:] for each in changes_of(found)] == changes
+    assert found[3]["result"]["stop"]["changes"][0]["place"]["line"] == 4
+    assert found[-1]["result"]["stop"]["reason"] == "ended"
+
+
 def test_the_origin_of_a_variable_and_of_shared_memory() -> None:
     launch = ["bugs.ptx", "-k", "deviations", "--threads", "32", "x=f32[32]:nan", "y=f32[32]"]
     found = answers(["break bugs.cu:22", "continue", "origin total[0]", "origin total"], *launch)

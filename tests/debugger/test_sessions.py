@@ -232,6 +232,17 @@ def test_odd_breakpoints_are_refused(command: str, message: str) -> None:
     assert message in answers([*points, command], *launch)[-1]["error"]["message"]
 
 
+def test_a_case_of_a_spec(tmp_path: Path) -> None:
+    spec = tmp_path / "cases.toml"
+    case = f'[[launch]]\nimage = "{DATA / "bugs.ptx"}"\nkernel = "sequence"\nargs = ["y=i32[4]"]\n'
+    spec.write_text("".join(f'{case}name = "{n}"\nthreads = "{n}"\n' for n in ("3", "4")))
+    found = answers(["break sequence", "continue"], "--spec", str(spec), "4")
+    assert found[1]["result"]["stop"]["threads"] == 4
+    environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
+    code, _, err = run_command(["debug", "--spec", str(spec)], DATA, environment, b"")
+    assert (code, b"select one case: 3, 4" in err) == (2, True)
+
+
 def test_commands_of_gdb_have_hints() -> None:
     found = answers(["info locals", "up", "contniue"], *launch_of("sequence", "y=i32[32]"))
     assert [each["error"]["hint"] for each in found] == [

@@ -276,6 +276,14 @@ class Access:
         """Return the positions of the lanes whose accesses are valid."""
         return np.flatnonzero(~self._everywhere(active, addresses)[1])
 
+    def check_alignment(self, active: Active, addresses: Array) -> None:
+        """Raise the fault of the first lane whose address is misaligned; nothing is accessed."""
+        wide = self.wide(addresses)
+        misaligned = (wide & np.uint64(self.bytes - 1)) != 0
+        if misaligned.any():
+            lane = int(np.argmax(misaligned))
+            raise self._fault(active, int(wide[lane]), lane, misaligned=True)
+
     def _everywhere(self, active: Active, addresses: Array) -> tuple[list[Piece], Array, Array]:
         """Return accesses in all regions, and which are invalid, and which misaligned."""
         wide = self.wide(addresses)

@@ -90,13 +90,23 @@ class AsynchronousCopy(AsynchronousAction):
         yield partial(writing.store, active, target, data.view(writing.dtype))
 
     def _load_partly(self, active: Active, origin: Array, sizes: Array) -> Array:
-        """Return the first bytes of each lane's source, and zeros after them."""
-        _, _, reading = self.accesses
+        """Return the first bytes of each lane's source, and zeros after them.
+
+        A source is aligned to the whole size, however much of it is copied.
+        """
+        _, reading, reading_bytes = self.accesses
         data = np.zeros((active.count, self.size), dtype=np.uint8)
+        whole = np.flatnonzero(sizes >= self.size)
+        if len(whole):
+            rows = reading.load(active.some(whole), origin[whole])
+            data[whole] = rows.view(np.uint8)
+        parts = np.flatnonzero((sizes > 0) & (sizes < self.size))
+        if len(parts):
+            reading.check_alignment(active.some(parts), origin[parts])
         for place in range(self.size):
-            lanes = np.flatnonzero(sizes > place)
+            lanes = parts[sizes[parts] > place]
             if len(lanes):
-                bytes_ = reading.load(active.some(lanes), origin[lanes] + place)
+                bytes_ = reading_bytes.load(active.some(lanes), origin[lanes] + place)
                 data[lanes, place] = bytes_[:, 0]
         return data
 

@@ -22,6 +22,14 @@ BODIES = {
     "past the end": ("st.global.u32 [%a2], %r0;", "just past the end of 256 bytes"),
     "a load": ("ld.global.v2.u32 {%r1, %r2}, [%a2+4];", "misaligned"),
     "null": ("mov.u64 %a3, 16; ld.global.u32 %r2, [%a3];", "is a null pointer plus 16"),
+    "a whole copy, by its size": (
+        "cp.async.ca.shared.global [room], [%a0+4], 8, 8;",
+        "misaligned by 4 for a 8-byte access",
+    ),
+    "a part of a copy": (
+        "cp.async.ca.shared.global [room], [%a0+2], 4, 3;",
+        "misaligned by 2 for a 4-byte access",
+    ),
     "an atomic": ("red.global.add.u32 [%a2], 1;", "illegal address in a 4-byte atomic operation"),
     "shared": ("st.shared.u32 [room+256], %r0;", "past the 256 bytes of shared memory"),
     "a local array": (

@@ -339,6 +339,10 @@ def _translated(error: click.ClickException, args: Sequence[str]) -> RequestErro
     return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
 
 
+_OTHER_NAMES = {"--shared": "--smem", "--shared-mem": "--smem", "--dynamic-smem": "--smem"}
+"""Options by what other programs call them."""
+
+
 def _suggested_option(error: click.NoSuchOption, args: Sequence[str]) -> str | None:
     """Return a suggestion for an unknown option."""
     from cudarun.commands.numbers import negative_argument
@@ -348,6 +352,8 @@ def _suggested_option(error: click.NoSuchOption, args: Sequence[str]) -> str | N
     is_of_all = isinstance(error.ctx and error.ctx.command, click.Group)
     if is_of_all and any(word in COMMANDS for word in args):
         return "put options after the command: cudarun COMMAND [OPTIONS] …"
+    if error.option_name in _OTHER_NAMES:
+        return f"did you mean {_OTHER_NAMES[error.option_name]!r}?"
     names = error.possibilities or []
     if not names and len(error.option_name) == 2 and error.ctx:  # other programs have it: -b
         options = [each.opts[-1] for each in error.ctx.command.params]

@@ -179,6 +179,7 @@ def test_a_misspelt_command(run: Run, words: tuple[str, ...], meant: str) -> Non
         (("--json", "devices"), "put options after the command: cudarun COMMAND [OPTIONS] …"),
         (("load", "x.ptx", "-b", "9"), "did you mean '--block'?"),
         (("launch", "x.ptx", "-t", "9"), "did you mean '--then' or '--threads' or '--times'?"),
+        (("launch", "x.ptx", "--shared", "9"), "did you mean '--smem'?"),
         (("devices", "-z"), "see 'cudarun devices --help'"),
         (("devices", "--zzz"), "see 'cudarun devices --help'"),
     ],

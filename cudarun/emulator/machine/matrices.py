@@ -310,6 +310,8 @@ class Fragment:
     ) -> None:
         self.type = ptx_type
         self.dtype = np.dtype(dtype)
+        self.run = run
+        self.turned = turned
         self.rows, self.columns = (steps, lines) if turned else (lines, steps)
         self.count = registers * max(self.dtype.itemsize // ptx_type.dtype.itemsize, 1)
         line, step = _places(lines, steps, run, pairs=pairs)
@@ -317,6 +319,18 @@ class Fragment:
         again = np.arange(self.count) % self.once
         places = line[:, again], step[:, again]
         self.row, self.column = reversed(places) if turned else places
+
+    def line_alignment(self, *, by_rows: bool, with_ldmatrix: bool) -> int:
+        """Return the alignment in bytes of lines in memory, as ptxas 13.0 accesses them.
+
+        It loads operands of 8 and 16 bits from shared memory with ``ldmatrix`` if they are there in
+        the order of the registers, or of 16 bits; elements of 16 bits in pairs, which it transposes
+        in registers.
+        """
+        size, in_order = self.type.dtype.itemsize, by_rows != self.turned
+        if with_ldmatrix and (size == 2 or (size == 1 and in_order)):
+            return 16
+        return self.run * size if in_order or size == 2 else size
 
     def matrix(self, registers: Array) -> Array:
         """Return matrices from the registers by warp, lane and index."""
@@ -394,6 +408,10 @@ class WarpMatrixTransfer(MatrixAction, MemoryAction):
         stride = sources[-1].astype(np.int64) if self.strided else line
         if self.strided and self.words.type.bits < 8:
             stride = stride * self.words.type.bits // self.type.bits
+        aligned = Access(self.words["space"], np.dtype(np.uint8), self.alignment(part),
+                         self.accesses[0].kind, self.accesses[0].offset)  # fmt: skip
+        for start in (0, stride * self.type.bytes):  # of the matrix and of its second line
+            aligned.check_alignment(active, sources[0] + np.uint64(start))
         lane = self.slots(active) % WARP
         values = np.zeros((active.count, part.count), dtype=self.type.dtype)
         if not self.loads:
@@ -412,6 +430,11 @@ class WarpMatrixTransfer(MatrixAction, MemoryAction):
             packed = values.view(registers[0].dtype)
             for number, register in enumerate(registers):
                 np.copyto(register, packed[:, number])
+
+    def alignment(self, part: Fragment) -> int:
+        """Return the alignment in bytes of the lines of a matrix in memory."""
+        with_ldmatrix = self.words["space"] == "shared" and self.which in "ab"
+        return part.line_alignment(by_rows=self.by_rows, with_ldmatrix=with_ldmatrix)
 
 
 class WarpMultiply(MatrixAction):

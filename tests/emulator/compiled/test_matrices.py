@@ -107,10 +107,24 @@ EDGE = """.version 8.0
 }"""
 
 
-@pytest.mark.parametrize("stride", [0, 16, 24])
+@pytest.mark.parametrize("stride", [0, 16, 18, 24])
 def test_fragments_in_memory(stride: int) -> None:
     given = np.arange(16 * 24, dtype="u2")
     check_equal(EDGE, (1,), (32,), np.zeros(16 * 17, "u4"), given, np.uint32(stride))
+
+
+@pytest.mark.parametrize(
+    ("text", "stride"),
+    [
+        (EDGE, 17),  # pairs of 16 bits
+        (EDGE.replace("d.sync.aligned.col", "d.sync.aligned.row"), 16),  # pairs of 32 bits
+        (EDGE.replace("[%a1]", "[%a1+2]"), 16),
+    ],
+)
+def test_misaligned_lines_of_fragments(text: str, stride: int) -> None:
+    given = np.arange(16 * 24, dtype="u2")
+    fault = check_equal_fault(text, (1,), (32,), np.zeros(16 * 17, "u4"), given, np.uint32(stride))
+    assert "misaligned by" in fault
 
 
 def test_a_fragment_beyond_memory() -> None:

@@ -71,10 +71,23 @@ class FragmentTransfers(AccessRules):
         name += f".{int(action.by_rows)}"
         code.module.define(name, f"@{name} = internal constant {places.typed}")
 
+        def stride_of(given: list[LaneVector]) -> LaneVector:
+            length = matrix.columns if action.by_rows else matrix.rows
+            return self._stride(action, given[-1]) if action.strided else splat("i64", length)
+
+        def aligned(given: list[LaneVector]) -> CheckedLanes:
+            offset = splat("i64", action.accesses[0].offset)
+            start = code.binary("add", self._wide(given[0]), offset)
+            line = code.binary("mul", stride_of(given), splat("i64", action.type.bytes))
+            below = splat("i64", action.alignment(matrix) - 1)
+            odd = code.binary("and", code.binary("or", start, line), below)
+            misaligned = code.compare("ne", odd, splat("i64", 0))
+            every = self._registers.mask
+            return CheckedLanes([every], code.to_mask(code.binary("and", every, misaligned)))
+
         def accessed(found: list[CheckedPlace], given: list[LaneVector]) -> list[LaneVector]:
             (place,) = found
-            length = matrix.columns if action.by_rows else matrix.rows
-            stride = self._stride(action, given[-1]) if action.strided else splat("i64", length)
+            stride = stride_of(given)
             values = [] if loads else given[1 : 1 + len(uses)]
             pass_values(code, [place.offsets, stride, *values], OFFSETS)
             numbers = len(uses), each, together, action.type.bytes, loads
@@ -89,7 +102,7 @@ class FragmentTransfers(AccessRules):
 
             return self._executed_unless(good, operation, given, "%mask", transferred)
 
-        general = GeneralAccess(accessed)
+        general = GeneralAccess(accessed, aligned)
         results = self._accesses.access(operation, action.accesses, sources, mask, general)
         self._finish(operation, results)
 

@@ -29,7 +29,7 @@ class CandidateLimits:
         if report.verdict != "failed":
             return
         if self._budget is not None and self._used[name] >= self._budget:
-            self._ended[name] = f"not run: {self._passed_budget()}"
+            self._ended[name] = f"not run: {self._passed_budget(name)}"
         elif self._fail_fast:
             self._ended[name] = "not run: an earlier case failed (--fail-fast)"
 
@@ -49,8 +49,8 @@ class CandidateLimits:
         own = case.timeout
         limit = self.timeout(case)
         if isinstance(error, OutOfTime) and limit is not None and (own is None or limit < own):
-            error.what, error.hint = self._passed_budget(), "raise --budget"
+            error.what, error.hint = self._passed_budget(case.candidate), "raise --budget"
 
-    def _passed_budget(self) -> str:
-        whose = "" if self._used.keys() <= {None} else " of the candidate"
+    def _passed_budget(self, candidate: str | None) -> str:
+        whose = "" if candidate is None else " of the candidate"
         return f"the time{whose} has passed: {self._budget:g} s (--budget)"

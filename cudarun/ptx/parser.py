@@ -348,14 +348,15 @@ class _ModuleParser(VariableRules):
 
     def _line_mark(self, position: tree.Position) -> tree.LineMark:
         file, line, column = self._number(), self._number(), self._number()
+        call = None
         while self.accept(","):  # , function_name label{+offset}, inlined_at file line column
             if self.accept("function_name"):
                 self._name()
                 self._offset()
             else:
                 self.expect("inlined_at")
-                self._number(), self._number(), self._number()
-        return tree.LineMark(file, line, column, position)
+                call = self._number(), self._number(), self._number()
+        return tree.LineMark(file, line, column, call, position)
 
     def _label(self) -> tree.Label | tree.BranchTargets | tree.CallPrototype:
         position = self.position()

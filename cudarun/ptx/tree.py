@@ -231,6 +231,7 @@ class LineMark:
     file: int
     line: int
     column: int
+    call: tuple[int, int, int] | None  # file, line and column of the call that was inlined
     position: Position
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import field, replace
 
@@ -46,6 +47,9 @@ from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 from cudarun.ptx.lexer import SourceLines
 
 _UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})
+_TOOLKIT = re.compile(r"/(targets/[^/]+|cuda(-[\d.]+)?|nvidia/\w+)/include/")
+"""The folder of the toolkit's headers, installed or from a Python package."""
+_MOST_INLINED = 64  # calls within one another
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))
 
 
@@ -104,6 +108,7 @@ class FunctionDecoder:
         self.code = decoded.code = FunctionCode(function.name, self.declarations.slots)
         self.control = ControlContext(function, self.code, self.declarations, names.functions)
         self._source: str | None = None
+        self._calls: dict[tuple[int, int, int], tuple[int, int, int] | None] = {}
         self._labels_used: set[str] = set()
         self._region: tuple[RegisterUse, int] | None = None
 
@@ -215,14 +220,25 @@ class FunctionDecoder:
                     self._flatten(inner, NameScope(scope), items)
                 case tree.Variable():
                     self._declare(statement, scope)
-                case tree.LineMark(file, line):
-                    name = self.names.module.files.get(file, f"file {file}")
-                    self._source = f"{name}:{line}"
+                case tree.LineMark():
+                    self._source = self._source_line(statement)
                 case tree.BranchTargets(name) | tree.CallPrototype(name):
                     scope.names[name] = statement
                 case tree.Label(name):
                     if name in self._labels_used:
                         items.append((statement, scope, self._source))
+
+    def _source_line(self, mark: tree.LineMark) -> str:
+        """Return the line of a mark: in inlined functions of the toolkit that of the call."""
+        place = mark.file, mark.line, mark.column
+        self._calls[place] = mark.call
+        for _ in range(_MOST_INLINED):
+            name = self.names.module.files.get(place[0], f"file {place[0]}")
+            call = self._calls.get(place) if _TOOLKIT.search(name) else None
+            if call is None:
+                break
+            place = call
+        return f"{name}:{place[1]}"
 
     def _declare(self, variable: tree.Variable, scope: NameScope) -> None:
         if not self._is_sound(variable):

@@ -187,6 +187,8 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
             return self.address()
         if scanner.looks_at(NUMBER_AHEAD) or scanner.looks_at(EXPRESSION_AHEAD):
             return self.computed() or self.number()
+        if scanner.peek("[") and self.closing[-1:] == ["}"]:
+            return self.listed()
         if scanner.peek("{"):
             found = self.braces()
             if isinstance(found, values.StructValue):
@@ -324,6 +326,15 @@ class _ArgumentParser(TensorMapRules, FrameworkRules):
         elif values.has_type(found):
             self.check_depth(found.type, start)
         return found
+
+    def listed(self) -> values.StructValue:
+        """Parse ``[…]``, an array in a struct; ``{…}`` is the same."""
+        scanner = self.scanner
+        with scanner.nested(MAX_DEPTH):
+            scanner.expect("[", "before the elements of an array")
+            elements = scanner.several(self.value)
+            scanner.expect("]", "or ',' after an element")
+        return values.StructValue(tuple(values.Member(None, each) for each in elements))
 
     def check_depth(self, element: Type, start: int) -> None:
         """Bound the recursion of all that follows a type into its parts."""

@@ -17,7 +17,10 @@ from cudarun.arguments.parameter_order import has_names
 from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.values import (
     Argument,
+    Buffer,
     Bytes,
+    Element,
+    ListInitial,
     Member,
     SequenceValue,
     StructValue,
@@ -112,11 +115,26 @@ def unknown_members(parameter: Parameter) -> str:
 
 def braced(struct: StructValue, parameter: Parameter) -> tuple[Member, ...]:
     """Return the members of a value; those of an array of arrays as of one array."""
-    inner = [each.value for each in struct.members if isinstance(each.value, StructValue)]
-    is_nested = parameter.count > 1 and not parameter.members
-    if is_nested and len(inner) == len(struct.members):
-        return tuple(member for each in inner for member in braced(each, parameter))
-    return struct.members
+    members, count = struct.members, parameter.count
+    is_scalar = isinstance(expected_type(parameter.type), types.ScalarType | types.PointerType)
+    while count > 1 and (is_scalar or len(members) < count):
+        inner = [each.value for each in members if isinstance(each.value, StructValue)]
+        if len(inner) < len(members):
+            break
+        members = tuple(member for each in inner for member in each.members)
+    return members
+
+
+def by_value(buffer: Buffer) -> Value:
+    """Return the elements of ``f32[3]:[1,2,3]`` as an array by value; other buffers unchanged."""
+    initial = buffer.initial
+    if not isinstance(initial, ListInitial) or isinstance(buffer.type, types.PointerType):
+        return buffer
+    dimensions = [*map(str, buffer.dimensions)]
+    if dimensions != [*map(str, initial.shape[: len(dimensions)])]:
+        return buffer
+    elements = tuple(each for each in initial.leaves if isinstance(each, Element))
+    return SequenceValue(types.ArrayType(elements[0].type, len(elements)), elements)
 
 
 def laid_out(
@@ -134,11 +152,11 @@ def laid_out(
         ParameterMismatch: The struct is packed.
     """
     expected = expected_type(parameter.type)
-    scalars = tuple(each for each in values if isinstance(each, Scalar))
-    if len(scalars) == len(values) and parameter.count > 1:
-        return SequenceValue(types.ArrayType(scalars[0].type, len(scalars)), scalars)
-    if isinstance(expected, types.VectorType):
-        return SequenceValue(expected, scalars)
+    elements = tuple(each for each in values if isinstance(each, Scalar | SequenceValue))
+    if len(elements) == len(values) and parameter.count > 1:
+        return SequenceValue(types.ArrayType(elements[0].type, len(elements)), elements)
+    if isinstance(expected, types.VectorType) and parameter.count == 1:
+        return SequenceValue(expected, elements)
     members: list[Member] = []
     end, widest = 0, 1
 

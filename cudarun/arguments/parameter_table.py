@@ -13,6 +13,7 @@ from cudarun.arguments.files import is_npy, is_png, locate
 from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.members import (
     braced,
+    by_value,
     fields_of,
     fit_members,
     has_member_names,
@@ -25,6 +26,7 @@ from cudarun.arguments.parameter_match import (
     Agreement,
     ParameterMismatch,
     agreement,
+    expected_type,
     fit,
     pointee_type,
 )
@@ -102,6 +104,8 @@ def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) ->
     """
     value = argument.value
     fields = fields_of(parameter)
+    if parameter.count > 1 and isinstance(value, Buffer):
+        value = by_value(value)
     if isinstance(value, StructValue):
         if fields and (not has_type(value) or has_member_names(value)):
             label = argument.name or parameter.label
@@ -112,10 +116,13 @@ def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) ->
             value = laid_out(order, values, fields, parameter)
         elif not has_type(value):
             raise ParameterMismatch(unknown_members(parameter))
-    elif (parameter.members and len(fields) > 1) and (
-        not has_type(value) or isinstance(value_type(value), PointerType)
-    ):
-        raise ParameterMismatch("it is a struct: pass its members, {…}")
+    elif not has_type(value) or isinstance(value_type(value), PointerType):
+        if (count := parameter.count) > 1:
+            element = expected_type(parameter.type)
+            typed = f", or {element}*{count}:…" if isinstance(element, ScalarType) else ""
+            raise ParameterMismatch(f"it is an array: pass its {count} elements, {{…}}{typed}")
+        if parameter.members and len(fields) > 1:
+            raise ParameterMismatch("it is a struct: pass its members, {…}")
     value = fit(value, parameter)
     fit_members(value_type(value), parameter)
     return value
@@ -126,8 +133,9 @@ def _order_hint(
 ) -> str | None:
     """Return a hint for arguments in another order than the parameters, where these have names."""
     is_by_order = all(each is not None and each.name is None for each in arguments)
-    names = [parameter.name for parameter in parameters]
-    if len(arguments) != len(parameters) or len(names) == 1 or not is_by_order or None in names:
+    names = [parameter.name or "" for parameter in parameters]
+    has_names = len(names) > 1 and all(map(str.isidentifier, names))
+    if len(arguments) != len(parameters) or not is_by_order or not has_names:
         return None
     return f"name the arguments to pass them in any order: {' '.join(f'{n}=…' for n in names)}"
 

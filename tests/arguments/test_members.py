@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct as struct_module
 
 import pytest
 
@@ -153,8 +154,45 @@ def test_named_members_are_laid_out_like_typed_ones():
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rows", "[1,2,3]"),
+        ("rows", "{{1},{2},{3}}"),
+        ("rows", "i16[3]:[1,2,3]"),
+        ("rows", "i16[1,3]:[[1,2,3]]"),
+        ("ranges", "[{0,4}, {4,8}]"),
+        ("ranges", "{i32, u32}[2]:[{0,4}, {4,8}]"),
+        ("ranges", "i32[2,2]:[[0,4],[4,8]]"),
+        ("shift", "[1,2]"),
+    ],
+)
+def test_spellings_of_an_array_by_value(name: str, text: str):
+    given = bound(struct(**{name: text})).pack({"s.bias": 64}, {})
+    assert given == bound(GOOD).pack({"s.2": 64}, {})
+
+
+def test_arrays_of_vectors_and_pointers_by_value():
+    members = (
+        ParameterMember(0, 32, "float2", "shifts", count=4),
+        ParameterMember(32, 16, "float*", "rows", count=2),
+    )
+    to = (Parameter(0, 0, 48, type="S", name="s", members=members),)
+    for shifts in ("{{1,2},{3,4},{5,6},{7,8}}", "[[[1,2],[3,4]],[[5,6],float2:7,8]]"):
+        text = f"s={{shifts={shifts}, rows=[f32[4], null]}}"
+        binding = bind(parse_arguments([text]), to, kernel="k")
+        data = binding.pack({"s.rows.0": 64}, {})
+        assert struct_module.unpack("<8f2Q", data) == (1, 2, 3, 4, 5, 6, 7, 8, 64, 0)
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"rows": "5"}, "it is an array: pass its 3 elements, {…}, or i16*3:…"),
+        ({"rows": "i16[3]:iota"}, "it is an array: pass its 3 elements, {…}, or i16*3:…"),
+        ({"rows": "i16[4]:[1,2,3]"}, "it is an array: pass its 3 elements, {…}, or i16*3:…"),
+        ({"rows": "i16[4]:[1,2,3,4]"}, "i16*4 is 8 bytes, not 6"),
+        ({"rows": "[1,2]"}, "s.rows: takes 3 members, got 2"),
+        ({"rows": "[]"}, "expected a value, found ']'"),
         ({"scale": None, "scael": "3"}, "s has no member 'scael'"),
         ({"scale": None}, "s: takes 8 members, got 7"),
         ({"scale": "f64:3"}, "it is f32, not f64"),

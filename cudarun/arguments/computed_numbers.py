@@ -9,9 +9,10 @@ from itertools import zip_longest
 from cudarun.arguments.dimensions import evaluate_index, is_of_integers
 from cudarun.arguments.expressions.syntax import CONSTANTS, Expression
 from cudarun.arguments.literals import LiteralError, as_number
+from cudarun.arguments.parameter_match import expected_type
 from cudarun.arguments.parameter_order import default_name
 from cudarun.arguments.scalars import CompiledConstant, Computed, Scalar, UntypedNumber, number_text
-from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.scanner import did_you_mean, name_hint
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.types import NAMED
 from cudarun.arguments.values import (
@@ -19,6 +20,7 @@ from cudarun.arguments.values import (
     Argument,
     Buffer,
     FileBuffer,
+    Member,
     Reference,
     StructValue,
     Value,
@@ -51,13 +53,23 @@ def with_numbers(
     known = {**scope.values, **{each.name: each.value for each in constants}}
     numbers = _Numbers(known | dict(with_members(named.items())), scope)
     found: list[Argument | None] = []
-    for argument in arguments:
+    for argument, parameter in zip_longest(arguments, parameters):
         try:
+            _refuse_braced_name(argument, parameter)
             found.append(argument and replace(argument, value=numbers.resolved(argument.value)))
         except RequestError as error:
             assert argument is not None, "nothing is resolved for a missing argument"
             raise error.at(argument=argument.shown) from None
     return found
+
+
+def _refuse_braced_name(argument: Argument | None, parameter: Parameter | None) -> None:
+    match argument:
+        case Argument(value=StructValue((Member(None, Reference(name)),))) if (
+            parameter is not None and expected_type(parameter.type) is not None
+        ):
+            what = f"{parameter.label} is {parameter.type}, not a struct"
+            raise RequestError(what, hint=name_hint(name))
 
 
 def with_integers(value: Value, integers: Mapping[str, int]) -> Value:

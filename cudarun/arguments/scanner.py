@@ -107,8 +107,7 @@ class Scanner:
         """Return an error about ``column``, by default about the following text."""
         where = self.skip_space() if column is None else column
         if hint is None and (found := _REFERENCE.match(self.text, where)):
-            name = found[1] or found[2]
-            hint = f"write {name}; in a spec, a value of the matrix is ${{{name}}}"
+            hint = name_hint(found[1] or found[2])
         return ArgumentSyntaxError(message, self.text, where, hint=hint)
 
     @contextmanager
@@ -121,6 +120,11 @@ class Scanner:
             yield
         finally:
             self._nesting -= 1
+
+
+def name_hint(name: str) -> str:
+    """Return the hint on a name that is written as in shells, Python or specs."""
+    return f"write {name}; in a spec, a value of the matrix is ${{{name}}}"
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:

@@ -213,5 +213,9 @@ def missing_header(case: RefusalFacts) -> Explanation | None:
         return Explanation(
             f"NVRTC compiles device code only, and <{header}> is a host header.", DEVICE_CODE_ALONE
         )
-    remedy = header_source(header, case.target.cuda) or "add its directory: -I DIR"
-    return Explanation(f"{compiler} did not find {header} in any include directory.", remedy)
+    searched = "".join(f"{folder}, " for folder in case.header_folders)
+    remedy = f"add its directory: -I DIR; searched: {searched}the headers of CUDA"
+    return Explanation(
+        f"{compiler} did not find {header} in any include directory.",
+        header_source(header, case.target.cuda) or remedy,
+    )

@@ -43,6 +43,7 @@ class RefusalFacts:
     definers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The architecture passed to the driver's compiler, ``--target``.
     jit_target: Architecture | None = None
+    header_folders: tuple[str, ...] = ()  # the folders of a source's headers besides CUDA's
 
     def match(self, pattern: str) -> re.Match[str] | None:
         """Return the first match in the log."""

@@ -69,6 +69,15 @@ def test_expressions_in_python_and_specs(run: Run, tmp_path: Path) -> None:
         assert code == 0 or "hint: write ${n}" in ran.err
 
 
+@pytest.mark.parametrize("text", ["n={m}", "{blocks}"])
+def test_a_name_in_braces_is_no_number(run: Run, text: str) -> None:
+    ran = run(*WORDS, "y=f32[8]", text, "blocks=1", "step=0")
+    name = text[text.index("{") + 1 : -1]
+    assert ran.code == 2
+    assert "error: n is int, not a struct\n" in ran.err
+    assert f"hint: write {name}; in a spec, a value of the matrix is ${{{name}}}\n" in ran.err
+
+
 # --- sizes and times -----------------------------------------------------------------------------
 
 

@@ -370,7 +370,7 @@ GOLDEN = [
             contents=FileSummary(ImageKind.CUDA_SOURCE),
             cuda_error=None,
             reason=f"{compiler} did not find cuda_utils.h in any include directory.",
-            remedy="add its directory: -I DIR",
+            remedy="add its directory: -I DIR; searched: the headers of CUDA",
         )
         for compiler, log in (
             ("NVRTC", 'a.cu(1): catastrophic error: cannot open source file "cuda_utils.h"\n'),

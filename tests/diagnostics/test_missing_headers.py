@@ -24,8 +24,8 @@ JITLINK = LoadTarget("nvJitLink 13.5", 90, cuda=(13, 5), is_driver=False)
         ("cute/tensor.hpp", 13, "add -I cutlass/include"),
         ("helper_math.h", 13, "add -I cuda-samples/Common"),
         ("torch/extension.h", 13, "it is PyTorch's"),
-        ("helper.h", 13, "add its directory: -I DIR"),
-        ("my/cub.h", 13, "add its directory: -I DIR"),
+        ("helper.h", 13, "add its directory: -I DIR; searched: the headers of CUDA"),
+        ("my/cub.h", 13, "add its directory: -I DIR; searched: the headers of CUDA"),
     ],
 )
 def test_where_a_header_comes_from(header: str, cuda: int, words: str) -> None:

@@ -226,4 +226,5 @@ def _claim(node: Node) -> Node:
 def _refuse_same(operands: Sequence[Node]) -> None:
     """Refuse the comparison of a value with itself, also by two names of one buffer."""
     if any(one == other for one, other in pairwise(operands)):
-        raise _NoClaim("both sides are the same; old(…) is the value from before the launch")
+        hint = "both sides are the same; old(…) is the value from before the launch, and isnan(x)"
+        raise _NoClaim(f"{hint} tests for NaN")

@@ -43,6 +43,7 @@ def diagnose(
         cuda_error=error.cuda[0] if error.cuda else None,
         diagnostics=diagnostics,
         log=error.log or "",
+        header_folders=images[0].header_folders if images else (),
         definers=definers or {},
         jit_target=jit_target,
     )

@@ -281,6 +281,8 @@ class Terminal:
 
         line = CommandLine(debugger)
         given = self._commands
+        if self._is_text:
+            debugger.show_output(_show_output)
         reads = sys.stdin.isatty() or not given
         if not given:
             self._write("", line.stopped(debugger.last))
@@ -389,6 +391,11 @@ def _write_text(command: str, result: Any) -> None:
     elif command or result is not None:
         lines = lines_of(result)
     for line in lines:
+        click.echo(shown(line, sys.stdout))
+
+
+def _show_output(text: str) -> None:
+    for line in text.splitlines():
         click.echo(shown(line, sys.stdout))
 
 

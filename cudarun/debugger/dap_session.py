@@ -119,6 +119,7 @@ class DapSession:
         self._variables = DapVariables(debugger)
         self._breakpoints = DapBreakpoints(debugger, self._variables)
         self._connection.on_request = self._arrived
+        debugger.show_output(self._show)
         self._connection.respond(self._launch)
         self._connection.event("initialized")
         with suppress(Disconnected):
@@ -187,10 +188,13 @@ class DapSession:
                 break
         self._stopped(stop)
 
+    def _show(self, output: str) -> None:
+        self._connection.event("output", category="stdout", output=output)
+
     def _stopped(self, stop: Stop) -> None:
         self._variables.clear()
         if stop.output:
-            self._connection.event("output", category="stdout", output=stop.output)
+            self._show(stop.output)
         if stop.reason == "ended":
             self._connection.event("exited", exitCode=stop.exit_code or 0)
             self._connection.event("terminated")

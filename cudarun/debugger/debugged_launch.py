@@ -62,7 +62,7 @@ class DebuggedLaunch:
     Args:
         connection: The connection with the front end.
         start: Lets an object control launches.
-        printed: Takes what kernels print; by default, that is part of the next stop.
+        printed: Takes what kernels print; by default, the front end does.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class DebuggedLaunch:
     def printed(self, text: bytes) -> None:
         """See `Controller`."""
         if self._printed is None:
-            self._state.output += text
+            self._send_output(text.decode(errors="replace"))
         else:
             self._printed(text)
 
@@ -289,7 +289,11 @@ class DebuggedLaunch:
             lines.append(f"{place}: {thread_values.filled(message, values)}\n")
         if len(lanes) > _MOST_MESSAGES:
             lines.append(f"{len(lanes) - _MOST_MESSAGES} more threads\n")
-        self._state.output += "".join(lines).encode()
+        self._send_output("".join(lines))
+
+    def _send_output(self, text: str) -> None:
+        if not self._plan.records:
+            self._connection.send(("output", text, None))
 
     # --- plans -----------------------------------------------------------------------------------
 

@@ -61,6 +61,10 @@ class Debugger:
         self.report: LaunchReport | None = None
         self.last = self._seen(history.start())
 
+    def show_output(self, show: Callable[[str], object]) -> None:
+        """Take what the launch prints at once, and not with the next stop."""
+        self._history.show = show
+
     # --- breakpoints -----------------------------------------------------------------------------
 
     def add_breakpoint(
@@ -218,7 +222,7 @@ class Debugger:
         stop, outcome = self._history.go_to(found.position, self._number_of(found.thread))
         if stop.reason == "position":  # not paused on the way
             reason: Reason = "step" if motion == "finish" else found.reason
-            stop = replace(found, reason=reason, output="")
+            stop = replace(found, reason=reason)
         return self._at((stop, outcome))
 
     def _at(self, reached: tuple[Stop, object]) -> Stop:
@@ -274,9 +278,9 @@ class Debugger:
 
     def origin(self, expression: str) -> NanOrigin:
         """Return where the NaN came from that a register or an element has."""
-        self.ask(questions.check_nan, expression)
+        level = self.ask(questions.check_nan, expression)
         plan = Plan("continue", self._thread(), end=self.last.position, follows_nans=True)
-        return self._history.replay(plan, questions.origin, expression)
+        return self._history.replay(plan, questions.origin, expression, level)
 
     def source(self, *, ptx: bool = False, around: int = 5) -> Listing:
         """Return the lines around the current one, of the source or of the PTX.

@@ -29,9 +29,13 @@ class History:
     Args:
         copies: The socket that they connect to.
         root: The process at the start of the launch, which only makes copies.
+
+    Attributes:
+        show: Takes what a launch prints when it runs to a stop; without it, the stop has it.
     """
 
     def __init__(self, copies: Copies, root: Copy | None = None) -> None:
+        self.show: Callable[[str], object] | None = None
         self._copies = copies
         self._snapshots: list[Copy] = []
         self._live: Copy | None = None  # the process that has stopped; none between launches
@@ -160,7 +164,7 @@ class History:
         process.send(("resume", (plan,)))
         self._running = process
         try:
-            return self._next_stop(process)
+            return self._next_stop(process, self.show if plan.end is None else None)
         finally:
             self._running = None
 
@@ -175,9 +179,13 @@ class History:
             raise RequestError("interrupted")
         return stop
 
-    def _next_stop(self, process: Copy) -> Reached:
-        _, stop, outcome = self._copies.wait(process, self._keep)
-        return stop, outcome
+    def _next_stop(self, process: Copy, show: Callable[[str], object] | None = None) -> Reached:
+        output: list[str] = []
+        while True:
+            kind, found, outcome = self._copies.wait(process, self._keep)
+            if kind != "output":
+                return found and replace(found, output="".join(output)), outcome
+            (show or output.append)(found)
 
     def _before(self, position: int) -> Copy:
         """Return the last snapshot that is not after a position."""

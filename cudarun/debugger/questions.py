@@ -264,8 +264,12 @@ def known_locations(state: StoppedState) -> tuple[str, ...]:
     return (*state.locations.functions, *state.locations.files)
 
 
-def check_nan(state: StoppedState, text: str) -> None:
-    """Refuse an expression that is not a register, a variable or an element with a NaN."""
+def check_nan(state: StoppedState, text: str) -> int:
+    """Return the level of the selected call.
+
+    Raises:
+        RequestError: The expression is not a register, a variable or an element with a NaN.
+    """
     value = _value(state, text)
     if _register_of(state, text) is None and watched(state, text).memory is None:
         raise RequestError(
@@ -276,6 +280,7 @@ def check_nan(state: StoppedState, text: str) -> None:
     array = np.asarray(value.numbers()[0][0] if is_number else value)
     if array.ndim or array.dtype.kind not in "fV" or not np.isnan(array):
         raise RequestError(f"{text} is not a NaN: {thread_values.text_of(value)}")
+    return state.level
 
 
 def _register_of(state: StoppedState, text: str) -> str | None:
@@ -289,8 +294,9 @@ def _register_of(state: StoppedState, text: str) -> str | None:
     return scope.register_of(node.name) if isinstance(scope, VariableScope) else None
 
 
-def origin(state: StoppedState, text: str) -> NanOrigin:
-    """Return the origin of a NaN."""
+def origin(state: StoppedState, text: str, level: int) -> NanOrigin:
+    """Return the origin of a NaN, in a call of the selected thread."""
+    state.level = level
     flow, register = state.observer.nans, _register_of(state, text)
     assert flow is not None, "the plan follows NaNs"
     if register is not None:

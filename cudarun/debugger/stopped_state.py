@@ -172,7 +172,6 @@ class StoppedState:
         self.names = LaunchNames({}, {}, {})
         self.text = ""  # the PTX of the kernel
         self.locations = Locations({})
-        self.output = bytearray()  # what kernels have printed since the last stop
         self._debugs: dict[str, DebugVariables] = {}
 
     @property
@@ -227,7 +226,6 @@ class StoppedState:
     def stop(self, reason: Reason, **facts: Any) -> Stop:
         """Return a stop of the selected thread."""
         launch, site = self.launch, self.site
-        output, self.output = self.output.decode(errors="replace"), bytearray()
         thread, threads = None, 0
         lanes: tuple[int, ...] = ()
         if launch is not None and self.is_running:
@@ -244,7 +242,6 @@ class StoppedState:
             demangle(launch.kernel.name) if launch else "",
             thread,
             None if site is None or thread is None else place_of(site),
-            output=output,
             lanes=lanes,
             **{"threads": threads, **facts},
         )

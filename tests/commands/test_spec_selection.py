@@ -63,13 +63,16 @@ def test_names(run: Run, names: tuple[str, ...], selected: list[str]) -> None:
     assert listed(run, *names) == selected
 
 
+LISTED = "list the cases: cudarun launch --spec cases.toml --list"
+
+
 @pytest.mark.usefixtures("spec_of_three")
 @pytest.mark.parametrize(
     ("args", "says"),
     [
         (("saxpi",), "cases.toml has no case 'saxpi'\nhint: did you mean saxpy?"),
-        (("zzz",), "cases.toml has no case 'zzz'\nhint: list the cases with --list"),
-        (("saxpy", "z*"), "cases.toml: no case matches 'z*'\nhint: list the cases with --list"),
+        (("zzz",), "cases.toml has no case 'zzz'\nhint: " + LISTED),
+        (("saxpy", "z*"), "cases.toml: no case matches 'z*'\nhint: " + LISTED),
         (
             ("--filter", "n == 33"),
             "--filter: no case matches 'n == 33'\nhint: list the cases with --list",

@@ -249,6 +249,13 @@ def test_a_running_launch_is_interrupted(client, tmp_path):
     client.request("continue", threadId=1)
     client.request("pause", threadId=1)
     assert client.event("stopped")["reason"] == "pause"
+    # A message is shown at once, also if the launch never stops.
+    prints = {"line": line, "logMessage": "r2 is {%r2}"}
+    found = client.request("setBreakpoints", source={"sourceReference": 1}, breakpoints=[prints])
+    client.request("continue", threadId=1)
+    assert client.event("output")["output"].endswith("r2 is 0\n")
+    client.request("pause", threadId=1)
+    assert client.event("stopped")["reason"] == "pause"
     client.request("continue", threadId=1)
     client.request("disconnect")
     assert client.process.wait() == 0

@@ -214,6 +214,24 @@ def test_the_origin_of_a_variable_and_of_shared_memory() -> None:
     assert "it came from" in found[2]["result"]["text"]
 
 
+def test_the_origin_of_a_variable_of_a_caller(tmp_path: Path) -> None:
+    source = tmp_path / "roots.cu"
+    source.write_text(
+        "__device__ __noinline__ float twice(float value) {\n"
+        "    return value + value;\n}\n"
+        "__global__ void roots(const float* x, float* y) {\n"
+        "    float root = sqrtf(x[threadIdx.x]);\n"
+        "    y[threadIdx.x] = root + twice(x[threadIdx.x]);\n}\n"
+    )
+    commands = ["break twice if threadIdx.x == 1", "continue", "origin root", "frame 1"]
+    launch = [str(source), "--threads", "4", "x=f32[4]:iota(-2)", "y=f32[4]"]
+    found = answers([*commands, "origin root", "step", "origin root"], *launch)
+    assert found[2]["error"]["message"].startswith("unknown name 'root'")
+    outer, inner = found[4]["result"], found[6]["result"]
+    assert outer == inner
+    assert [each["text"] for each in outer["operands"]] == ["-1.0", "nan"]
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
@@ -241,6 +259,8 @@ def test_a_case_of_a_spec(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     code, _, err = run_command(["debug", "--spec", str(spec)], DATA, environment, b"")
     assert (code, b"select one case: 3, 4" in err) == (2, True)
+    code, _, err = run_command(["debug", "--spec", str(spec), "zzz"], DATA, environment, b"")
+    assert (code, b"hint: list the cases: cudarun launch --spec" in err) == (2, True)
 
 
 def test_commands_of_gdb_have_hints() -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, TypeAlias
@@ -71,12 +72,10 @@ def named(cases: Sequence[Case], names: Sequence[str], origin: str) -> list[Case
 
 
 def _unknown(name: str, known: Iterable[str], origin: str) -> RequestError:
+    hint = f"list the cases: cudarun launch --spec {shlex.quote(origin)} --list"
     if is_glob(name):
-        return RequestError(
-            f"{origin}: no case matches '{name}'", hint="list the cases with --list"
-        )
-    hint = did_you_mean(name, known) or "list the cases with --list"
-    return RequestError(f"{origin} has no case '{name}'", hint=hint)
+        return RequestError(f"{origin}: no case matches '{name}'", hint=hint)
+    return RequestError(f"{origin} has no case '{name}'", hint=did_you_mean(name, known) or hint)
 
 
 def parse_filter(text: str, cases: Sequence[Case]) -> _Test:

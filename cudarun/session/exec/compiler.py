@@ -15,24 +15,26 @@ from cudarun.session.compile.nvcc import NVCC_INSTALLATION
 from cudarun.session.compile.toolkit import find_program
 from cudarun.session.workers.program import run_compiler
 
-_OPTIONS = ("-cudart", "shared", "-lineinfo", "-std=c++17", "-gencode")
+_OPTIONS = ("-cudart", "shared", "-std=c++17", "-gencode")
 _ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH", "CPLUS_INCLUDE_PATH")
 _DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
 
 
-def compile_program(source: str, folder: Path, architecture: int) -> str:
+def compile_program(source: str, folder: Path, architecture: int, debug_information: str) -> str:
     """Return the path of the program that a file of CUDA source is, in a folder.
 
     Args:
         source: The file.
         folder: The folder.
         architecture: That of the device, 90 for compute_90.
+        debug_information: The option of nvcc for it: ``-lineinfo`` or ``-G``.
 
     Raises:
         RequestError: The file cannot be read, nvcc is not installed, or it fails.
     """
     path = Path(source)
-    options = (*_OPTIONS, f"arch=compute_{architecture},code=compute_{architecture}")
+    target = f"arch=compute_{architecture},code=compute_{architecture}"
+    options = (debug_information, *_OPTIONS, target)
     compiler = find_program("nvcc")
     if compiler is None:
         raise RequestError("nvcc is not installed", hint=NVCC_INSTALLATION, option="PROGRAM")

@@ -76,7 +76,8 @@ def execute(
             # Imported here: most programs are compiled already.
             from cudarun.session.exec.compiler import compile_program
 
-            program = compile_program(request.command[0], folder, profile.architecture)
+            source, information = request.command[0], "-lineinfo" if debugger is None else "-G"
+            program = compile_program(source, folder, profile.architecture, information)
             request = replace(request, command=(program, *request.command[1:]))
         start = time.monotonic()
         with running_servers(request, folder, debugger) as servers:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cudarun.session.compile.toolkit import find_program
 from tests.session.exec.test_exec import GCC, Exec, program
+from tests.support.forked_processes import run_command
 
 __all__ = ["program"]
 pytestmark = pytest.mark.skipif(GCC is None, reason="needs gcc")
@@ -96,6 +100,54 @@ def test_a_breakpoint_that_is_passed_still_prints_later(program: Exec) -> None:
 def test_a_program_ends_with_the_debugger_after_a_launch(program: Exec) -> None:
     ran = program("--debug", "-x", "break scale; continue; goto 999999999; quit", "scale")
     assert (ran.returncode, "93" in ran.stdout) == (0, False)
+
+
+CLAMP = """
+#include <cstdio>
+struct Limits { float low, high; };
+__device__ __noinline__ float clamped(float value, Limits limits) {
+    return value < limits.low ? limits.low : value > limits.high ? limits.high : value;
+}
+__global__ void clamp(float* x, Limits limits, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float before = x[i];
+        x[i] = clamped(before, limits);
+    }
+}
+int main() {
+    float host[100], *x;
+    for (int i = 0; i < 100; ++i) host[i] = i;
+    cudaMalloc(&x, sizeof host);
+    cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+    for (int launch = 1; launch < 3; ++launch) {
+        clamp<<<4, 32>>>(x, {10.0f * launch, 90.0f / launch}, 100);
+    }
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    printf("%g %g %g\\n", host[0], host[50], host[99]);
+    return cudaFree(x);
+}
+"""
+
+
+@pytest.mark.skipif(find_program("nvcc") is None, reason="needs nvcc")
+def test_a_program_of_cuda_source(tmp_path: Path) -> None:
+    """It is compiled by nvcc with ``-G``, so that it has C++ variables."""
+    (tmp_path / "app.cu").write_text(CLAMP)
+    look = ["print limits.high", "watch x[95]", "continue", "reverse-continue", "print before"]
+    commands = ["break app.cu:11 if before > 89 and i % 5 == 0", "continue", *look, "delete 2"]
+    commands += ["continue", "print i", "print x[i]", "where", "continue"]
+    words = ["exec", "--debug", "--format", "json", "-x", ";".join(commands), "app.cu"]
+    code, out, err = run_command(words, tmp_path, os.environ)
+    found = [json.loads(line)["result"] for line in out.splitlines()]
+    first, high, written, back, before = (found[each] for each in (1, 2, 4, 5, 6))
+    assert first["stop"]["thread"] == {"block": [2, 0, 0], "thread": [26, 0, 0]}
+    assert (high["text"], before["text"]) == ("90.0", "95.0")  # of the thread that wrote
+    assert [each["after"] for each in written["stop"]["changes"]] == ["90.0"]
+    assert back["stop"]["position"] == first["stop"]["position"]
+    assert (found[8]["stop"]["reason"], found[-1]["stop"]["reason"]) == ("breakpoint", "ended")
+    assert b"20 45 45\n" in err
+    assert code == 0
 
 
 @pytest.mark.parametrize("options", [("-x", "continue"), ("--format", "json")])

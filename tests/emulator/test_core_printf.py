@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import locale
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,6 +99,31 @@ def test_the_longest_text(template: bytes, start: bytes, end: bytes) -> None:
 def test_leading_zeros_of_a_precision() -> None:
     template = b"%." + 5000 * b"0" + b"3d"
     assert render(template, Arguments(struct.pack("<i", 7)), no_strings) == b"007"
+
+
+def write_locale(folder: Path) -> None:
+    """A locale of the C library whose decimal point is a comma."""
+    texts = [b",\0", b"\0", b"\0", b"\0", struct.pack("=I", ord(",")), bytes(4), b"UTF-8\0"]
+    offsets = [32, 34, 35, 36, 40, 44]  # the fourth text is padding
+    head = struct.pack("=8I", 0x20031114, len(offsets), *offsets)
+    (folder / "comma").mkdir()
+    (folder / "comma/LC_NUMERIC").write_bytes(head + b"".join(texts))
+
+
+def test_the_decimal_point_is_not_that_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_locale(tmp_path)
+    monkeypatch.setenv("LOCPATH", str(tmp_path))
+    before = locale.setlocale(locale.LC_NUMERIC)
+    locale.setlocale(locale.LC_NUMERIC, "comma")
+    try:
+        assert by_libc(b"%.2f", ctypes.c_double(1.5)) == b"1,50"
+        arguments = Arguments(struct.pack("<dd", 1.5, 1.5))
+        assert render(b"%6.2f %a", arguments, no_strings) == b"  1.50 0x1.8p+0"
+        assert by_libc(b"%.2f", ctypes.c_double(1.5)) == b"1,50"
+    finally:
+        locale.setlocale(locale.LC_NUMERIC, before)
 
 
 def test_strings() -> None:

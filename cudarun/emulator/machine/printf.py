@@ -21,7 +21,12 @@ _CONVERSION = re.compile(
 _FLOATS = "eEfFgGaA"
 _WIDE = {b"l", b"ll", b"j", b"z", b"t"}
 _LARGEST_ADDRESS = (1 << 64) - 1
-_snprintf = CDLL(None).snprintf
+_snprintf, _newlocale, _uselocale = (
+    getattr(CDLL(None), name) for name in ("snprintf", "newlocale", "uselocale")
+)
+_newlocale.restype = _uselocale.restype = c_void_p
+_NUMERIC_MASK = 2
+_C_LOCALE = c_void_p(_newlocale(_NUMERIC_MASK, b"C", None))
 _RECORD_BYTES = 32  # bytes per call in the buffer besides its text
 
 LONGEST_TEXT = 1 << 20
@@ -131,7 +136,9 @@ def _formatted(
 ) -> bytes:
     """Return the text that the C library makes of a value."""
     buffer = create_string_buffer(size)
+    before = c_void_p(_uselocale(_C_LOCALE))  # the locale of the host has another decimal point
     length: int = _snprintf(buffer, size, directive.encode(), value)
+    _uselocale(before)
     return buffer.value if length < size else _formatted(directive, value, length + 1)
 
 

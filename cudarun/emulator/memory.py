@@ -141,6 +141,9 @@ class Memory:
             self._live.clear()
             self._arena, self._reserved = np.empty(0, dtype=np.uint8), 0
             del self._map
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
     def share(self) -> int:
         """Move the memory to a file that other processes can map; return its descriptor."""

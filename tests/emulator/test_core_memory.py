@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,17 @@ def test_free(memory: Memory) -> None:
     assert (freed.base, freed.size, freed.label) == (address, 3000, "one")
     assert memory.find_freed(address + 3000) is None
     assert memory.allocate(3000) != address
+
+
+def test_the_end_of_shared_memory_closes_its_file(memory: Memory) -> None:
+    address = memory.allocate(100)
+    memory.bytes_at(address, 100)[:] = 7
+    file = memory.share()
+    assert os.pread(file, 1, address - memory.base) == b"\x07"
+    own = os.fstat(file)
+    memory.end()
+    with suppress(OSError):  # another thread may have a new file by this number
+        assert not os.path.samestat(own, os.fstat(file))
 
 
 def test_capacity(memory: Memory) -> None:

@@ -1,6 +1,7 @@
 """The driver's log: its form, what it forgets, where it is shown."""
 
 import re
+import threading
 
 import pytest
 
@@ -84,6 +85,15 @@ def test_every_refusal_has_its_reason_there(fresh_process):
     assert said.endswith("[CUDA][E] device 77 does not exist")
     assert returned.endswith("[CUDA][E] Returning 101 (CUDA_ERROR_INVALID_DEVICE) from cuDeviceGet")
     assert driver.cuLogsDumpToMemory(iterator, buffer, len(buffer), 0)[2] == 0
+
+
+def test_the_last_words_are_those_of_the_thread(fresh_process):
+    driver.cuInit(0)
+    driver.cuDeviceGet(77)
+    other = threading.Thread(target=driver.cuDeviceGet, args=(78,))
+    other.start()
+    other.join()
+    assert fresh_process.log.last_words == "device 77 does not exist"
 
 
 def test_a_dump_to_nowhere(fresh_process, tmp_path):

@@ -27,11 +27,17 @@ class ErrorLog:
         self._entries: deque[tuple[int, str]] = deque()  # number and text
         self._size = 0
         self.next = 0  # the number of the next entry
-        self.last_words = ""  # why the last call that failed did, or its result
+        self._of_thread = threading.local()
+
+    @property
+    def last_words(self) -> str:
+        """Why the last call of this thread that failed did, or its result."""
+        words: str = getattr(self._of_thread, "words", "")
+        return words
 
     def returning(self, call: str, result: CUresult, words: str = "") -> None:
         """Append that a call fails, preceded by its message."""
-        self.last_words = words or result.name
+        self._of_thread.words = words or result.name
         if words:
             self.write(words)
         self.write(f"Returning {int(result)} ({result.name}) from {call}")

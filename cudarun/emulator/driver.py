@@ -316,7 +316,7 @@ def never_written_array(array: Handle) -> None:
 
 
 def unwritten_array(array: Handle) -> npt.NDArray[np.uint8]:
-    """Return 1 for each byte of a CUDA array that nothing has written since it was marked.
+    """Return the marks of the bytes of a CUDA array, as `unwritten_bytes`.
 
     The padding of rows is left out.
     """

@@ -208,7 +208,7 @@ class CudaArray(ContextObject):
         self.context.device.memory.mark_unwritten(self.address, len(self.bytes))
 
     def unwritten(self) -> Bytes:
-        """Return 1 for each byte that was never written, without the padding of rows."""
+        """Return the marks of bytes, as `Memory.unwritten_at`, without the padding of rows."""
         marks = self.context.device.memory.unwritten_at(self.address, len(self.bytes))
         return self._by_row(marks).reshape(-1)
 

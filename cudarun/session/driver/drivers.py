@@ -123,8 +123,7 @@ class DriverTraits:
     # since, plus 2 if a kernel has read it before; ``None`` where the driver does not know.
     unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
     never_written_array: Callable[[Handle], None] = _nothing  # marks a CUDA array as never written
-    # Returns 1 for each byte of a marked CUDA array that nothing has written since; ``None`` where
-    # the driver does not know.
+    # Returns the same for each byte of a marked CUDA array.
     unwritten_array: Callable[[Handle], npt.NDArray[np.uint8]] | None = None
     # Lets the driver compile each kernel of a long PTX text when it is used.
     compile_on_demand: Callable[[], None] = _nothing

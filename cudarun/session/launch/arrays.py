@@ -76,7 +76,7 @@ class ArrayMemory(DeviceBuffer):
         return self.driver.traits.unwritten_array is not None
 
     def unwritten_bytes(self) -> Array | None:
-        """Return 1 for each byte that nothing has written since `store`, if the driver knows."""
+        """Return the marks of the bytes since `store`, if the driver knows them."""
         known = self.driver.traits.unwritten_array
         return None if known is None else known(self._array)
 

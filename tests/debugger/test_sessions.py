@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from tests.support.forked_processes import run_command
-from tests.support.processes import PYTHON_PATH, parents
+from tests.support.processes import PATIENCE, PYTHON_PATH, parents
 from tools import generate_debug_docs
 from tools.generate_debug_sessions import DATA, SESSIONS, session_text
 
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 STOPS = int(os.environ.get("CUDARUN_DEBUG_STOPS", "12"))
 """The positions that are reached forwards and back; the whole are 500."""
 
@@ -37,17 +38,29 @@ def answers(commands: list[str], *words: str) -> list[Any]:
     """What a session in JSON answers."""
     environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     arguments = ["debug", *words, "--format", "json", "-x", ";".join(commands)]
-    code, out, err = run_command(arguments, DATA, environment, b"")
+    patience = PATIENCE + 2 * STOPS
+    code, out, err = run_command(arguments, DATA, environment, b"", timeout=patience)
     assert (code, err) == (0, b"")
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_a_position_is_the_same_state_forwards_and_back() -> None:
-    launch = ["bugs.ptx", "-k", "sequence", "--threads", "6", "y=i32[6]"]
+@pytest.mark.parametrize(
+    ("words", "buffer", "end"),
+    [
+        ("bugs.ptx -k sequence --threads 10 y=i32[10]", "y", 2148),
+        ("bugs.ptx -k row_sums --threads 64 x=f32[9999]:iota sums=f32[64] columns=i32:99", "sums",
+         342),
+        (f"{SAMPLES}/matmul.ptx -k matmul_tiled --threads 20,16 --block 16,16 a=f32[m,k]:rand "
+         "b=f32[k,n]:rand c=f32[m,n] m=i32:16 n=i32:20 k=i32:80", "c", 400),
+    ],
+    ids=["recursion", "a loop", "shared memory"],
+)  # fmt: skip
+def test_a_position_is_the_same_state_forwards_and_back(words: str, buffer: str, end: int) -> None:
+    launch = words.split()
     order = random.Random(STOPS)
-    positions = sorted(order.choices(range(1, 180), k=STOPS))
+    positions = sorted(order.choices(range(1, end), k=STOPS))
     mixed = order.sample(positions, STOPS)
-    look = ["registers", "warps", "where", "print y"]
+    look = ["registers", "warps", "where", f"print {buffer}"]
     commands = [each for position in (*positions, *mixed) for each in (f"goto {position}", *look)]
     found = answers(commands, *launch)
     step = 1 + len(look)

@@ -27,7 +27,6 @@ from cudarun.arguments.values import (
     Value,
     value_type,
 )
-from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter, ParameterMember
 
 
@@ -191,7 +190,7 @@ def fit_members(given: types.Type, parameter: Parameter) -> None:
     name = parameter.name if parameter.count > 1 else None
     size, type_ = parameter.size, parameter.type
     own = ParameterMember(0, size, type_, name, parameter.count, parameter.members)
-    declared = {part.offset: part for part in _declared((own,))}
+    declared = dict(_declared((own,)))
     offsets = sorted(declared)
     for offset, part in _parts(given, 0):
         if part.size == 1 and isinstance(part, types.ScalarType) and part.is_integer:
@@ -199,15 +198,14 @@ def fit_members(given: types.Type, parameter: Parameter) -> None:
         before = bisect_right(offsets, offset) - 1
         if before < 0:
             continue
-        found = declared[offsets[before]]
-        if offset >= found.offset + found.type.size:  # padding, or a member of an unknown type
+        start = offsets[before]
+        label, expected, spelling = declared[start]
+        if offset >= start + expected.size:  # padding, or a member of an unknown type
             continue
-        if offset != found.offset or not _agree(part, found.type):
+        if offset != start or not _agree(part, expected):
             what = "a pointer" if isinstance(part, types.PointerType) else str(part)
-            raise ParameterMismatch(
-                f"{found.name} at offset {found.offset} is {found}, not {what}"
-                + (f" at offset {offset}" if offset != found.offset else "")
-            )
+            where = f" at offset {offset}" if offset != start else ""
+            raise ParameterMismatch(f"{label} at offset {start} is {spelling}, not {what}{where}")
 
 
 def pointer_at(parameter: Parameter, offset: int) -> Parameter | None:
@@ -218,30 +216,17 @@ def pointer_at(parameter: Parameter, offset: int) -> Parameter | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A scalar or a pointer in a struct parameter."""
-
-    name: str
-    offset: int
-    type: types.ScalarType | types.PointerType
-    spelling: str | None
-
-    def __str__(self) -> str:
-        return str(self.spelling if isinstance(self.type, types.PointerType) else self.type)
-
-
-def _declared(members: Sequence[ParameterMember]) -> Iterator[_Part]:
+def _declared(
+    members: Sequence[ParameterMember],
+) -> Iterator[tuple[int, tuple[str, types.ScalarType | types.PointerType, str]]]:
+    """Yield the scalars and pointers of members: their offsets, names, types and spellings."""
     for field in struct_fields(members):
-        match expected_type(field.type):
-            case types.ScalarType() | types.PointerType() as type_:
-                pass
-            case types.VectorType(element=type_):
-                pass
-            case _:
-                continue
-        for start in range(field.offset, field.offset + field.size, type_.size):
-            yield _Part(field.name or "", start, type_, field.type)
+        type_ = expected_type(field.type)
+        type_ = type_.element if isinstance(type_, types.VectorType) else type_
+        if isinstance(type_, types.ScalarType | types.PointerType):
+            spelling = str(field.type if isinstance(type_, types.PointerType) else type_)
+            for start in range(field.offset, field.offset + field.size, type_.size):
+                yield start, (field.name or "", type_, spelling)
 
 
 def _parts(

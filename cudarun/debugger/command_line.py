@@ -45,24 +45,13 @@ class DebuggerCommand:
         return CommandHelp(self.name, self.short, self.arguments, self.text)
 
 
-def _plain(method: Callable[[Debugger], Any]) -> Run:
-    """Return a call without arguments."""
+def _call(method: Callable[..., Any], what: str = "") -> Run:
+    """Return a call with the rest of the line, which is ``what``, or without arguments."""
 
     def run(debugger: Debugger, text: str) -> Any:
-        if text:
-            raise RequestError(f"unexpected argument {text!r}")
-        return method(debugger)
-
-    return run
-
-
-def _with_text(method: Run, what: str) -> Run:
-    """Return a call with the rest of the line."""
-
-    def run(debugger: Debugger, text: str) -> Any:
-        if not text:
-            raise RequestError(f"missing {what}")
-        return method(debugger, text)
+        if bool(text) != bool(what):
+            raise RequestError(f"unexpected argument {text!r}" if text else f"missing {what}")
+        return method(debugger, text) if what else method(debugger)
 
     return run
 
@@ -143,7 +132,7 @@ def _motion(name: str, short: str, text: str, motion: Motion | None = None) -> D
     plain = name.removeprefix("reverse-")
     move = partial(Debugger.move, motion=motion or cast("Motion", plain), back=plain != name)
     if plain in ("continue", "finish"):
-        return DebuggerCommand(name, short, "", text, _plain(move), repeats=True)
+        return DebuggerCommand(name, short, "", text, _call(move), repeats=True)
 
     def run(debugger: Debugger, count: str) -> Stop:
         if count == "0":
@@ -166,10 +155,10 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
         _log),
     DebuggerCommand("watch", "w", "EXPRESSION",
         "Stop after a write of y[17], a shared or C++ variable, or a change of a register.",
-        _with_text(Debugger.watch, "EXPRESSION"), _NAMES),
+        _call(Debugger.watch, "EXPRESSION"), _NAMES),
     DebuggerCommand("catch", "ca", "EVENT",
         "Stop at an event: fault, finding (with --detect), nan or launch.",
-        _with_text(Debugger.catch, "EVENT"), lambda debugger: EVENTS),
+        _call(Debugger.catch, "EVENT"), lambda debugger: EVENTS),
     DebuggerCommand("breakpoints", "bl", "", "List the breakpoints.",
         lambda debugger, text: debugger.breakpoints),
     DebuggerCommand("delete", "d", "[NUMBER]", "Delete a breakpoint, or all.", _delete),
@@ -196,15 +185,15 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
     DebuggerCommand("block", "bk", "BLOCK", "Select the first thread of a block.",
         lambda debugger, text: debugger.select(_numbers(text), [0])),
     DebuggerCommand("where", "bt", "", "Show the calls of the thread.",
-        _plain(_asking(questions.frames))),
+        _call(_asking(questions.frames))),
     DebuggerCommand("frame", "fr", "[LEVEL]", "Select a call; 0 is the innermost.",
         lambda debugger, text: debugger.select_frame(_number(text or "0"))),
     DebuggerCommand("warps", "ws", "", "Show where the warps are, and what they wait for.",
-        _plain(_asking(questions.warps))),
+        _call(_asking(questions.warps))),
     DebuggerCommand("print", "p", "EXPRESSION", "Print a value of the thread.",
-        _with_text(_asking(questions.evaluate), "EXPRESSION"), _NAMES),
+        _call(_asking(questions.evaluate), "EXPRESSION"), _NAMES),
     DebuggerCommand("lanes", "x", "EXPRESSION", "Print a value across the lanes of the warp.",
-        _with_text(_asking(questions.lanes), "EXPRESSION"), _NAMES),
+        _call(_asking(questions.lanes), "EXPRESSION"), _NAMES),
     DebuggerCommand("memory", "m", "WHERE TYPE",
         "Print memory: a shared variable or [SPACE:]ADDRESS, as in part f32[8] or "
         "local:%rd1 u32.", _memory, _NAMES),
@@ -215,9 +204,9 @@ COMMANDS: tuple[DebuggerCommand, ...] = (
     DebuggerCommand("list", "l", "[ptx]", "Show the source around the current line, or the PTX.",
         _list),
     DebuggerCommand("writer", "wr", "ELEMENT", "Show the last write of an element.",
-        _with_text(Debugger.writer, "ELEMENT"), _NAMES),
+        _call(Debugger.writer, "ELEMENT"), _NAMES),
     DebuggerCommand("origin", "o", "EXPRESSION", "Show where a NaN came from.",
-        _with_text(Debugger.origin, "EXPRESSION"), _NAMES),
+        _call(Debugger.origin, "EXPRESSION"), _NAMES),
     DebuggerCommand("help", "h", "[COMMAND]", "Show the commands, or one.", _help,
         lambda debugger: [each.name for each in COMMANDS]),
     DebuggerCommand("quit", "q", "", "End the launch and the debugger.", _quit),

@@ -157,9 +157,7 @@ def text_of(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    if isinstance(value, np.bool_):
-        return "true" if value else "false"
-    return str(value)
+    return str(value).lower() if isinstance(value, np.bool_) else str(value)
 
 
 def type_of(value: Any) -> str:

@@ -121,8 +121,7 @@ class Watchpoints:
         """
         state, site = self._state, run.site(index)
         writes, states = state.observer.writes, state.states()
-        lanes = {each.range: each.lane for each in writes.written}  # the last one of each
-        writes.written = []
+        lanes, writes.written = writes.written, {}
         changes = [
             (point, states.number(lane), *self._change(point, where))
             for where, lane in lanes.items()

@@ -30,12 +30,9 @@ from cudarun.emulator.engines import Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.observer import Observer
-from cudarun.emulator.machine.threads import Coordinates, place_of_thread
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.machine.threads import place_of_thread
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from cudarun.emulator.code import ActionFunction, BlockCode, FunctionCode, Operation, Site
     from cudarun.emulator.detectors.findings import DetectorFinding
     from cudarun.emulator.machine.batch import Batch
@@ -128,20 +125,9 @@ class DebugObserver(Observer):
         assert self.batch is not None
         return ThreadStates(self.batch, site, self._types)
 
-    @staticmethod
-    def place(launch: Launch, number: int) -> tuple[Coordinates, Coordinates]:
-        """Return the block and the thread of a number in the grid."""
-        return place_of_thread(launch, number)
-
-    @staticmethod
-    def shared_types(launch: Launch) -> dict[str, tuple[np.dtype[Any], int]]:
-        """Return the types of the elements of shared variables, and their bytes."""
-        return shared_types(launch)
-
-    @staticmethod
-    def global_bytes(launch: Launch, address: int, size: int) -> Array:
-        """Return bytes of global memory, which later execution changes."""
-        return global_bytes(launch, address, size)
+    place = staticmethod(place_of_thread)
+    shared_types = staticmethod(shared_types)
+    global_bytes = staticmethod(global_bytes)
 
     @staticmethod
     def global_range(address: int, size: int) -> MemoryRange:

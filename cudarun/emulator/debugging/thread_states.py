@@ -62,10 +62,7 @@ class ThreadStates:
         """Return the number of a lane's thread in the grid."""
         return self.batch.threads.number(lane)
 
-    @staticmethod
-    def indices(lanes: Lanes) -> Indices:
-        """Return lanes as an array."""
-        return lane_sets.indices(lanes)
+    indices = staticmethod(lane_sets.indices)
 
     @property
     def active(self) -> Indices:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,19 +40,13 @@ class MemoryRange:
         return (self.owner - first) * stride + self.start
 
 
-class Write(NamedTuple):
-    """A write of watched bytes: their range, and the lane of the batch."""
-
-    range: MemoryRange
-    lane: int
-
-
 class WriteDetector(Detector):
     """Notes which lanes write watched bytes."""
 
     def __init__(self) -> None:
         self.ranges: Sequence[MemoryRange] = ()  # the watched bytes
-        self.written: list[Write] = []  # the writes since it was last cleared
+        # The last lane of the batch that wrote each of them, since it was last cleared.
+        self.written: dict[MemoryRange, int] = {}
 
     def accessed(
         self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
@@ -70,5 +64,5 @@ class WriteDetector(Detector):
                 found = np.flatnonzero(inside)
                 if part.positions is not None:
                     found = part.positions[found]
-                lanes = lane_sets.pick(active.lanes, found)
-                self.written += [Write(watched, int(lane)) for lane in lanes]
+                if len(found):
+                    self.written[watched] = int(lane_sets.pick(active.lanes, found)[-1])

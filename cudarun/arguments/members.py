@@ -126,11 +126,10 @@ def braced(struct: StructValue, parameter: Parameter) -> tuple[Member, ...]:
 
 def by_value(buffer: Buffer) -> Value:
     """Return the elements of ``f32[3]:[1,2,3]`` as an array by value; other buffers unchanged."""
-    initial = buffer.initial
+    initial, axes = buffer.initial, len(buffer.dimensions)
     if not isinstance(initial, ListInitial) or isinstance(buffer.type, types.PointerType):
         return buffer
-    dimensions = [*map(str, buffer.dimensions)]
-    if dimensions != [*map(str, initial.shape[: len(dimensions)])]:
+    if [*map(str, buffer.dimensions)] != [*map(str, initial.shape[:axes])]:
         return buffer
     elements = tuple(each for each in initial.leaves if isinstance(each, Element))
     return SequenceValue(types.ArrayType(elements[0].type, len(elements)), elements)

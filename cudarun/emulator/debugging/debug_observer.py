@@ -196,19 +196,13 @@ class DebugObserver(Observer):
         self.inner.lanes_exited(batch, lanes)
         self.controller.exited(batch, lanes)
 
-    ended = _passed_on("ended")
-    child_launched = _passed_on("child_launched")
-    begin = _passed_on("begin")
-    arrived = _passed_on("arrived")
-    blocks_synchronize = _passed_on("blocks_synchronize")
-    barrier = _passed_on("barrier")
-    warp_barrier = _passed_on("warp_barrier")
-    warp_barriers = _passed_on("warp_barriers")
-    warps_synchronize = _passed_on("warps_synchronize")
-    clusters_arrive = _passed_on("clusters_arrive")
-    clusters_synchronize = _passed_on("clusters_synchronize")
-    phase_completed = _passed_on("phase_completed")
-    stack_grows = _passed_on("stack_grows")
+
+for _event in (
+    *("ended", "child_launched", "begin", "arrived", "blocks_synchronize", "barrier"),
+    *("warp_barrier", "warp_barriers", "warps_synchronize", "clusters_arrive"),
+    *("clusters_synchronize", "phase_completed", "stack_grows"),
+):
+    setattr(DebugObserver, _event, _passed_on(_event))
 
 
 class BlockRun:

@@ -31,7 +31,7 @@ class ErrorLog:
 
     @property
     def last_words(self) -> str:
-        """Why the last call of this thread that failed did, or its result."""
+        """The reason of the last call of this thread that failed, or its result."""
         words: str = getattr(self._of_thread, "words", "")
         return words
 

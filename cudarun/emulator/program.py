@@ -30,6 +30,8 @@ class KernelCode:
     # Whether it asks where the shared memory that the system reserves is, as cooperative groups do.
     # Others have no access to it.
     reads_reserved: bool = False
+    # Whether addresses of shared memory have the rank of the block, in launches with clusters.
+    has_ranks: bool = False
     recursive: bool = False  # True if functions that it calls can call themselves
     required_cluster: tuple[int, int, int] | None = None  # the cluster of ``.reqnctapercluster``
     # The places in it, and in functions that it calls, that the emulated device does not implement.

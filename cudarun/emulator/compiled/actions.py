@@ -9,18 +9,15 @@ from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.access.atomics import AtomicRules
 from cudarun.emulator.compiled.access.barrier_objects import BarrierObjects
-from cudarun.emulator.compiled.access.clusters import ClusterOperations
 from cudarun.emulator.compiled.access.copies import CopyCode
 from cudarun.emulator.compiled.access.fragment_transfers import FragmentTransfers
 from cudarun.emulator.compiled.access.tensor_copies import TensorCopies
-from cudarun.emulator.compiled.lanes.lowering import LaneFunctions
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.products.products import MatrixProducts
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import BulkCopy
-from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
 from cudarun.emulator.machine.device_runtime import RUNTIME_FUNCTIONS
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
@@ -82,7 +79,6 @@ def action_rules(
     code: CodeBuilder,
     registers: WarpRegisters,
     accesses: AccessCode,
-    functions: LaneFunctions,
 ) -> dict[type, ActionRule]:
     """Return the rules by the class of the action.
 
@@ -91,9 +87,7 @@ def action_rules(
 
     Args:
         accesses: Compiles accesses and calls of the interpreter.
-        functions: The functions over lanes.
     """
-    clusters = ClusterOperations(code, registers, functions)
     warps = WarpOperations(code, registers)
     products = MatrixProducts(code, registers, accesses)
     transfers = FragmentTransfers(code, registers, accesses)
@@ -123,8 +117,6 @@ def action_rules(
         Multiply: products.multiply,
         WarpMultiply: products.multiply,
         WarpMatrixTransfer: transfers.transfer,
-        MapAddress: clusters.map_address,
-        RankOfAddress: clusters.rank_of_address,
         Initialize: objects.initialize,
         PhaseTest: objects.test,
         Arrive: objects.change,

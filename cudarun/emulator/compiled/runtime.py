@@ -394,10 +394,13 @@ class CompiledRun:
 
     def _inside(self, access: Access, region: Region, active: Active, addresses: Array) -> bool:
         """Return whether all accesses are valid in a region, or in other blocks of the cluster."""
-        if region is not self._shared or not self._kernel.code.maps_addresses:
+        if region is not self._shared or self._shared.ranks is None:
             return access._inside(active, region, addresses) is not None
-        base = np.uint64(access.first_address(region))
-        offsets, _ = other_blocks(active, access.wide(addresses) - base, self._launch.shared_stride)
+        offsets = access.wide(addresses) - np.uint64(access.first_address(region))
+        if self._kernel.code.maps_addresses and not access.is_own:
+            offsets, _ = other_blocks(active, offsets, self._launch.shared_stride)
+        else:
+            offsets -= active.per_lane(self._shared.ranks)
         start, last = access.bounds(self._launch, region)
         beyond = (offsets < start) | (offsets >= max(last + 1, start))
         return not (beyond | ((offsets & np.uint64(access.bytes - 1)) != 0)).any()
@@ -435,6 +438,9 @@ class CompiledRun:
         }
         row = [values[8 * column] for column in range(len(values))]
         self._cache[:, entries] = np.array(row, dtype=np.uint64)
+        if isinstance(region, Section) and region.ranks is not None:
+            ranks = region.ranks[:: self._launch.block_threads][: self._slots]
+            self._cache[:, entries, layout.BASE // 8] += ranks[:, None]
         if block_stride:
             strides = block_stride * np.arange(self._slots, dtype=np.uint64)
             self._cache[:, entries, layout.HOST // 8] += strides[:, None]

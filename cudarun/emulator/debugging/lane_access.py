@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.debugging.writes import MemoryRange
+from cudarun.emulator.machine.clusters import RANK_OFFSET, rank_of
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class LaneAccess:
         own = f"{self.frame.function.name}.{name}"  # declared in the function
         name = own if own in launch.kernel.shared else name
         space = "shared" if name in launch.kernel.shared else "global"
-        return space, np.full(self.lanes, launch.address_of(space, name), np.uint64)
+        places = np.full(self.lanes, launch.address_of(space, name), np.uint64)
+        ranks = self.batch.section("shared").ranks
+        return space, places if space == "global" or ranks is None else places + ranks[self.members]
 
     def read(self, space: str, addresses: Array, size: int) -> tuple[Array, Array]:
         """Return the bytes at an address of each lane, a row for each, and which can be accessed.
@@ -90,6 +93,8 @@ class LaneAccess:
         if not chosen.any():
             return
         section = self.batch.section(name)
+        if section.ranks is not None:
+            offsets = offsets - section.ranks[self.members]
         first = np.uint64(section.base - WINDOWS[name])
         end = first + np.uint64(section.size)
         size = data.shape[1]
@@ -108,6 +113,9 @@ class LaneAccess:
             offset = address - (WINDOWS[name] if space == "generic" else 0)
             if space in (name, "generic") and 0 <= offset < WINDOW_BYTES:
                 section = self.batch.section(name)
+                if section.ranks is not None:
+                    owner += rank_of(offset) - owner % self.batch.launch.cluster_blocks
+                    offset &= RANK_OFFSET
                 start = offset - (section.base - WINDOWS[name])
                 return MemoryRange(name, start, size, owner) if start >= 0 else None
         return MemoryRange("global", address, size) if space != "param" else None

@@ -59,7 +59,8 @@ class ModuleNames:
 
     ``functions`` has the declaration of each function, the one with a body if there is one.
     ``variables`` gets the global and constant ones that functions declare. ``lines`` are those of
-    the text, ``kinds`` those of its instructions.
+    the text, ``kinds`` those of its instructions. With ``has_ranks``, addresses of shared memory
+    have the rank of the block.
     """
 
     module: tree.Module
@@ -69,6 +70,7 @@ class ModuleNames:
     variables: dict[str, VariableCode]
     lines: SourceLines
     kinds: InstructionKinds
+    has_ranks: bool
 
 
 @dataclass(slots=True)
@@ -103,7 +105,7 @@ class FunctionDecoder:
         self.diagnostics = decoded.diagnostics
         self.unimplemented = decoded.unimplemented
         self.parameter_offsets = decoded.parameter_offsets
-        self.declarations = Declarations(function, names.shared)
+        self.declarations = Declarations(function, names.shared, has_ranks=names.has_ranks)
         self.builder = BlockBuilder()
         self.code = decoded.code = FunctionCode(function.name, self.declarations.slots)
         self.control = ControlContext(function, self.code, self.declarations, names.functions)

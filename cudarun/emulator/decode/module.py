@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Set
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
@@ -109,6 +110,8 @@ _CODE_STEP = 16
 _MOST_THREADS = 1024
 _MOST_REGISTERS = 255  # of a thread
 _DYNAMIC_ALIGNMENT = 16  # of dynamic shared memory, at least: an H200 has it for any alignment
+_ACCESSES_BLOCKS = re.compile(r"cluster|mapa|getctarank|tcgen05")
+"""A word in modules with instructions that can access shared memory of other blocks."""
 _SHAREABLE = frozenset({"extern", "weak", "common"})  # may be defined elsewhere
 
 
@@ -159,8 +162,9 @@ class ModuleDecoder:
         self.program = ModuleCode(self._kernels, self.variables, addresses)
         lines = SourceLines(module.text)
         kinds = InstructionKinds(module)
+        ranks = _ACCESSES_BLOCKS.search(module.text) is not None
         self._names = ModuleNames(
-            module, self.scope, self.functions, self.shared, self.variables, lines, kinds
+            module, self.scope, self.functions, self.shared, self.variables, lines, kinds, ranks
         )
 
     # --- the whole module ------------------------------------------------------------------------
@@ -314,6 +318,7 @@ class ModuleDecoder:
             reads_reserved=any(
                 slot.name.startswith("%reserved_smem_offset") for f in reached for slot in f.slots
             ),
+            has_ranks=self._names.has_ranks,
             recursive=stack is None,
             required_cluster=_triple(cluster) if cluster else None,
             unimplemented=tuple(sorted(missing, key=_line)),

@@ -36,6 +36,7 @@ from cudarun.emulator.decode.scope import (
     SymbolName,
     constant_bits,
 )
+from cudarun.emulator.machine.clusters import own_address
 from cudarun.emulator.machine.spaces import NO_PARAMETER
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent, ReadMoment
 from cudarun.emulator.numerics.arrays import Array
@@ -243,7 +244,9 @@ class Operands:
             raise self.mismatch()
         match found:
             case SymbolName(space, unique):
-                return SymbolUse(space, unique, offset, ptx_type)
+                use = SymbolUse(space, unique, offset, ptx_type)
+                is_ranked = space == "shared" and self.declarations.has_ranks
+                return self._in_own_block(use) if is_ranked else use
             case LocalName(start):
                 return self.local_address(start + offset, ptx_type)
             case ParameterName(None, start, _):
@@ -254,6 +257,17 @@ class Operands:
                 raise Unimplemented(f"the address of the label '{name}'")
             case _:
                 raise self.mismatch()
+
+    def _in_own_block(self, use: SymbolUse) -> RegisterUse:
+        """Return a new register with the address of a shared variable and the rank of the block."""
+        rank = self.declarations.special("%cluster_ctarank")
+        assert rank is not None
+        word = TYPES[f"u{use.type.bits}"]
+        name = f"%own{len(self.declarations.slots)}"
+        own = RegisterUse(self.declarations.slot(name, word.name, Role.REGISTER), word)
+        sources = replace(use, type=word), RegisterUse(rank.slot, TYPES["u32"])
+        self.before.append(Lanewise(own_address, sources, (own,), self.site, f"add.{word.name}"))
+        return replace(own, type=use.type)
 
     def local_address(self, offset: int, ptx_type: Type) -> Use:
         """Return an address in the function's frame, which in a kernel begins at 0."""

@@ -249,8 +249,11 @@ _STORED = {
 class Declarations:
     """Records the declarations of one function and numbers its slots."""
 
-    def __init__(self, function: tree.Function, shared: dict[str, SharedVariable]) -> None:
+    def __init__(
+        self, function: tree.Function, shared: dict[str, SharedVariable], *, has_ranks: bool
+    ) -> None:
         self.function = function
+        self.has_ranks = has_ranks  # whether addresses of shared variables have the block's rank
         self.slots: list[RegisterSlot] = []
         self.local = VariableLayout()  # the layout of its local variables
         self.shared = shared  # the shared variables of the module

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.bulk_copies import CancelLaunch, canceled, first_block
-from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
+from cudarun.emulator.machine.clusters import map_address, rank_of_address
 
 FORMS: tuple[InstructionForm, ...] = (
-    form("mapa{.space}.type  d, a, b:u32", action=MapAddress, space="shared::cluster",
+    form("mapa{.space}.type  d, a, b:u32", make=map_address, space="shared::cluster",
          type="u32 u64"),
-    form("getctarank{.space}.type  d:u32, a", action=RankOfAddress, space="shared::cluster",
+    form("getctarank{.space}.type  d:u32, a", make=rank_of_address, space="shared::cluster",
          type="u32 u64"),
     form("clusterlaunchcontrol.try_cancel.async{.space}.mbarrier::complete_tx::bytes"
          "{.multicast::cluster::all}.b128  [a], [m]", action=CancelLaunch, space="shared::cta"),

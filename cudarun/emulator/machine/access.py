@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine.clusters import other_blocks
+from cudarun.emulator.machine.clusters import RANK_OFFSET, other_blocks, rank_of
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.report import describe_address, describe_offset
 from cudarun.emulator.machine.spaces import (
+    RANK_SHIFT,
     WINDOW_BYTES,
     WINDOWS,
     Footprint,
@@ -72,6 +73,7 @@ class Access:
         agent: What makes the access at some time after its issue: ``"cp.async"``, ``"bulk read"``
             or ``"bulk write"`` of a bulk group, ``"mbarrier"`` or ``"st.async"`` if it completes at
             an object, ``"wgmma"``; of a thread empty, or ``"tensormap"`` through that proxy.
+        is_own: True if it is to the shared memory of the block, whatever rank an address has.
         variable: The shared variable that the address comes from, and its bytes, where it is known.
     """
 
@@ -87,6 +89,7 @@ class Access:
         scope: str = "",
     ) -> None:
         self.space = space.partition("::")[0]
+        self.is_own = space in ("shared", "shared::cta")
         self.dtype = dtype
         self.count = count
         self.bytes = dtype.itemsize * count
@@ -231,6 +234,12 @@ class Access:
     def _inside(self, active: Active, region: Region, addresses: Array) -> Piece | None:
         """Return the access if it is aligned and in one region for all lanes."""
         offsets = self._offsets(active, addresses, self.first_address(region))
+        if isinstance(region, Section) and region.ranks is not None:
+            if self.is_own:
+                np.bitwise_and(offsets, offsets.dtype.type(RANK_OFFSET), out=offsets)
+            else:
+                ranks = active.per_lane(region.ranks)
+                np.subtract(offsets, ranks, out=offsets, casting="unsafe")
         bits = int(np.bitwise_or.reduce(offsets))
         start, last = self.bounds(active.batch.launch, region)
         # The bitwise OR is at least as large as every offset, and misaligned if any is.
@@ -295,7 +304,9 @@ class Access:
             inside = np.ones_like(wrong) if self._window else offsets < WINDOW_BYTES
             unclaimed &= ~inside
             starts = None if section.starts is None else active.per_lane(section.starts)
-            if section.stride:  # also of a cluster of one block, with an address of mapa
+            if section.ranks is not None and self.is_own:
+                offsets = offsets & np.uint64(RANK_OFFSET)
+            elif section.ranks is not None:
                 offsets, starts = other_blocks(active, offsets, section.stride)
             start, last = self.bounds(active.batch.launch, section)
             if last < start or (self.writes and section.name == "param"):
@@ -373,6 +384,8 @@ class Access:
         section = self._section(active, address)
         if section is not None:
             offset = address - self.first_address(section)
+            if section.ranks is not None and rank_of(address) < active.batch.launch.cluster_blocks:
+                offset -= rank_of(address) << RANK_SHIFT
             start, last = self.bounds(active.batch.launch, section)
             what, size = f"{section.name} memory", last - start + self.bytes
             if self.variable is not None and size != section.size:

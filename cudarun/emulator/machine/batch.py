@@ -26,7 +26,7 @@ from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
 from cudarun.emulator.machine.schedules.schedule import Path, turns
-from cudarun.emulator.machine.spaces import WINDOWS, Region, Section, section_window
+from cudarun.emulator.machine.spaces import RANK_SHIFT, WINDOWS, Region, Section, section_window
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TensorAllocations
 from cudarun.emulator.machine.threads import Threads
@@ -424,6 +424,9 @@ class Batch:
         memory = np.empty(count * stride, dtype=np.uint8)
         starts = owner * stride if count > 1 else None
         section = Section(name, base, size, memory, starts, 0 if name == "local" else stride)
+        if launch.has_ranks and name != "local":
+            ranks = (owner % launch.cluster_blocks).astype(np.uint64)
+            section.ranks = ranks << np.uint64(RANK_SHIFT)
         launch.undefine(section)
         return section
 

@@ -14,7 +14,7 @@ import numpy as np
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
 from cudarun.emulator.machine.atomics import Combine, combination, combine_at
-from cudarun.emulator.machine.clusters import address_in_block, in_block_of, rank_of
+from cudarun.emulator.machine.clusters import address_in_block, in_block_of, own_ranks, rank_of
 from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
 from cudarun.emulator.machine.threads import block_coordinates
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -38,7 +38,7 @@ class ClusterAccess(Access):
 
     def _fault(self, active: Active, address: int, lane: int, *, misaligned: bool) -> DeviceFault:
         fault = super()._fault(active, address, lane, misaligned=misaligned)
-        if misaligned or not rank_of(address):
+        if misaligned or rank_of(address) == own_ranks(active)[lane]:
             return fault
         return DeviceFault(_FAILED, fault.report, fault.places)
 
@@ -101,9 +101,8 @@ class BulkCopy(BulkTransfer):
         sizes = sizes - sizes % CHUNK
         objects = rest[0] if self.reports else to
         if self.multicast:
-            active, (to, origin, sizes, objects) = for_blocks(
-                active, rest[1], (to, objects), (origin, sizes)
-            )
+            values = origin, sizes, objects
+            active, (to, origin, sizes, objects) = for_blocks(active, rest[1], (to,), values)
         for lane in range(active.count):
             for first in range(0, int(sizes[lane]), _AT_ONCE):
                 end = min(first + _AT_ONCE, int(sizes[lane]))
@@ -202,14 +201,12 @@ def for_blocks(
         others: Values that are the same for all blocks.
 
     Returns:
-        The lanes; the first of ``addresses``, then ``others``, then the rest of ``addresses``.
+        The lanes, and their ``addresses`` and ``others``.
     """
     bits = masks.astype(np.uint16)[:, None] >> np.arange(16, dtype=np.uint16) & np.uint16(1)
     lanes, ranks = np.nonzero(bits)
-    first, *rest = (
-        address_in_block(address[lanes].astype(np.uint64), ranks) for address in addresses
-    )
-    return active.some(lanes), (first, *(other[lanes] for other in others), *rest)
+    moved = (address_in_block(address[lanes], ranks) for address in addresses)
+    return active.some(lanes), (*moved, *(other[lanes] for other in others))
 
 
 def reduce_chunks(
@@ -305,7 +302,7 @@ class CancelLaunch(BulkTransfer):
                 answer[:] = 1, *place
         if self.multicast:
             masks = np.full(active.count, (1 << launch.cluster_blocks) - 1)
-            active, (to, answers, objects) = for_blocks(active, masks, (to, objects), (answers,))
+            active, (to, answers, objects) = for_blocks(active, masks, (to,), (answers, objects))
         yield partial(self.accesses[0].store, active, to, answers)
         yield partial(self.complete, active, objects, to, np.full(active.count, _ANSWER))
 

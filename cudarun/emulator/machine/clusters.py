@@ -1,7 +1,8 @@
 """Thread block clusters: barriers and distributed shared memory (PTX manual 9.7.13, 5.1.7).
 
-A ``shared::cluster`` address has the rank of a block, plus one, above bit 24; 0 is the block of the
-lane itself, so that every ``shared::cta`` address is one, too.
+A ``shared::cluster`` address has the rank of a block from bit 24 on, also a block's own addresses:
+in code of ptxas, the address of a variable has ``SR_CgaCtaId`` there. Accesses to ``shared::cta``
+ignore it. Modules that cannot address other blocks are compiled without ranks.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import numpy as np
 from cudarun.emulator.code import Site, Terminator
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Lanes
-from cudarun.emulator.machine.spaces import RANK_SHIFT, SHARED_WINDOW
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.machine.spaces import RANK_SHIFT
+from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.temporaries import Function, result_of
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from cudarun.emulator.words import Words
 
 
-_OFFSET = (1 << RANK_SHIFT) - 1
-_RANK_BITS = 32 - RANK_SHIFT
+RANK_OFFSET = (1 << RANK_SHIFT) - 1
+_RANKS = (1 << 32 - RANK_SHIFT) - 1
+_RANK_BITS = np.uint64(_RANKS << RANK_SHIFT)
 
 
 class ClusterBarrier:
@@ -112,68 +115,54 @@ class ClusterWait(Terminator):
         batch.clusters.wait(path, lanes, self.site)
 
 
+def own_ranks(active: Active) -> Array:
+    """Return the rank of the block of each active lane in its cluster."""
+    return active.per_lane(active.batch.threads.special("%cluster_ctarank"))
+
+
 def other_blocks(active: Active, offsets: Array, stride: int) -> tuple[Array, Array]:
-    """Split ``shared::cluster`` offsets: the offset in a block's memory, and where that starts.
+    """Split offsets with ranks: the offset in a block's memory, and where that starts.
 
     An offset is huge if the cluster has no such block.
     """
     threads, launch = active.batch.threads, active.batch.launch
     block = active.per_lane(threads.block_of)
     rank = (offsets >> np.uint64(RANK_SHIFT)).astype(np.int64)
+    known = (rank >= 0) & (rank < launch.cluster_blocks)
+    within = np.where(known, offsets & np.uint64(RANK_OFFSET), offsets)
     first = block - block % launch.cluster_blocks
-    owner = np.where(rank == 0, block, first + rank - 1)
-    known = rank <= launch.cluster_blocks
-    within = np.where(known, offsets & np.uint64(_OFFSET), offsets)
-    return within, np.where(known, owner, 0) * stride
+    return within, np.where(known, first + rank, 0) * stride
 
 
 def address_in_block(addresses: Array, ranks: Array) -> Array:
     """Return ``shared::cluster`` addresses, generic ones too, of the same place in other blocks."""
-    kept = addresses & ~np.uint64((1 << _RANK_BITS) - 1 << RANK_SHIFT)
-    return kept | (ranks.astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
+    above = (ranks.astype(np.uint64) & np.uint64(_RANKS)) << np.uint64(RANK_SHIFT)
+    return addresses.astype(np.uint64) & ~_RANK_BITS | above
 
 
 def in_block_of(addresses: Array, others: Array) -> Array:
     """Return ``shared::cluster`` addresses with the ranks in others."""
-    ranks = np.uint64((1 << _RANK_BITS) - 1 << RANK_SHIFT)
-    return addresses.astype(np.uint64) & ~ranks | others.astype(np.uint64) & ranks
+    return addresses.astype(np.uint64) & ~_RANK_BITS | others.astype(np.uint64) & _RANK_BITS
 
 
 def rank_of(address: int) -> int:
-    """Return the rank of a block in an address, plus one; 0 if there is none."""
-    return address >> RANK_SHIFT & (1 << _RANK_BITS) - 1
+    """Return the rank of a block in an address."""
+    return address >> RANK_SHIFT & _RANKS
 
 
-class MapAddress:
-    """``mapa``: the address of the same variable in another block of the cluster."""
-
-    def __init__(self, words: Words) -> None:
-        self.base = 0 if words["space"] else SHARED_WINDOW
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Put the rank into the address."""
-        self.map(*sources, *destinations)
-
-    def map(self, address: Array, rank: Array, d: Array) -> None:
-        """Write addresses in the blocks with some ranks."""
-        mapped = (address.astype(np.uint64) - np.uint64(self.base)) & np.uint64(_OFFSET)
-        ranked = (rank.astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
-        np.copyto(d, (mapped | ranked) + np.uint64(self.base), casting="unsafe")
+@result_of
+def own_address(address: Array, rank: Array) -> Array:
+    """Return the address of a variable in the block of each lane."""
+    return address.astype(np.uint64) + (rank.astype(np.uint64) << np.uint64(RANK_SHIFT))
 
 
-class RankOfAddress:
-    """``getctarank``: which block of the cluster an address belongs to."""
+def map_address(words: Words) -> Function:
+    """Return ``mapa``: the address of the same variable in another block of the cluster."""
+    return result_of(address_in_block)
 
-    def __init__(self, words: Words) -> None:
-        self.base = 0 if words["space"] else SHARED_WINDOW
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Return the rank in the address; the lane's own if there is none."""
-        own = active.per_lane(active.batch.threads.special("%cluster_ctarank"))
-        self.rank(sources[0], own, destinations[0])
-
-    def rank(self, address: Array, own: Array, d: Array) -> None:
-        """Write the ranks of addresses; ``own`` are those of the lanes."""
-        rank = (address.astype(np.uint64) - np.uint64(self.base)) >> np.uint64(RANK_SHIFT)
-        result = np.where(rank == 0, own.astype(np.uint64), rank - np.uint64(1))
-        np.copyto(d, result, casting="unsafe")
+def rank_of_address(words: Words) -> Function:
+    """Return ``getctarank``: which block of the cluster an address belongs to."""
+    return result_of(
+        lambda address: address.astype(np.uint64) >> np.uint64(RANK_SHIFT) & np.uint64(_RANKS)
+    )

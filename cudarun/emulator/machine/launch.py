@@ -187,6 +187,7 @@ class Launch:
         self.shared_stride = _round_up(max(self.shared_bytes, 1), 128)
         self.cluster = config.cluster or (1, 1, 1)
         self.cluster_blocks = prod(self.cluster)
+        self.has_ranks = kernel.has_ranks and self.cluster_blocks > 1
         resident = device.threads_per_multiprocessor // self.block_threads * device.multiprocessors
         if config.resident_blocks is not None:
             resident = config.resident_blocks(kernel, self.block_threads, config.dynamic_shared)

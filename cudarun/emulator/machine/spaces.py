@@ -46,7 +46,7 @@ RESERVED_SHARED = 1024
 A whole number of the lines by which copies and ``wgmma`` swizzle addresses.
 """
 
-RANK_SHIFT = 24  # above this bit a ``shared::cluster`` address has the rank of a block, plus one
+RANK_SHIFT = 24  # from this bit on a ``shared::cluster`` address has the rank of a block
 
 NO_PARAMETER = 1 << 62
 """An address in ``.param`` that no parameter has: what is past the ends of a function's."""
@@ -118,6 +118,8 @@ class Section:
     starts: Indices | None
     # Bytes from the part of one block to that of the next, of shared or tensor memory.
     stride: int = 0
+    # Per lane, the rank of its block where addresses have it; ``None`` if they have none.
+    ranks: Array | None = None
     live: bool = True
     unwritten: Array | None = None  # the detector of uninitialized reads tracks them
     unchanged: Array | None = None

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.compiled.access.clusters import OWN_RANK
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.lanes.operators import Untraceable, cast
@@ -36,6 +35,7 @@ from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 _PRIVATE = ("", "local")  # the spaces in which each thread can have memory of its own
 MOST_ACCESSES = 2  # of an instruction, that are checked together
 _SHARED = ("", "shared")  # those in which another block of the cluster can have it
+_OWN_RANK = "%cluster_ctarank"
 
 
 class CheckedLanes(NamedTuple):
@@ -387,8 +387,8 @@ class AccessCode(LoweringRules):
         code, places, rank = self._code, f"%places{turn}", "0"
         address = self._wide(address)
         code.line(f"store {address.typed}, ptr {places}, align 8")
-        if self._in_cluster and access.space in _SHARED:
-            own = self._registers.block_value(OWN_RANK)
+        if self._in_cluster and access.space in _SHARED and not access.is_own:
+            own = self._registers.block_value(_OWN_RANK)
             rank = code.scalar(f"add i64 1, {code.scalar(f'zext i32 {own} to i64')}")
         given = f"ptr %ctx, ptr {entry}, ptr {places}, ptr %bad, i64 {access.bytes}, i64 {rank}"
         call(code, "void", "check_access", given, inline=True)

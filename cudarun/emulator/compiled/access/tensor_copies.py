@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
-from cudarun.emulator.compiled.access.clusters import OWN_RANK
 from cudarun.emulator.compiled.lanes.vectors import LaneVector
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
@@ -32,13 +31,10 @@ class TensorCopies(AccessRules):
 
         def copied(lane: str) -> tuple[str, str]:
             address, place = self._of_lane(to, lane), self._of_lane(object_, lane)
-            blocks = own = "0"
-            if action.multicast:
-                blocks = self._of_lane(rest[0], lane)
-                own = self._registers.block_value(OWN_RANK)
+            blocks = self._of_lane(rest[0], lane) if action.multicast else "0"
             shared = f"i64 {address}, i64 {action.offset}"
             objects = f"i64 {place}, i64 {action.accesses[-1].offset}"
-            several = f"i32 {int(action.multicast)}, i64 {blocks}, i32 {own}"
+            several = f"i32 {int(action.multicast)}, i64 {blocks}"
             return "load_box", f"{shared}, {objects}, {several}"
 
         self._copy(operation, mask, sources, (map_, coordinates), copied)

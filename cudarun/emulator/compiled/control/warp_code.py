@@ -15,7 +15,6 @@ import numpy as np
 
 from cudarun.emulator.code import Action, BlockCode, ConstantUse, FunctionCode, Lanewise, Terminator
 from cudarun.emulator.compiled.access.accesses import MOST_ACCESSES, AccessCode
-from cudarun.emulator.compiled.access.clusters import maps_addresses
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.actions import UNCOMPILED, action_name, action_rules
 from cudarun.emulator.compiled.control.allocation import (
@@ -86,8 +85,11 @@ class WarpCode:
         self._memory = memory
         checks = SyncChecks(self._code, self._registers, function) if finds_sync_errors else None
         self._checks = checks
-        # Whether accesses may be in the shared memory of other blocks.
-        self.maps_addresses = maps_addresses(function)
+        # Whether accesses may be in the shared memory of other blocks: hardly without ``mapa``.
+        self.maps_addresses = any(
+            isinstance(each, Lanewise) and each.name.startswith("mapa")
+            for each in function.operations
+        )
         shared = SharedFunctions(self._code, self._registers, self._values)
         self._accesses = AccessCode(
             self._code,
@@ -184,7 +186,7 @@ class WarpCode:
             **self._waits.rules,
             **(self._calls.rules if self._calls else {}),
         }
-        self._actions = action_rules(self._code, self._registers, self._accesses, self._functions)
+        self._actions = action_rules(self._code, self._registers, self._accesses)
 
     def _call_frames(self) -> CallFrames | None:
         """Return the code of calls of outlined functions.

@@ -10,17 +10,17 @@
 // The sign of the difference to the last valid offset, or of the offset itself, is set for others,
 // or low bits of the offset: vectors of 64 bits are faster than truth values in AVX2. With the rank
 // of the block, plus one, addresses can be in the shared memory of other blocks of the cluster, as
-// `machine/clusters.py` reads them.
+// `machine/clusters.py` reads them; the base of shared memory has the rank of the block.
 OUT_OF_LINE void check_access(char *ctx, char *entry, longs *places, longs *bad, u64 bytes, u64 rank)
 {
     longs offsets = *places - FIELD(u64, entry, BASE), ahead = (longs)0ull, unknown = (longs)0ull;
     if (rank) {
-        u64 stride = FIELD(u64, entry, CLUSTER_STRIDE);
+        u64 stride = FIELD(u64, entry, CLUSTER_STRIDE), own = rank - 1;
+        offsets += stride ? own << RANK_SHIFT : 0;
         longs within = offsets & (stride ? RANK_OFFSET : ~0ull);
         longs ranks = (offsets ^ within) >> RANK_SHIFT;
-        longs elsewhere = __builtin_convertvector(ranks != (longs)0ull, longs);
-        ahead = ((ranks - rank) * stride) & elsewhere;
-        unknown = FIELD(u64, ctx, CLUSTER) - ranks;
+        ahead = (ranks - own) * stride;
+        unknown = FIELD(u64, ctx, CLUSTER) - 1 - ranks;
         offsets = within;
     }
     longs room = (FIELD(u64, entry, COUNT) - 1 - offsets) & ~(bytes - 1);

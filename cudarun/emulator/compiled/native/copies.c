@@ -66,6 +66,12 @@ OUT_OF_LINE void test_objects(char *ctx, char *host, u32 warp, u32 mask, u32 num
     __builtin_memcpy(test + ADDRESSES, COLUMN(char, ctx, 1), 8 * WARP);
 }
 
+// Return whether an address is in the shared memory of the block.
+INLINE u32 is_own(char *ctx, u64 address)
+{
+    return address >> RANK_SHIFT == FIELD(u64, ctx, BLOCK) % FIELD(u64, ctx, CLUSTER);
+}
+
 INLINE u32 is_object(u64 place, u64 size)
 {
     return !(place % OBJECT_SIZE) && is_inside(place, OBJECT_SIZE, size);
@@ -89,7 +95,7 @@ OUT_OF_LINE u32 copy_bulk(char *ctx, char *host, char *entry, char *origin, char
             return 0;
         if (reports) {
             objects[lane] = (objects[lane] & ~RANK_BITS) + object_offset - start;
-            if (targets[lane] > RANK_OFFSET || !is_object(objects[lane], shared_bytes))
+            if (!is_own(ctx, targets[lane]) || !is_object(objects[lane], shared_bytes))
                 return 0;
         }
     }
@@ -159,13 +165,13 @@ INLINE u64 copy_box(char *ctx, char *entry, char *shared, u64 at, u64 moved, u32
 // Load a box to the shared memory of blocks of the cluster, and complete its bytes on an object in
 // each; return whether it was loaded.
 //
-// `to` and `object` are addresses, with constant offsets; `blocks` is a mask of ranks, or 0 for the
-// own block, which has the rank `own`.
+// `to` and `object` are addresses, with constant offsets; `blocks` is a mask of ranks.
 OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset, u64 object,
-                         u64 object_offset, u32 is_multicast, u64 blocks, u32 own)
+                         u64 object_offset, u32 is_multicast, u64 blocks)
 {
     u64 start = FIELD(u64, ctx, SHARED_START), size = FIELD(u64, ctx, SHARED_BYTES), moved;
-    if (is_multicast ? !blocks || blocks >> FIELD(u64, ctx, CLUSTER) : to > RANK_OFFSET)
+    u64 own = FIELD(u64, ctx, BLOCK) % FIELD(u64, ctx, CLUSTER);
+    if (is_multicast ? !blocks || blocks >> FIELD(u64, ctx, CLUSTER) : !is_own(ctx, to))
         return 0;
     u64 at = (to & ~RANK_BITS) + to_offset - start;
     u64 place = (object & ~RANK_BITS) + object_offset - start;
@@ -174,7 +180,7 @@ OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset,
     if (!find_box(ctx, entry, map, at, &moved))
         return 0;
     for (u64 left = is_multicast ? blocks : 1ull << own; left; left &= left - 1) {
-        u64 ahead = ((u64)__builtin_ctzll(left) - (u64)own) * FIELD(u64, ctx, SHARED_STRIDE);
+        u64 ahead = ((u64)__builtin_ctzll(left) - own) * FIELD(u64, ctx, SHARED_STRIDE);
         char *shared = FIELD(char *, ctx, SHARED) + ahead;
         u64 bytes = copy_box(ctx, entry, shared, at, moved, 1);
         change_object((loose_u64 *)(shared + place), 0, -bytes, 0);
@@ -185,8 +191,8 @@ OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset,
 // Store a box of shared memory to a tensor; return whether it was stored.
 OUT_OF_LINE u32 store_box(char *ctx, char *entry, u64 map, u64 from, u64 offset)
 {
-    u64 at = from + offset - FIELD(u64, ctx, SHARED_START), moved;
-    if (!find_box(ctx, entry, map, at, &moved))
+    u64 at = (from & ~RANK_BITS) + offset - FIELD(u64, ctx, SHARED_START), moved;
+    if (!is_own(ctx, from) || !find_box(ctx, entry, map, at, &moved))
         return 0;
     copy_box(ctx, entry, FIELD(char *, ctx, SHARED), at, moved, 0);
     return 1;

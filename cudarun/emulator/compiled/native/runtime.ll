@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from a3172c68cff4b87c994d6539994cd767937549f281fda5b3542cededafa5d9c9
+; Written by `python -m tools.generate_runtime` from 445a9ba3829c130fd6dbc9ae3f99adaf7fbd0f5104db4b85747104082fa58f7f
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -67,56 +67,61 @@ define internal void @check_access(ptr %0, ptr %1, ptr %2, ptr initializes((0, 2
   %10 = shufflevector <32 x i64> %9, <32 x i64> poison, <32 x i32> zeroinitializer
   %11 = sub <32 x i64> %7, %10
   %12 = icmp eq i64 %5, 0
-  br i1 %12, label %37, label %13
+  br i1 %12, label %42, label %13
 13:
   %14 = getelementptr inbounds nuw i8, ptr %1, i64 56
   %15 = load i64, ptr %14, align 8
-  %16 = icmp eq i64 %15, 0
-  %17 = select i1 %16, i64 -1, i64 16777215
-  %18 = insertelement <32 x i64> poison, i64 %17, i64 0
-  %19 = shufflevector <32 x i64> %18, <32 x i64> poison, <32 x i32> zeroinitializer
-  %20 = and <32 x i64> %19, %11
-  %21 = xor <32 x i64> %20, %11
-  %22 = lshr <32 x i64> %21, splat (i64 24)
-  %23 = icmp ugt <32 x i64> %21, splat (i64 16777215)
-  %24 = insertelement <32 x i64> poison, i64 %5, i64 0
+  %16 = add i64 %5, -1
+  %17 = icmp eq i64 %15, 0
+  %18 = shl i64 %16, 24
+  %19 = select i1 %17, i64 0, i64 %18
+  %20 = insertelement <32 x i64> poison, i64 %19, i64 0
+  %21 = shufflevector <32 x i64> %20, <32 x i64> poison, <32 x i32> zeroinitializer
+  %22 = add <32 x i64> %21, %11
+  %23 = select i1 %17, i64 -1, i64 16777215
+  %24 = insertelement <32 x i64> poison, i64 %23, i64 0
   %25 = shufflevector <32 x i64> %24, <32 x i64> poison, <32 x i32> zeroinitializer
-  %26 = sub <32 x i64> %22, %25
-  %27 = insertelement <32 x i64> poison, i64 %15, i64 0
-  %28 = shufflevector <32 x i64> %27, <32 x i64> poison, <32 x i32> zeroinitializer
-  %29 = mul <32 x i64> %26, %28
-  %30 = select <32 x i1> %23, <32 x i64> %29, <32 x i64> zeroinitializer
-  %31 = getelementptr inbounds nuw i8, ptr %0, i64 128
-  %32 = load i64, ptr %31, align 8
-  %33 = insertelement <32 x i64> poison, i64 %32, i64 0
-  %34 = shufflevector <32 x i64> %33, <32 x i64> poison, <32 x i32> zeroinitializer
-  %35 = sub <32 x i64> %34, %22
-  %36 = and <32 x i64> %35, splat (i64 -9223372036854775808)
-  br label %37
-37:
-  %38 = phi <32 x i64> [ %36, %13 ], [ zeroinitializer, %6 ]
-  %39 = phi <32 x i64> [ %30, %13 ], [ zeroinitializer, %6 ]
-  %40 = phi <32 x i64> [ %20, %13 ], [ %11, %6 ]
-  %41 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %42 = load i64, ptr %41, align 8
-  %43 = add i64 %42, -1
-  %44 = insertelement <32 x i64> poison, i64 %43, i64 0
-  %45 = shufflevector <32 x i64> %44, <32 x i64> poison, <32 x i32> zeroinitializer
-  %46 = sub <32 x i64> %45, %40
-  %47 = add i64 %4, 9223372036854775807
-  %48 = sub i64 0, %4
+  %26 = and <32 x i64> %22, %25
+  %27 = xor <32 x i64> %26, %22
+  %28 = lshr <32 x i64> %27, splat (i64 24)
+  %29 = insertelement <32 x i64> poison, i64 %16, i64 0
+  %30 = shufflevector <32 x i64> %29, <32 x i64> poison, <32 x i32> zeroinitializer
+  %31 = sub <32 x i64> %28, %30
+  %32 = insertelement <32 x i64> poison, i64 %15, i64 0
+  %33 = shufflevector <32 x i64> %32, <32 x i64> poison, <32 x i32> zeroinitializer
+  %34 = mul <32 x i64> %31, %33
+  %35 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %36 = load i64, ptr %35, align 8
+  %37 = add i64 %36, -1
+  %38 = insertelement <32 x i64> poison, i64 %37, i64 0
+  %39 = shufflevector <32 x i64> %38, <32 x i64> poison, <32 x i32> zeroinitializer
+  %40 = sub <32 x i64> %39, %28
+  %41 = and <32 x i64> %40, splat (i64 -9223372036854775808)
+  br label %42
+42:
+  %43 = phi <32 x i64> [ %41, %13 ], [ zeroinitializer, %6 ]
+  %44 = phi <32 x i64> [ %34, %13 ], [ zeroinitializer, %6 ]
+  %45 = phi <32 x i64> [ %26, %13 ], [ %11, %6 ]
+  %46 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %47 = load i64, ptr %46, align 8
+  %48 = add i64 %47, -1
   %49 = insertelement <32 x i64> poison, i64 %48, i64 0
   %50 = shufflevector <32 x i64> %49, <32 x i64> poison, <32 x i32> zeroinitializer
-  %51 = and <32 x i64> %46, %50
-  %52 = or <32 x i64> %51, %40
-  %53 = or i64 %47, -9223372036854775808
+  %51 = sub <32 x i64> %50, %45
+  %52 = add i64 %4, 9223372036854775807
+  %53 = sub i64 0, %4
   %54 = insertelement <32 x i64> poison, i64 %53, i64 0
   %55 = shufflevector <32 x i64> %54, <32 x i64> poison, <32 x i32> zeroinitializer
-  %56 = and <32 x i64> %52, %55
-  %57 = or <32 x i64> %56, %38
-  store <32 x i64> %57, ptr %3, align 8
-  %58 = add <32 x i64> %40, %39
-  store <32 x i64> %58, ptr %2, align 8
+  %56 = and <32 x i64> %51, %55
+  %57 = or <32 x i64> %56, %45
+  %58 = or i64 %52, -9223372036854775808
+  %59 = insertelement <32 x i64> poison, i64 %58, i64 0
+  %60 = shufflevector <32 x i64> %59, <32 x i64> poison, <32 x i32> zeroinitializer
+  %61 = and <32 x i64> %57, %60
+  %62 = or <32 x i64> %61, %43
+  store <32 x i64> %62, ptr %3, align 8
+  %63 = add <32 x i64> %45, %44
+  store <32 x i64> %63, ptr %2, align 8
   ret void
 }
 
@@ -2567,7 +2572,7 @@ define internal range(i32 0, 2) i32 @copy_bulk(ptr %0, ptr %1, ptr %2, ptr %3, p
   %16 = getelementptr inbounds nuw i8, ptr %0, i64 144
   %17 = load i64, ptr %16, align 8
   %18 = icmp eq i32 %5, 0
-  br i1 %18, label %152, label %19
+  br i1 %18, label %158, label %19
 19:
   %20 = getelementptr inbounds nuw i8, ptr %0, i64 288
   %21 = load i64, ptr %20, align 8
@@ -2575,457 +2580,475 @@ define internal range(i32 0, 2) i32 @copy_bulk(ptr %0, ptr %1, ptr %2, ptr %3, p
   %23 = getelementptr inbounds nuw i8, ptr %4, i64 8
   %24 = icmp eq i32 %6, 0
   %25 = sub i64 %7, %21
-  br label %26
-26:
-  %27 = phi i32 [ %5, %19 ], [ %66, %64 ]
-  %28 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %27, i1 true)
-  %29 = zext nneg i32 %28 to i64
-  %30 = getelementptr inbounds nuw i64, ptr %13, i64 %29
-  %31 = load i64, ptr %30, align 8
-  %32 = and i64 %31, -16
-  store i64 %32, ptr %30, align 8
-  %33 = add i64 %32, -16
-  %34 = icmp eq i64 %32, 0
-  br i1 %34, label %47, label %35
-35:
-  %36 = getelementptr inbounds nuw i64, ptr %11, i64 %29
-  %37 = load i64, ptr %36, align 8
-  %38 = add i64 %37, %33
-  %39 = load i64, ptr %22, align 8
-  %40 = icmp ult i64 %38, %39
-  br i1 %40, label %41, label %152
-41:
-  %42 = getelementptr inbounds nuw i64, ptr %12, i64 %29
-  %43 = load i64, ptr %42, align 8
-  %44 = add i64 %43, %33
-  %45 = load i64, ptr %23, align 8
-  %46 = icmp ult i64 %44, %45
-  br i1 %46, label %47, label %152
-47:
-  br i1 %24, label %64, label %48
-48:
-  %49 = getelementptr inbounds nuw i64, ptr %15, i64 %29
-  %50 = load i64, ptr %49, align 8
-  %51 = and i64 %50, -4278190081
-  %52 = add i64 %25, %51
-  store i64 %52, ptr %49, align 8
-  %53 = getelementptr inbounds nuw i64, ptr %14, i64 %29
-  %54 = load i64, ptr %53, align 8
-  %55 = icmp ult i64 %54, 16777216
-  %56 = and i64 %52, 7
-  %57 = icmp eq i64 %56, 0
-  %58 = select i1 %55, i1 %57, i1 false
-  br i1 %58, label %59, label %152
-59:
-  %60 = icmp ugt i64 %52, %17
-  %61 = sub nuw i64 %17, %52
-  %62 = icmp ult i64 %61, 8
-  %63 = select i1 %60, i1 true, i1 %62
-  br i1 %63, label %152, label %64
-64:
-  %65 = add i32 %27, -1
-  %66 = and i32 %65, %27
-  %67 = icmp eq i32 %66, 0
-  br i1 %67, label %68, label %26
-68:
-  %69 = getelementptr inbounds nuw i8, ptr %2, i64 32
-  %70 = load ptr, ptr %69, align 8
-  %71 = getelementptr inbounds nuw i8, ptr %4, i64 32
-  %72 = load ptr, ptr %71, align 8
-  %73 = icmp eq ptr %72, null
-  %74 = icmp eq ptr %70, null
-  br label %75
-75:
-  %76 = phi i32 [ %5, %68 ], [ %118, %116 ]
-  %77 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %76, i1 true)
-  %78 = zext nneg i32 %77 to i64
-  br i1 %73, label %89, label %83
-79:
-  %80 = icmp eq i32 %6, 0
-  br i1 %80, label %152, label %81
+  %26 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  br label %28
+28:
+  %29 = phi i32 [ %5, %19 ], [ %72, %70 ]
+  %30 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %29, i1 true)
+  %31 = zext nneg i32 %30 to i64
+  %32 = getelementptr inbounds nuw i64, ptr %13, i64 %31
+  %33 = load i64, ptr %32, align 8
+  %34 = and i64 %33, -16
+  store i64 %34, ptr %32, align 8
+  %35 = add i64 %34, -16
+  %36 = icmp eq i64 %34, 0
+  br i1 %36, label %49, label %37
+37:
+  %38 = getelementptr inbounds nuw i64, ptr %11, i64 %31
+  %39 = load i64, ptr %38, align 8
+  %40 = add i64 %39, %35
+  %41 = load i64, ptr %22, align 8
+  %42 = icmp ult i64 %40, %41
+  br i1 %42, label %43, label %158
+43:
+  %44 = getelementptr inbounds nuw i64, ptr %12, i64 %31
+  %45 = load i64, ptr %44, align 8
+  %46 = add i64 %45, %35
+  %47 = load i64, ptr %23, align 8
+  %48 = icmp ult i64 %46, %47
+  br i1 %48, label %49, label %158
+49:
+  br i1 %24, label %70, label %50
+50:
+  %51 = getelementptr inbounds nuw i64, ptr %15, i64 %31
+  %52 = load i64, ptr %51, align 8
+  %53 = and i64 %52, -4278190081
+  %54 = add i64 %25, %53
+  store i64 %54, ptr %51, align 8
+  %55 = getelementptr inbounds nuw i64, ptr %14, i64 %31
+  %56 = load i64, ptr %55, align 8
+  %57 = lshr i64 %56, 24
+  %58 = load i64, ptr %26, align 8
+  %59 = load i64, ptr %27, align 8
+  %60 = urem i64 %58, %59
+  %61 = icmp eq i64 %57, %60
+  %62 = and i64 %54, 7
+  %63 = icmp eq i64 %62, 0
+  %64 = select i1 %61, i1 %63, i1 false
+  br i1 %64, label %65, label %158
+65:
+  %66 = icmp ugt i64 %54, %17
+  %67 = sub nuw i64 %17, %54
+  %68 = icmp ult i64 %67, 8
+  %69 = select i1 %66, i1 true, i1 %68
+  br i1 %69, label %158, label %70
+70:
+  %71 = add i32 %29, -1
+  %72 = and i32 %71, %29
+  %73 = icmp eq i32 %72, 0
+  br i1 %73, label %74, label %28
+74:
+  %75 = getelementptr inbounds nuw i8, ptr %2, i64 32
+  %76 = load ptr, ptr %75, align 8
+  %77 = getelementptr inbounds nuw i8, ptr %4, i64 32
+  %78 = load ptr, ptr %77, align 8
+  %79 = icmp eq ptr %78, null
+  %80 = icmp eq ptr %76, null
+  br label %81
 81:
-  %82 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  br label %120
-83:
-  %84 = getelementptr inbounds nuw i64, ptr %12, i64 %78
-  %85 = load i64, ptr %84, align 8
-  %86 = getelementptr inbounds nuw i64, ptr %13, i64 %78
-  %87 = load i64, ptr %86, align 8
-  %88 = trunc i64 %87 to i32
-  tail call void @note_range(ptr %0, ptr nonnull %72, i64 %85, i32 %88)
-  br label %89
+  %82 = phi i32 [ %5, %74 ], [ %124, %122 ]
+  %83 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %82, i1 true)
+  %84 = zext nneg i32 %83 to i64
+  br i1 %79, label %95, label %89
+85:
+  %86 = icmp eq i32 %6, 0
+  br i1 %86, label %158, label %87
+87:
+  %88 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  br label %126
 89:
-  %90 = getelementptr inbounds nuw i64, ptr %11, i64 %78
+  %90 = getelementptr inbounds nuw i64, ptr %12, i64 %84
   %91 = load i64, ptr %90, align 8
-  %92 = getelementptr inbounds nuw i8, ptr %1, i64 %91
-  %93 = getelementptr inbounds nuw i64, ptr %12, i64 %78
-  %94 = load i64, ptr %93, align 8
-  %95 = getelementptr inbounds nuw i8, ptr %3, i64 %94
-  %96 = getelementptr inbounds nuw i64, ptr %13, i64 %78
+  %92 = getelementptr inbounds nuw i64, ptr %13, i64 %84
+  %93 = load i64, ptr %92, align 8
+  %94 = trunc i64 %93 to i32
+  tail call void @note_range(ptr %0, ptr nonnull %78, i64 %91, i32 %94)
+  br label %95
+95:
+  %96 = getelementptr inbounds nuw i64, ptr %11, i64 %84
   %97 = load i64, ptr %96, align 8
-  tail call void @llvm.memmove.p0.p0.i64(ptr align 1 %92, ptr align 1 %95, i64 %97, i1 false)
-  br i1 %74, label %116, label %98
-98:
-  %99 = load i64, ptr %96, align 8
-  %100 = trunc i64 %99 to i32
-  %101 = icmp eq i32 %100, 0
-  br i1 %101, label %116, label %102
-102:
-  %103 = load i64, ptr %90, align 8
-  %104 = getelementptr inbounds nuw i8, ptr %70, i64 %103
-  br label %105
-105:
-  %106 = phi i32 [ 0, %102 ], [ %114, %105 ]
+  %98 = getelementptr inbounds nuw i8, ptr %1, i64 %97
+  %99 = getelementptr inbounds nuw i64, ptr %12, i64 %84
+  %100 = load i64, ptr %99, align 8
+  %101 = getelementptr inbounds nuw i8, ptr %3, i64 %100
+  %102 = getelementptr inbounds nuw i64, ptr %13, i64 %84
+  %103 = load i64, ptr %102, align 8
+  tail call void @llvm.memmove.p0.p0.i64(ptr align 1 %98, ptr align 1 %101, i64 %103, i1 false)
+  br i1 %80, label %122, label %104
+104:
+  %105 = load i64, ptr %102, align 8
+  %106 = trunc i64 %105 to i32
+  %107 = icmp eq i32 %106, 0
+  br i1 %107, label %122, label %108
+108:
+  %109 = load i64, ptr %96, align 8
+  %110 = getelementptr inbounds nuw i8, ptr %76, i64 %109
+  br label %111
+111:
+  %112 = phi i32 [ 0, %108 ], [ %120, %111 ]
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %9)
   store i64 0, ptr %9, align 8
-  %107 = sub nuw i32 %100, %106
-  %108 = tail call i32 @llvm.umin.i32(i32 %107, i32 8)
-  %109 = zext nneg i32 %108 to i64
-  %110 = zext i32 %106 to i64
-  %111 = getelementptr inbounds nuw i8, ptr %104, i64 %110
-  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %9, ptr nonnull align 1 %111, i64 %109, i1 false)
-  %112 = load i64, ptr %9, align 8
-  %113 = and i64 %112, 144680345676153346
-  store i64 %113, ptr %9, align 8
-  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %111, ptr nonnull align 8 %9, i64 %109, i1 false)
+  %113 = sub nuw i32 %106, %112
+  %114 = tail call i32 @llvm.umin.i32(i32 %113, i32 8)
+  %115 = zext nneg i32 %114 to i64
+  %116 = zext i32 %112 to i64
+  %117 = getelementptr inbounds nuw i8, ptr %110, i64 %116
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %9, ptr nonnull align 1 %117, i64 %115, i1 false)
+  %118 = load i64, ptr %9, align 8
+  %119 = and i64 %118, 144680345676153346
+  store i64 %119, ptr %9, align 8
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %117, ptr nonnull align 8 %9, i64 %115, i1 false)
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9)
-  %114 = add i32 %106, 8
-  %115 = icmp ult i32 %114, %100
-  br i1 %115, label %105, label %116
-116:
-  %117 = add i32 %76, -1
-  %118 = and i32 %117, %76
-  %119 = icmp eq i32 %118, 0
-  br i1 %119, label %79, label %75
-120:
-  %121 = phi i32 [ %5, %81 ], [ %150, %120 ]
-  %122 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %121, i1 true)
-  %123 = load ptr, ptr %82, align 8
-  %124 = zext nneg i32 %122 to i64
-  %125 = getelementptr inbounds nuw i64, ptr %15, i64 %124
-  %126 = load i64, ptr %125, align 8
-  %127 = getelementptr inbounds nuw i8, ptr %123, i64 %126
-  %128 = getelementptr inbounds nuw i64, ptr %13, i64 %124
-  %129 = load i64, ptr %128, align 8
-  %130 = load i64, ptr %127, align 1
-  %131 = and i64 %130, 1048575
-  %132 = lshr i64 %130, 20
-  %133 = and i64 %132, 1048575
-  %134 = lshr i64 %130, 40
-  %135 = sub i64 %134, %129
-  %136 = and i64 %135, 8388607
-  %137 = icmp eq i64 %133, 0
-  %138 = icmp eq i64 %136, 2097152
-  %139 = and i1 %137, %138
-  %140 = select i1 %139, i64 %131, i64 %133
-  %141 = shl nuw nsw i64 %140, 20
-  %142 = shl nuw nsw i64 %136, 40
-  %143 = or disjoint i64 %141, %142
-  %144 = select i1 %139, i64 -9223372036854775808, i64 0
-  %145 = and i64 %130, -9223372036854775808
-  %146 = xor i64 %144, %145
-  %147 = or disjoint i64 %143, %146
-  %148 = or disjoint i64 %147, %131
-  store i64 %148, ptr %127, align 1
-  %149 = add i32 %121, -1
-  %150 = and i32 %149, %121
-  %151 = icmp eq i32 %150, 0
-  br i1 %151, label %152, label %120
-152:
-  %153 = phi i32 [ 1, %79 ], [ 1, %8 ], [ 1, %120 ], [ 0, %35 ], [ 0, %41 ], [ 0, %48 ], [ 0, %59 ]
-  ret i32 %153
+  %120 = add i32 %112, 8
+  %121 = icmp ult i32 %120, %106
+  br i1 %121, label %111, label %122
+122:
+  %123 = add i32 %82, -1
+  %124 = and i32 %123, %82
+  %125 = icmp eq i32 %124, 0
+  br i1 %125, label %85, label %81
+126:
+  %127 = phi i32 [ %5, %87 ], [ %156, %126 ]
+  %128 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %127, i1 true)
+  %129 = load ptr, ptr %88, align 8
+  %130 = zext nneg i32 %128 to i64
+  %131 = getelementptr inbounds nuw i64, ptr %15, i64 %130
+  %132 = load i64, ptr %131, align 8
+  %133 = getelementptr inbounds nuw i8, ptr %129, i64 %132
+  %134 = getelementptr inbounds nuw i64, ptr %13, i64 %130
+  %135 = load i64, ptr %134, align 8
+  %136 = load i64, ptr %133, align 1
+  %137 = and i64 %136, 1048575
+  %138 = lshr i64 %136, 20
+  %139 = and i64 %138, 1048575
+  %140 = lshr i64 %136, 40
+  %141 = sub i64 %140, %135
+  %142 = and i64 %141, 8388607
+  %143 = icmp eq i64 %139, 0
+  %144 = icmp eq i64 %142, 2097152
+  %145 = and i1 %143, %144
+  %146 = select i1 %145, i64 %137, i64 %139
+  %147 = shl nuw nsw i64 %146, 20
+  %148 = shl nuw nsw i64 %142, 40
+  %149 = or disjoint i64 %147, %148
+  %150 = select i1 %145, i64 -9223372036854775808, i64 0
+  %151 = and i64 %136, -9223372036854775808
+  %152 = xor i64 %150, %151
+  %153 = or disjoint i64 %149, %152
+  %154 = or disjoint i64 %153, %137
+  store i64 %154, ptr %133, align 1
+  %155 = add i32 %127, -1
+  %156 = and i32 %155, %127
+  %157 = icmp eq i32 %156, 0
+  br i1 %157, label %158, label %126
+158:
+  %159 = phi i32 [ 1, %85 ], [ 1, %8 ], [ 1, %126 ], [ 0, %37 ], [ 0, %43 ], [ 0, %50 ], [ 0, %65 ]
+  ret i32 %159
 }
 
-define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5, i64 %6, i32 %7, i64 %8, i32 %9) noinline #0 {
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 288
-  %12 = load i64, ptr %11, align 8
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %14 = load i64, ptr %13, align 8
-  %15 = icmp eq i32 %7, 0
-  br i1 %15, label %23, label %16
-16:
-  %17 = icmp eq i64 %8, 0
-  br i1 %17, label %160, label %18
-18:
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 128
-  %20 = load i64, ptr %19, align 8
-  %21 = lshr i64 %8, %20
-  %22 = icmp eq i64 %21, 0
-  br i1 %22, label %25, label %160
-23:
-  %24 = icmp ugt i64 %3, 16777215
-  br i1 %24, label %160, label %25
+define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5, i64 %6, i32 %7, i64 %8) noinline #0 {
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %11 = load i64, ptr %10, align 8
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %13 = load i64, ptr %12, align 8
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %15 = load i64, ptr %14, align 8
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %17 = load i64, ptr %16, align 8
+  %18 = urem i64 %15, %17
+  %19 = icmp eq i32 %7, 0
+  br i1 %19, label %25, label %20
+20:
+  %21 = icmp ne i64 %8, 0
+  %22 = lshr i64 %8, %17
+  %23 = icmp eq i64 %22, 0
+  %24 = select i1 %21, i1 %23, i1 false
+  br i1 %24, label %28, label %162
 25:
-  %26 = and i64 %3, -4278190081
-  %27 = add i64 %26, %4
-  %28 = sub i64 %27, %12
-  %29 = and i64 %5, -4278190081
-  %30 = add i64 %29, %6
-  %31 = sub i64 %30, %12
-  %32 = and i64 %31, 7
-  %33 = icmp eq i64 %32, 0
-  br i1 %33, label %34, label %160
-34:
-  %35 = icmp ugt i64 %31, %14
-  %36 = sub nuw i64 %14, %31
-  %37 = icmp ult i64 %36, 8
-  %38 = select i1 %35, i1 true, i1 %37
-  br i1 %38, label %160, label %39
-39:
-  %40 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %41 = load ptr, ptr %40, align 8
-  %42 = getelementptr inbounds nuw i8, ptr %1, i64 192
-  %43 = getelementptr inbounds nuw i8, ptr %1, i64 232
-  %44 = getelementptr inbounds nuw i8, ptr %1, i64 128
-  %45 = load i64, ptr %44, align 8
-  %46 = icmp eq i64 %2, %45
-  br i1 %46, label %47, label %160
-47:
-  %48 = getelementptr inbounds nuw i8, ptr %1, i64 136
-  %49 = load ptr, ptr %48, align 8
-  %50 = load <16 x i64>, ptr %49, align 1
-  %51 = load <16 x i64>, ptr %1, align 1
-  %52 = xor <16 x i64> %51, %50
-  %53 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %52)
-  %54 = icmp eq i64 %53, 0
-  br i1 %54, label %55, label %160
-55:
-  %56 = phi i64 [ %68, %63 ], [ 0, %47 ]
-  %57 = phi i64 [ %67, %63 ], [ 0, %47 ]
-  %58 = getelementptr inbounds nuw i64, ptr %41, i64 %56
-  %59 = load i64, ptr %58, align 8
-  %60 = getelementptr inbounds nuw i64, ptr %42, i64 %56
-  %61 = load i64, ptr %60, align 8
-  %62 = icmp ugt i64 %59, %61
-  br i1 %62, label %160, label %63
-63:
-  %64 = getelementptr inbounds nuw i64, ptr %43, i64 %56
-  %65 = load i64, ptr %64, align 8
-  %66 = mul i64 %65, %59
-  %67 = add i64 %66, %57
-  %68 = add nuw nsw i64 %56, 1
-  %69 = icmp eq i64 %68, 5
-  br i1 %69, label %70, label %55
-70:
-  %71 = load i64, ptr %41, align 8
-  %72 = load i64, ptr %43, align 8
-  %73 = mul i64 %72, %71
-  %74 = and i64 %73, 15
-  %75 = and i64 %28, 127
-  %76 = or i64 %74, %75
-  %77 = icmp eq i64 %76, 0
-  br i1 %77, label %78, label %160
-78:
-  %79 = getelementptr inbounds nuw i8, ptr %1, i64 176
-  %80 = load i64, ptr %79, align 8
-  %81 = icmp ugt i64 %28, %14
-  %82 = sub nuw i64 %14, %28
-  %83 = icmp ugt i64 %80, %82
-  %84 = select i1 %81, i1 true, i1 %83
-  br i1 %84, label %160, label %85
-85:
-  %86 = zext i32 %9 to i64
-  %87 = shl nuw i64 1, %86
-  %88 = select i1 %15, i64 %87, i64 %8
-  %89 = icmp eq i64 %88, 0
-  br i1 %89, label %160, label %90
-90:
-  %91 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %92 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %93 = getelementptr inbounds nuw i8, ptr %1, i64 160
-  %94 = getelementptr inbounds nuw i8, ptr %1, i64 168
-  %95 = getelementptr inbounds nuw i8, ptr %1, i64 144
-  %96 = getelementptr inbounds nuw i8, ptr %1, i64 152
-  %97 = getelementptr inbounds nuw i8, ptr %1, i64 184
-  br label %98
-98:
-  %99 = phi i64 [ %88, %90 ], [ %158, %135 ]
-  %100 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %99, i1 true)
-  %101 = sub nsw i64 %100, %86
-  %102 = load i64, ptr %91, align 8
-  %103 = mul i64 %102, %101
-  %104 = load ptr, ptr %92, align 8
-  %105 = getelementptr inbounds nuw i8, ptr %104, i64 %103
-  %106 = load i64, ptr %93, align 8
-  %107 = load ptr, ptr %94, align 8
-  %108 = load ptr, ptr %95, align 8
-  %109 = getelementptr inbounds nuw i8, ptr %108, i64 %67
-  %110 = icmp eq i64 %106, 0
-  br i1 %110, label %135, label %111
-111:
-  %112 = load ptr, ptr %96, align 8
-  %113 = getelementptr i64, ptr %107, i64 %106
-  %114 = icmp eq ptr %112, null
-  %115 = getelementptr inbounds nuw i8, ptr %112, i64 %67
-  br label %116
-116:
-  %117 = phi i64 [ 0, %111 ], [ %133, %129 ]
-  %118 = getelementptr inbounds nuw i64, ptr %107, i64 %117
-  %119 = load i64, ptr %118, align 8
-  %120 = getelementptr i64, ptr %113, i64 %117
+  %26 = lshr i64 %3, 24
+  %27 = icmp eq i64 %26, %18
+  br i1 %27, label %28, label %162
+28:
+  %29 = and i64 %3, -4278190081
+  %30 = add i64 %29, %4
+  %31 = sub i64 %30, %11
+  %32 = and i64 %5, -4278190081
+  %33 = add i64 %32, %6
+  %34 = sub i64 %33, %11
+  %35 = and i64 %34, 7
+  %36 = icmp eq i64 %35, 0
+  br i1 %36, label %37, label %162
+37:
+  %38 = icmp ugt i64 %34, %13
+  %39 = sub nuw i64 %13, %34
+  %40 = icmp ult i64 %39, 8
+  %41 = select i1 %38, i1 true, i1 %40
+  br i1 %41, label %162, label %42
+42:
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %44 = load ptr, ptr %43, align 8
+  %45 = getelementptr inbounds nuw i8, ptr %1, i64 192
+  %46 = getelementptr inbounds nuw i8, ptr %1, i64 232
+  %47 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %48 = load i64, ptr %47, align 8
+  %49 = icmp eq i64 %2, %48
+  br i1 %49, label %50, label %162
+50:
+  %51 = getelementptr inbounds nuw i8, ptr %1, i64 136
+  %52 = load ptr, ptr %51, align 8
+  %53 = load <16 x i64>, ptr %52, align 1
+  %54 = load <16 x i64>, ptr %1, align 1
+  %55 = xor <16 x i64> %54, %53
+  %56 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %55)
+  %57 = icmp eq i64 %56, 0
+  br i1 %57, label %58, label %162
+58:
+  %59 = phi i64 [ %71, %66 ], [ 0, %50 ]
+  %60 = phi i64 [ %70, %66 ], [ 0, %50 ]
+  %61 = getelementptr inbounds nuw i64, ptr %44, i64 %59
+  %62 = load i64, ptr %61, align 8
+  %63 = getelementptr inbounds nuw i64, ptr %45, i64 %59
+  %64 = load i64, ptr %63, align 8
+  %65 = icmp ugt i64 %62, %64
+  br i1 %65, label %162, label %66
+66:
+  %67 = getelementptr inbounds nuw i64, ptr %46, i64 %59
+  %68 = load i64, ptr %67, align 8
+  %69 = mul i64 %68, %62
+  %70 = add i64 %69, %60
+  %71 = add nuw nsw i64 %59, 1
+  %72 = icmp eq i64 %71, 5
+  br i1 %72, label %73, label %58
+73:
+  %74 = load i64, ptr %44, align 8
+  %75 = load i64, ptr %46, align 8
+  %76 = mul i64 %75, %74
+  %77 = and i64 %76, 15
+  %78 = and i64 %31, 127
+  %79 = or i64 %77, %78
+  %80 = icmp eq i64 %79, 0
+  br i1 %80, label %81, label %162
+81:
+  %82 = getelementptr inbounds nuw i8, ptr %1, i64 176
+  %83 = load i64, ptr %82, align 8
+  %84 = icmp ugt i64 %31, %13
+  %85 = sub nuw i64 %13, %31
+  %86 = icmp ugt i64 %83, %85
+  %87 = select i1 %84, i1 true, i1 %86
+  br i1 %87, label %162, label %88
+88:
+  %89 = shl nuw i64 1, %18
+  %90 = select i1 %19, i64 %89, i64 %8
+  %91 = icmp eq i64 %90, 0
+  br i1 %91, label %162, label %92
+92:
+  %93 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %94 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %95 = getelementptr inbounds nuw i8, ptr %1, i64 160
+  %96 = getelementptr inbounds nuw i8, ptr %1, i64 168
+  %97 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  %98 = getelementptr inbounds nuw i8, ptr %1, i64 152
+  %99 = getelementptr inbounds nuw i8, ptr %1, i64 184
+  br label %100
+100:
+  %101 = phi i64 [ %90, %92 ], [ %160, %137 ]
+  %102 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %101, i1 true)
+  %103 = sub i64 %102, %18
+  %104 = load i64, ptr %93, align 8
+  %105 = mul i64 %104, %103
+  %106 = load ptr, ptr %94, align 8
+  %107 = getelementptr inbounds nuw i8, ptr %106, i64 %105
+  %108 = load i64, ptr %95, align 8
+  %109 = load ptr, ptr %96, align 8
+  %110 = load ptr, ptr %97, align 8
+  %111 = getelementptr inbounds nuw i8, ptr %110, i64 %70
+  %112 = icmp eq i64 %108, 0
+  br i1 %112, label %137, label %113
+113:
+  %114 = load ptr, ptr %98, align 8
+  %115 = getelementptr i64, ptr %109, i64 %108
+  %116 = icmp eq ptr %114, null
+  %117 = getelementptr inbounds nuw i8, ptr %114, i64 %70
+  br label %118
+118:
+  %119 = phi i64 [ 0, %113 ], [ %135, %131 ]
+  %120 = getelementptr inbounds nuw i64, ptr %109, i64 %119
   %121 = load i64, ptr %120, align 8
-  %122 = add i64 %121, %28
-  %123 = lshr i64 %122, 7
-  %124 = load i64, ptr %97, align 8
-  %125 = and i64 %123, %124
-  %126 = shl nuw nsw i64 %125, 4
-  %127 = xor i64 %126, %122
-  br i1 %114, label %129, label %128
-128:
-  tail call void @note_range(ptr %0, ptr nonnull %115, i64 %119, i32 16)
-  br label %129
-129:
-  %130 = getelementptr inbounds nuw i8, ptr %109, i64 %119
-  %131 = load <16 x i8>, ptr %130, align 1
-  %132 = getelementptr inbounds nuw i8, ptr %105, i64 %127
-  store <16 x i8> %131, ptr %132, align 1
-  %133 = add nuw i64 %117, 1
-  %134 = icmp eq i64 %133, %106
-  br i1 %134, label %135, label %116
-135:
-  %136 = getelementptr inbounds nuw i8, ptr %105, i64 %31
-  %137 = load i64, ptr %136, align 1
-  %138 = and i64 %137, 1048575
-  %139 = lshr i64 %137, 20
+  %122 = getelementptr i64, ptr %115, i64 %119
+  %123 = load i64, ptr %122, align 8
+  %124 = add i64 %123, %31
+  %125 = lshr i64 %124, 7
+  %126 = load i64, ptr %99, align 8
+  %127 = and i64 %125, %126
+  %128 = shl nuw nsw i64 %127, 4
+  %129 = xor i64 %128, %124
+  br i1 %116, label %131, label %130
+130:
+  tail call void @note_range(ptr %0, ptr nonnull %117, i64 %121, i32 16)
+  br label %131
+131:
+  %132 = getelementptr inbounds nuw i8, ptr %111, i64 %121
+  %133 = load <16 x i8>, ptr %132, align 1
+  %134 = getelementptr inbounds nuw i8, ptr %107, i64 %129
+  store <16 x i8> %133, ptr %134, align 1
+  %135 = add nuw i64 %119, 1
+  %136 = icmp eq i64 %135, %108
+  br i1 %136, label %137, label %118
+137:
+  %138 = getelementptr inbounds nuw i8, ptr %107, i64 %34
+  %139 = load i64, ptr %138, align 1
   %140 = and i64 %139, 1048575
-  %141 = lshr i64 %137, 40
-  %142 = shl i64 %106, 4
-  %143 = sub i64 %141, %142
-  %144 = and i64 %143, 8388607
-  %145 = icmp eq i64 %140, 0
-  %146 = icmp eq i64 %144, 2097152
-  %147 = and i1 %145, %146
-  %148 = select i1 %147, i64 %138, i64 %140
-  %149 = shl nuw nsw i64 %148, 20
-  %150 = shl nuw nsw i64 %144, 40
-  %151 = or disjoint i64 %149, %150
-  %152 = select i1 %147, i64 -9223372036854775808, i64 0
-  %153 = and i64 %137, -9223372036854775808
-  %154 = xor i64 %152, %153
-  %155 = or disjoint i64 %151, %154
-  %156 = or disjoint i64 %155, %138
-  store i64 %156, ptr %136, align 1
-  %157 = add i64 %99, -1
-  %158 = and i64 %157, %99
-  %159 = icmp eq i64 %158, 0
-  br i1 %159, label %160, label %98
-160:
-  %161 = phi i32 [ 0, %23 ], [ 0, %18 ], [ 0, %16 ], [ 0, %25 ], [ 0, %34 ], [ 0, %39 ], [ 0, %47 ], [ 0, %70 ], [ 0, %78 ], [ 1, %85 ], [ 1, %135 ], [ 0, %55 ]
-  ret i32 %161
+  %141 = lshr i64 %139, 20
+  %142 = and i64 %141, 1048575
+  %143 = lshr i64 %139, 40
+  %144 = shl i64 %108, 4
+  %145 = sub i64 %143, %144
+  %146 = and i64 %145, 8388607
+  %147 = icmp eq i64 %142, 0
+  %148 = icmp eq i64 %146, 2097152
+  %149 = and i1 %147, %148
+  %150 = select i1 %149, i64 %140, i64 %142
+  %151 = shl nuw nsw i64 %150, 20
+  %152 = shl nuw nsw i64 %146, 40
+  %153 = or disjoint i64 %151, %152
+  %154 = select i1 %149, i64 -9223372036854775808, i64 0
+  %155 = and i64 %139, -9223372036854775808
+  %156 = xor i64 %154, %155
+  %157 = or disjoint i64 %153, %156
+  %158 = or disjoint i64 %157, %140
+  store i64 %158, ptr %138, align 1
+  %159 = add i64 %101, -1
+  %160 = and i64 %159, %101
+  %161 = icmp eq i64 %160, 0
+  br i1 %161, label %162, label %100
+162:
+  %163 = phi i32 [ 0, %25 ], [ 0, %20 ], [ 0, %28 ], [ 0, %37 ], [ 0, %42 ], [ 0, %50 ], [ 0, %73 ], [ 0, %81 ], [ 1, %88 ], [ 1, %137 ], [ 0, %58 ]
+  ret i32 %163
 }
 
 define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4) noinline #0 {
-  %6 = add i64 %4, %3
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 288
-  %8 = load i64, ptr %7, align 8
-  %9 = sub i64 %6, %8
-  %10 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %11 = load ptr, ptr %10, align 8
-  %12 = getelementptr inbounds nuw i8, ptr %1, i64 192
-  %13 = getelementptr inbounds nuw i8, ptr %1, i64 232
-  %14 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %6 = and i64 %3, -4278190081
+  %7 = add i64 %6, %4
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %9 = load i64, ptr %8, align 8
+  %10 = sub i64 %7, %9
+  %11 = lshr i64 %3, 24
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %13 = load i64, ptr %12, align 8
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 128
   %15 = load i64, ptr %14, align 8
-  %16 = icmp eq i64 %2, %15
-  br i1 %16, label %17, label %100
-17:
-  %18 = getelementptr inbounds nuw i8, ptr %1, i64 136
-  %19 = load ptr, ptr %18, align 8
-  %20 = load <16 x i64>, ptr %19, align 1
-  %21 = load <16 x i64>, ptr %1, align 1
-  %22 = xor <16 x i64> %21, %20
-  %23 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %22)
-  %24 = icmp eq i64 %23, 0
-  br i1 %24, label %25, label %100
-25:
-  %26 = phi i64 [ %38, %33 ], [ 0, %17 ]
-  %27 = phi i64 [ %37, %33 ], [ 0, %17 ]
-  %28 = getelementptr inbounds nuw i64, ptr %11, i64 %26
-  %29 = load i64, ptr %28, align 8
-  %30 = getelementptr inbounds nuw i64, ptr %12, i64 %26
-  %31 = load i64, ptr %30, align 8
-  %32 = icmp ugt i64 %29, %31
-  br i1 %32, label %100, label %33
-33:
-  %34 = getelementptr inbounds nuw i64, ptr %13, i64 %26
-  %35 = load i64, ptr %34, align 8
-  %36 = mul i64 %35, %29
-  %37 = add i64 %36, %27
-  %38 = add nuw nsw i64 %26, 1
-  %39 = icmp eq i64 %38, 5
-  br i1 %39, label %40, label %25
-40:
-  %41 = load i64, ptr %11, align 8
-  %42 = load i64, ptr %13, align 8
-  %43 = mul i64 %42, %41
-  %44 = and i64 %43, 15
-  %45 = and i64 %9, 127
-  %46 = or i64 %44, %45
-  %47 = icmp eq i64 %46, 0
-  br i1 %47, label %48, label %100
-48:
-  %49 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %50 = load i64, ptr %49, align 8
-  %51 = getelementptr inbounds nuw i8, ptr %1, i64 176
-  %52 = load i64, ptr %51, align 8
-  %53 = icmp ugt i64 %9, %50
-  %54 = sub nuw i64 %50, %9
-  %55 = icmp ugt i64 %52, %54
-  %56 = select i1 %53, i1 true, i1 %55
-  br i1 %56, label %100, label %57
+  %16 = urem i64 %13, %15
+  %17 = icmp eq i64 %11, %16
+  br i1 %17, label %18, label %109
+18:
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %20 = load ptr, ptr %19, align 8
+  %21 = getelementptr inbounds nuw i8, ptr %1, i64 192
+  %22 = getelementptr inbounds nuw i8, ptr %1, i64 232
+  %23 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %24 = load i64, ptr %23, align 8
+  %25 = icmp eq i64 %2, %24
+  br i1 %25, label %26, label %109
+26:
+  %27 = getelementptr inbounds nuw i8, ptr %1, i64 136
+  %28 = load ptr, ptr %27, align 8
+  %29 = load <16 x i64>, ptr %28, align 1
+  %30 = load <16 x i64>, ptr %1, align 1
+  %31 = xor <16 x i64> %30, %29
+  %32 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %31)
+  %33 = icmp eq i64 %32, 0
+  br i1 %33, label %34, label %109
+34:
+  %35 = phi i64 [ %47, %42 ], [ 0, %26 ]
+  %36 = phi i64 [ %46, %42 ], [ 0, %26 ]
+  %37 = getelementptr inbounds nuw i64, ptr %20, i64 %35
+  %38 = load i64, ptr %37, align 8
+  %39 = getelementptr inbounds nuw i64, ptr %21, i64 %35
+  %40 = load i64, ptr %39, align 8
+  %41 = icmp ugt i64 %38, %40
+  br i1 %41, label %109, label %42
+42:
+  %43 = getelementptr inbounds nuw i64, ptr %22, i64 %35
+  %44 = load i64, ptr %43, align 8
+  %45 = mul i64 %44, %38
+  %46 = add i64 %45, %36
+  %47 = add nuw nsw i64 %35, 1
+  %48 = icmp eq i64 %47, 5
+  br i1 %48, label %49, label %34
+49:
+  %50 = load i64, ptr %20, align 8
+  %51 = load i64, ptr %22, align 8
+  %52 = mul i64 %51, %50
+  %53 = and i64 %52, 15
+  %54 = and i64 %10, 127
+  %55 = or i64 %53, %54
+  %56 = icmp eq i64 %55, 0
+  br i1 %56, label %57, label %109
 57:
-  %58 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %59 = load ptr, ptr %58, align 8
-  %60 = getelementptr inbounds nuw i8, ptr %1, i64 160
+  %58 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %59 = load i64, ptr %58, align 8
+  %60 = getelementptr inbounds nuw i8, ptr %1, i64 176
   %61 = load i64, ptr %60, align 8
-  %62 = getelementptr inbounds nuw i8, ptr %1, i64 168
-  %63 = load ptr, ptr %62, align 8
-  %64 = getelementptr inbounds nuw i8, ptr %1, i64 144
-  %65 = load ptr, ptr %64, align 8
-  %66 = getelementptr inbounds nuw i8, ptr %65, i64 %37
-  %67 = icmp eq i64 %61, 0
-  br i1 %67, label %100, label %68
-68:
-  %69 = getelementptr inbounds nuw i8, ptr %1, i64 152
-  %70 = load ptr, ptr %69, align 8
-  %71 = getelementptr i64, ptr %63, i64 %61
-  %72 = getelementptr inbounds nuw i8, ptr %1, i64 184
-  %73 = icmp eq ptr %70, null
-  %74 = getelementptr inbounds nuw i8, ptr %70, i64 %37
-  br label %75
-75:
-  %76 = phi i64 [ 0, %68 ], [ %98, %97 ]
-  %77 = getelementptr inbounds nuw i64, ptr %63, i64 %76
-  %78 = load i64, ptr %77, align 8
-  %79 = getelementptr i64, ptr %71, i64 %76
-  %80 = load i64, ptr %79, align 8
-  %81 = add i64 %80, %9
-  %82 = lshr i64 %81, 7
-  %83 = load i64, ptr %72, align 8
-  %84 = and i64 %82, %83
-  %85 = shl nuw nsw i64 %84, 4
-  %86 = xor i64 %85, %81
-  %87 = getelementptr inbounds nuw i8, ptr %59, i64 %86
-  %88 = load <16 x i8>, ptr %87, align 1
-  %89 = getelementptr inbounds nuw i8, ptr %66, i64 %78
-  store <16 x i8> %88, ptr %89, align 1
-  br i1 %73, label %97, label %90
-90:
-  %91 = getelementptr inbounds nuw i8, ptr %74, i64 %78
-  %92 = load i64, ptr %91, align 1
-  %93 = and i64 %92, 144680345676153346
-  store i64 %93, ptr %91, align 1
-  %94 = getelementptr inbounds nuw i8, ptr %91, i64 8
-  %95 = load i64, ptr %94, align 1
-  %96 = and i64 %95, 144680345676153346
-  store i64 %96, ptr %94, align 1
-  br label %97
-97:
-  %98 = add nuw i64 %76, 1
-  %99 = icmp eq i64 %98, %61
-  br i1 %99, label %100, label %75
-100:
-  %101 = phi i32 [ 0, %5 ], [ 0, %17 ], [ 0, %40 ], [ 0, %48 ], [ 1, %57 ], [ 1, %97 ], [ 0, %25 ]
-  ret i32 %101
+  %62 = icmp ugt i64 %10, %59
+  %63 = sub nuw i64 %59, %10
+  %64 = icmp ugt i64 %61, %63
+  %65 = select i1 %62, i1 true, i1 %64
+  br i1 %65, label %109, label %66
+66:
+  %67 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %68 = load ptr, ptr %67, align 8
+  %69 = getelementptr inbounds nuw i8, ptr %1, i64 160
+  %70 = load i64, ptr %69, align 8
+  %71 = getelementptr inbounds nuw i8, ptr %1, i64 168
+  %72 = load ptr, ptr %71, align 8
+  %73 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  %74 = load ptr, ptr %73, align 8
+  %75 = getelementptr inbounds nuw i8, ptr %74, i64 %46
+  %76 = icmp eq i64 %70, 0
+  br i1 %76, label %109, label %77
+77:
+  %78 = getelementptr inbounds nuw i8, ptr %1, i64 152
+  %79 = load ptr, ptr %78, align 8
+  %80 = getelementptr i64, ptr %72, i64 %70
+  %81 = getelementptr inbounds nuw i8, ptr %1, i64 184
+  %82 = icmp eq ptr %79, null
+  %83 = getelementptr inbounds nuw i8, ptr %79, i64 %46
+  br label %84
+84:
+  %85 = phi i64 [ 0, %77 ], [ %107, %106 ]
+  %86 = getelementptr inbounds nuw i64, ptr %72, i64 %85
+  %87 = load i64, ptr %86, align 8
+  %88 = getelementptr i64, ptr %80, i64 %85
+  %89 = load i64, ptr %88, align 8
+  %90 = add i64 %89, %10
+  %91 = lshr i64 %90, 7
+  %92 = load i64, ptr %81, align 8
+  %93 = and i64 %91, %92
+  %94 = shl nuw nsw i64 %93, 4
+  %95 = xor i64 %94, %90
+  %96 = getelementptr inbounds nuw i8, ptr %68, i64 %95
+  %97 = load <16 x i8>, ptr %96, align 1
+  %98 = getelementptr inbounds nuw i8, ptr %75, i64 %87
+  store <16 x i8> %97, ptr %98, align 1
+  br i1 %82, label %106, label %99
+99:
+  %100 = getelementptr inbounds nuw i8, ptr %83, i64 %87
+  %101 = load i64, ptr %100, align 1
+  %102 = and i64 %101, 144680345676153346
+  store i64 %102, ptr %100, align 1
+  %103 = getelementptr inbounds nuw i8, ptr %100, i64 8
+  %104 = load i64, ptr %103, align 1
+  %105 = and i64 %104, 144680345676153346
+  store i64 %105, ptr %103, align 1
+  br label %106
+106:
+  %107 = add nuw i64 %85, 1
+  %108 = icmp eq i64 %107, %70
+  br i1 %108, label %109, label %84
+109:
+  %110 = phi i32 [ 0, %5 ], [ 0, %18 ], [ 0, %26 ], [ 0, %49 ], [ 0, %57 ], [ 1, %66 ], [ 1, %106 ], [ 0, %34 ]
+  ret i32 %110
 }
 
 define internal range(i32 0, 2) i32 @are_equal(ptr %0, i64 %1) noinline #0 {

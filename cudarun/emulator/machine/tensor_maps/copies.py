@@ -20,6 +20,7 @@ from cudarun.emulator.machine.bulk_copies import (
     for_blocks,
     reduce_chunks,
 )
+from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_maps.boxes import (
     CHUNK,
     Chunks,
@@ -193,7 +194,7 @@ class TensorLoad(_OfTensor, BulkTransfer):
             to_blocks, their_objects = to[here], objects[here]
             if masks is not None:
                 alone, (to_blocks, their_objects) = for_blocks(
-                    alone, masks[here], (to_blocks, their_objects), ()
+                    alone, masks[here], (to_blocks,), (their_objects,)
                 )
             for block in range(alone.count):
                 some = alone.some(np.full(len(box.counts), block))
@@ -243,11 +244,13 @@ class GatherLoad(TensorLoad):
 
 
 class PairedLoad(TensorLoad):
-    """``.cta_group::2``: its barrier object may be in the other block of the pair."""
+    """``.cta_group::2``: the parity of the object's block chooses a block of each target's pair."""
 
     def complete(self, active: Active, objects: Array, to: Array, sizes: Array) -> None:
-        """Complete bytes on the object with each address, whatever block it is in."""
-        super().complete(active, objects, objects, sizes)
+        """Complete bytes in the block with that parity."""
+        parity = np.uint64(1 << RANK_SHIFT)
+        places = objects.astype(np.uint64) & parity | to.astype(np.uint64) & ~parity
+        super().complete(active, objects, places, sizes)
 
 
 class TensorPrefetch(_OfTensor):

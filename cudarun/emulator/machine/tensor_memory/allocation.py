@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.clusters import own_ranks
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_COLUMNS, UNIT
 from cudarun.emulator.machine.tensor_memory.memory import (
@@ -111,7 +112,9 @@ class Deallocate(AllocationAction, MemoryAction):
                 raise active.fault(LAUNCH_FAILED, what, position)
             if active.batch.observer is not NO_OBSERVER:
                 lanes = np.arange(LANES)[:, None]
-                places = cells(active, lanes, first + np.arange(columns), position).reshape(-1)
+                rank = own_ranks(active)[position]
+                places = cells(active, lanes, first + np.arange(columns), position, rank)
+                places = places.reshape(-1)
                 self.accesses[0].locate(active.some(np.full(len(places), position)), places)
             memory.free(block, first)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction
 from cudarun.emulator.machine.bulk_copies import for_blocks
+from cudarun.emulator.machine.clusters import own_ranks
 from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_memory.descriptors import SharedDescriptor, decompressed
@@ -39,17 +40,17 @@ _WIDTHS = {"256b": 2, "128b": 1}  # chunks
 
 
 def pair_ranks(active: Active, position: int, blocks: int) -> list[int]:
-    """Return the ranks of the blocks of an operation of a thread; -1 for the thread's block alone.
+    """Return the ranks of the blocks of an operation of a thread.
 
     Raises:
         DeviceFault: The cluster has no pairs of blocks.
     """
+    rank = int(own_ranks(active)[position])
     if blocks == 1:
-        return [-1]
+        return [rank]
     if active.batch.launch.cluster_blocks % 2:
         what = "tcgen05 with .cta_group::2 in a cluster without pairs of blocks"
         raise active.fault(LAUNCH_FAILED, what, position)
-    rank = int(active.batch.threads.special("%cluster_ctarank")[active.lane(position)])
     return [rank & ~1, rank | 1]
 
 
@@ -66,7 +67,7 @@ class TensorMemoryCopy(AsynchronousAction):
         self.blocks = int(words["group"][-1])
         self.offset = words.offsets[0]
         self.accesses = (
-            Access("shared", np.dtype(np.uint64), 2, AccessKind.READ, 0).by("tcgen05"),
+            Access("shared::cluster", np.dtype(np.uint64), 2, AccessKind.READ, 0).by("tcgen05"),
             TensorAccess(AccessKind.WRITE).by("tcgen05"),
         )
 
@@ -89,7 +90,7 @@ class TensorMemoryCopy(AsynchronousAction):
 
     def _load(self, active: Active, position: int, chunks: Array, rank: int) -> Array:
         """Return the rows of the matrix, as words."""
-        places = (chunks.reshape(-1) + (rank + 1 << RANK_SHIFT)).astype(np.uint32)
+        places = (chunks.reshape(-1) + (rank << RANK_SHIFT)).astype(np.uint32)
         some = active.some(np.full(len(places), position))
         data = self.accesses[0].load(some, places).view(np.uint8).reshape(*chunks.shape, _CHUNK)
         if self.source:

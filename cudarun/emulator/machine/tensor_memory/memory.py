@@ -2,7 +2,7 @@
 
 A block has 128 lanes of 512 columns, each cell of 32 bits. An address has the lane in its upper
 half, the column in the lower one. Here an access has the offset of a cell in bytes, by rows, and
-above them, as an address of ``shared::cluster``, the rank of a block plus one.
+above them, as an address of ``shared::cluster``, the rank of a block.
 """
 
 from __future__ import annotations
@@ -54,21 +54,20 @@ class TensorAccess(Access):
         blocks = active.per_lane(active.batch.threads.block_of)
         ranks = addresses.astype(np.int64) >> RANK_SHIFT
         first = blocks - blocks % active.batch.launch.cluster_blocks
-        owners = np.where(ranks == 0, blocks, first + ranks - 1)
         columns = addresses.astype(np.int64) % _ROW // _CELL.itemsize
-        return active.batch.tensor.states(owners, columns)
+        return active.batch.tensor.states(first + ranks, columns)
 
 
-def cells(active: Active, lanes: Array, columns: Array, position: int, rank: int = -1) -> Array:
-    """Return the addresses of cells, of one thread; of the block with a rank in its cluster."""
+def cells(active: Active, lanes: Array, columns: Array, position: int, ranks: Array | int) -> Array:
+    """Return the addresses of cells of blocks with some ranks; of one thread, or of all lanes."""
     wrong = (lanes < 0) | (lanes >= LANES) | (columns < 0) | (columns >= TENSOR_COLUMNS)
     if wrong.any():
         lanes, columns = np.broadcast_arrays(lanes, columns)
         place = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
         what = f"lane {lanes[place]}, column {columns[place]} is outside tensor memory"
         raise active.fault(LAUNCH_FAILED, what, position)
-    offsets = lanes * _ROW + columns * _CELL.itemsize + (rank + 1 << RANK_SHIFT)
-    found: Array = offsets.astype(np.uint32)
+    above = np.asarray(ranks, dtype=np.int64) << RANK_SHIFT
+    found: Array = (lanes * _ROW + columns * _CELL.itemsize + above).astype(np.uint32)
     return found
 
 

@@ -63,7 +63,7 @@ class MultiplyTensors(AsynchronousAction):
         self.places = [name for name in self.names if name in ("d", "t", "e", "sa", "sb")]
         self.exponent = 0 if self.kind == "i8" else words.constants.get("scale", 0)
         self.accesses = (
-            Access("shared", _WORD, 1, AccessKind.READ, 0).by("tcgen05"),
+            Access("shared::cluster", _WORD, 1, AccessKind.READ, 0).by("tcgen05"),
             TensorAccess(AccessKind.READ).by("tcgen05"),
             TensorAccess(AccessKind.WRITE).by("tcgen05"),
         )
@@ -227,7 +227,7 @@ class _Multiplication:
         words = np.zeros((*addresses.shape, _CHUNK // _WORD.itemsize), dtype=_WORD)
         used = min(NARROW.get(name, self.bits), self.bits) * len(words[0, 0]) // self.bits
         places = addresses[..., None] + np.arange(used) * _WORD.itemsize
-        places = places.reshape(-1) + (rank + 1 << RANK_SHIFT)
+        places = places.reshape(-1) + (rank << RANK_SHIFT)
         some = self.active.some(np.full(len(places), self.position))
         data = self.action.accesses[0].load(some, places.astype(np.uint32))
         words[..., :used] = data.reshape(*addresses.shape, used)

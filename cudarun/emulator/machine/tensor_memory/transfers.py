@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.machine.access import AccessKind, AsynchronousAction, MemoryAction
+from cudarun.emulator.machine.clusters import own_ranks
 from cudarun.emulator.machine.tensor_memory.memory import (
     LAUNCH_FAILED,
     TensorAccess,
@@ -90,7 +91,7 @@ class TensorTransfer(WarpAction, MemoryAction):
             row = np.repeat(row, 2, axis=1)
             column = np.stack([column, column + 1], axis=-1).reshape(row.shape)
         some = active.some(np.repeat(np.arange(active.count), row.shape[1]))
-        return some, cells(active, row, column, 0).reshape(-1)
+        return some, cells(active, row, column, 0, own_ranks(active)[:, None]).reshape(-1)
 
     def _check_owner(self, active: Active, address: int, slot: int, position: int) -> None:
         """Raise the fault of a warp that accesses lanes of another one."""

@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.machine.launch import DeviceTraits
 from cudarun.emulator.machine.observer import NO_OBSERVER, Observer
 from tests.emulator.device import Device
 
@@ -146,6 +147,7 @@ def execute(
     *,
     group: int = 1,
     observer: Observer = NO_OBSERVER,
+    architecture: int = 100,
     **options: Any,
 ) -> Array:
     """Tensor memory, by block, lane and column, after one thread has executed instructions.
@@ -157,11 +159,13 @@ def execute(
         values: Numbers of 64 bits.
         group: Of the instructions.
         observer: Is told of the launch.
+        architecture: Of the device.
         options: Of the launch.
     """
     loads = "\n".join(f"    ld.global.u64 %v{n}, [%values+{8 * n}];" for n in range(len(values)))
     text = kernel(f"{loads}\n{body}\n{commit(group)}", columns=memory.shape[2], group=group)
     device = Device(text, observer=observer)
+    device.traits = DeviceTraits(architecture=architecture)
     given = device.buffer(images)
     cells = device.buffer(memory.astype(np.uint32))
     numbers = device.buffer(np.array([*values, 0], np.uint64))

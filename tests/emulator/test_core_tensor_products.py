@@ -46,7 +46,7 @@ def descriptor(kind: str, d: str, a: str, b: str, m: int, n: int, **fields: int)
         word |= {"f16": 0, "f32": 1, "s32": 2}[d] << 4
     places = {
         "selector": 0, "sparse": 2, "saturate": 3, "negate_a": 13, "negate_b": 14, "mn_a": 15,
-        "mn_b": 16, "ue8m0": 23, "sfb": 4, "sfa": 29,
+        "mn_b": 16, "ue8m0": 23, "sfb": 4, "sfa": 29, "long": 31,
     }  # fmt: skip
     for name, value in fields.items():
         word |= value << places[name]
@@ -93,11 +93,12 @@ class Case:
         base: int = 0,
         tail: str = "",
         words: str = "",
+        depth: int = 0,
         **fields: int,
     ) -> None:
         self.kind, self.types, self.m, self.n, self.blocks = kind, types, m, n, blocks
         self.container = CONTAINERS.get(kind, 8)
-        self.k = 256 // self.container * (2 if sparse else 1)
+        self.k = depth or 256 // self.container * (2 if sparse else 1)
         self.stationary, self.sparse, self.left, self.base = stationary, sparse, left, base
         self.accumulate, self.tail, self.words, self.fields = accumulate, tail, words, fields
         d, a, b = types
@@ -127,6 +128,7 @@ class Case:
             self.memory[block][self.where] = cells_of(self.c[block * rows : (block + 1) * rows], d)
         self.descriptors = (0 if left else fields_a, fields_b)
         self.mn = mn
+        self.before = ""  # more instructions on the descriptors
 
     @property
     def half(self) -> bool:
@@ -159,6 +161,7 @@ class Case:
     shr.u32 %i, %b, 4;
     cvt.u64.u32 %w, %i;
     add.u64 %v1, %v1, %w;
+    {self.before}
     mov.u32 %i, {word};
     add.u32 %at, %t, {self.base << 16};
     .reg .pred %enable;
@@ -320,10 +323,11 @@ def with_scales(case: Case, count: int, first: int, name: str, column: int) -> N
             for line, of_line in enumerate(mine.tolist()):
                 for place, code in enumerate(of_line):
                     lanes = np.arange(line % 32, 128, 32)
-                    word = case.memory[block, lanes, at + line // 32]
-                    shift = 8 * (first + place)
+                    cell = at + line // 32 + (first + place) // 4 * 4
+                    word = case.memory[block, lanes, cell]
+                    shift = 8 * ((first + place) % 4)
                     word = word & ~np.uint32(255 << shift) | np.uint32(code << shift)
-                    case.memory[block, lanes, at + line // 32] = word
+                    case.memory[block, lanes, cell] = word
         matrix *= np.repeat(2.0**exponents, case.k // count, axis=1)
 
 
@@ -351,6 +355,56 @@ def test_scale_factors(
         with_metadata(case)
     with_scales(case, count, first, scale, column)
     check(case)
+
+
+LONG = [
+    ("mxf4", "", 3, 0, "ue8m0"), ("mxf4", ".block32", 3, 3, "ue8m0"),
+    ("mxf4nvf4", ".block16", 6, 0, "ue4m3"), ("mxf4nvf4", ".block16", 6, 2, "ue4m3"),
+]  # fmt: skip
+
+
+def long_case(kind: str, vector: str, first: int, scale: str, blocks: int = 1) -> Case:
+    """A product with K = 96."""
+    tail = f", [%t+80], [%t+88]{ENABLE}"
+    return Case(kind, ("f32", "e2m1", "e2m1"), 128 * blocks, 64, blocks=blocks, tail=tail, depth=96,
+                words=f".block_scale{vector}", ue8m0=int(scale == "ue8m0"), sfa=first, sfb=first,
+                long=1)  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "vector", "count", "first", "scale"), LONG)
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_long_products(
+    kind: str, vector: str, count: int, first: int, scale: str, blocks: int
+) -> None:
+    case = long_case(kind, vector, first, scale, blocks)
+    with_scales(case, count, first, scale, 80)
+    check(case, architecture=103)
+
+
+@pytest.mark.parametrize("start", [5, 6, 7])
+def test_lines_that_continue_in_another_buffer(start: int) -> None:
+    """The leading dimension of the descriptors is the address of the other buffer."""
+    case = long_case("mxf4", "", 0, "ue8m0")
+    for place, lines in enumerate((128, 64)):
+        matrix = whole("e2m1", (lines, 512), place)
+        parts = [placed(half, "e2m1", 4)[0] for half in np.split(matrix, 2, axis=1)]
+        size = lines * 128  # bytes of a buffer
+        case.images[0, place, : 2 * size] = np.concatenate([part[:size] for part in parts])
+        chosen = matrix[:, 32 * start : 32 * start + 96]
+        (case.a, case.b)[place][:] = chosen
+        other = f"add.u64 %w, %v{place}, {size >> 4}; and.b64 %w, %w, 0x3fff;"
+        case.before += f"""
+    and.b64 %v{place}, %v{place}, 0xffffffffc000ffff; {other} shl.b64 %w, %w, 16;
+    or.b64 %v{place}, %v{place}, %w; add.u64 %v{place}, %v{place}, {start};
+    or.b64 %v{place}, %v{place}, {1 << 52};"""
+    with_scales(case, 3, 0, "ue8m0", 80)
+    check(case, architecture=103)
+
+
+def test_long_products_of_other_devices() -> None:
+    with pytest.raises(DeviceFault) as fault:
+        long_case("mxf4", "", 0, "ue8m0").run()
+    assert "K = 96, which only" in fault.value.report
 
 
 # --- sparse matrices -----------------------------------------------------------------------------

@@ -161,7 +161,8 @@ class EmulatedDevice:
         self.ordinal = ordinal
         self.profile = current_profile()  # the GPU that it emulates
         self.memory = Memory(_ADDRESSES * (ordinal + 1), min(capacity, self.profile.memory))
-        self.traits = DeviceTraits(ordinal, self.profile.multiprocessors, self.profile.threads)
+        given = self.profile.multiprocessors, self.profile.threads, self.profile.architecture
+        self.traits = DeviceTraits(ordinal, *given)
         # A kernel is running on it, launched by any thread; guarded by the process's lock.
         self.busy = False
         # By kernel, why a GPU may refuse its last launch; empty if it does not.

@@ -105,6 +105,7 @@ class DeviceTraits:
     ordinal: int = 0
     multiprocessors: int = _DEFAULT.multiprocessors
     threads_per_multiprocessor: int = _DEFAULT.threads
+    architecture: int = _DEFAULT.architecture
 
 
 class Launch:

@@ -32,6 +32,8 @@ _TYPES: dict[str, dict[int, str]] = {
     "mxf4": {1: "e2m1"},
     "mxf4nvf4": {1: "e2m1"},
 }
+_CHUNK = 16  # bytes
+LONG_PRODUCT = 96  # elements along k, of sm_103
 BITS = {"f16": 16, "tf32": 32, "mxf4": 4, "mxf4nvf4": 4}
 """By kind, the bits of an element's container; 8 of the others."""
 
@@ -51,6 +53,21 @@ class SharedDescriptor(Descriptors):
     def problem(self) -> str:
         """The reason if it is invalid; empty otherwise."""
         return "" if self.mode in _MODES else f"swizzling mode {self.mode}"
+
+    def chunks(self, lines: int, parts: int, *, transposed: bool) -> Array:
+        """Return the address of each chunk of a matrix.
+
+        If the leading dimension is absolute, it is the address of another buffer, where lines
+        continue at the end of the swizzling pattern.
+        """
+        width = 1 << int(self.width[0])
+        left = width - (int(self.start[0]) // _CHUNK) % width
+        if not self.is_absolute or parts <= left:
+            return super().chunks(lines, parts, transposed=transposed)
+        first = super().chunks(lines, left, transposed=transposed)
+        self.start = self.leading
+        rest = super().chunks(lines, parts - left, transposed=transposed)
+        return np.concatenate([first, rest], axis=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +108,7 @@ class Product:
         m = (word >> 27 & 3) << 7 if scaled else (word >> 24 & 31) << 4
         k = 256 // bits * (2 if sparse else 1)
         if word >> 31 and kind.startswith("mxf4"):
-            k = 96
+            k = LONG_PRODUCT
         return cls(
             kind,
             m,

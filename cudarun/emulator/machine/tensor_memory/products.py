@@ -19,6 +19,7 @@ from cudarun.emulator.machine.sparsity import unit_places
 from cudarun.emulator.machine.tensor_memory.copies import pair_ranks
 from cudarun.emulator.machine.tensor_memory.descriptors import (
     BITS,
+    LONG_PRODUCT,
     NARROW,
     AccumulatorLayout,
     Product,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 _CHUNK = 16  # bytes
 _WORD = np.dtype(np.uint32)
 _PARTITION = 32  # lanes
+_WITH_LONG = 103
 
 
 class MultiplyTensors(AsynchronousAction):
@@ -98,14 +100,15 @@ class _Multiplication:
         problem = product.problem(action.blocks, stationary=action.is_stationary)
         if product.sparse != action.is_sparse:
             problem = "the bit of sparsity"
+        architecture = active.batch.launch.device.architecture
+        if product.k == LONG_PRODUCT and (product.sparse or architecture != _WITH_LONG):
+            problem = f"K = {product.k}, which only dense products of sm_{_WITH_LONG} have"
         if problem:
             raise self._wrong(f"instruction descriptor {given['i']:#x}: {problem}")
         self.layout = AccumulatorLayout.of(
             product.m, action.blocks, stationary=action.is_stationary, sparse=product.sparse
         )
         self.bits = BITS.get(action.kind, 8)
-        if product.k == 96:
-            raise active.unimplemented("tcgen05.mma with K = 96", position)
         self.depth = product.k // 2 if product.sparse else product.k  # of A in memory
 
     def _wrong(self, what: str) -> BaseException:
@@ -272,10 +275,10 @@ class _Multiplication:
         product, name = self.product, self.action.scaling
         if self.bits == 8:
             count = 1
-        elif name.endswith("X"):
+        elif name.endswith("X") and product.k != LONG_PRODUCT:
             count = int(name.removeprefix("scale_vec::").removesuffix("X"))
         else:
-            size = 16 if name == "block16" else 32
+            size = 16 if name in ("block16", "scale_vec::4X") else 32
             count = product.k // size // (2 if product.sparse else 1)
         partitions = np.unique(lanes // _PARTITION)
         found = [
@@ -291,7 +294,9 @@ class _Multiplication:
             raise self._wrong(f"scale factors in lane {lane}")
         line, block = np.ogrid[:lines, :count]
         first = self.product.scale_ids[which] + block
-        columns = column + line // _PARTITION
+        # Four factors of a line are in one column, the next ones behind the columns of all lines.
+        apart = -(-lines // LANES) * (LANES // _PARTITION)
+        columns = column + line // _PARTITION + first // 4 * apart
         copies = []
         for partition in partitions.tolist():
             lanes = partition * _PARTITION + line % _PARTITION

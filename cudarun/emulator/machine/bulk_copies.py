@@ -286,7 +286,7 @@ class CancelLaunch(BulkTransfer):
 
     def __init__(self, words: Words) -> None:
         self.multicast = bool(words.get("multicast::cluster::all"))
-        space, offset = words.space, words.offsets[0]
+        space, offset = words.space and "shared::cluster", words.offsets[0]  # of any block
         answer = ClusterAccess(space, np.dtype(np.uint32), 4, AccessKind.WRITE, offset)
         self.accesses = (answer.by("mbarrier"),)
         self.report_to(words, space, 1)

@@ -11,8 +11,8 @@ from tests.emulator.compiled.engines import launched
 
 TRIES = 64  # after which a block no longer waits for its bytes
 
-# Each block loads 128 bytes. The even block of each pair expects SIZE bytes and waits for them; then
-# each block writes how many bytes its object still expects, and one value of each block of its pair.
+# Each block loads 128 bytes. The even block of each pair expects SIZE bytes and waits for them.
+# Then each block writes whether its object has them, and one value of each block of its pair.
 LOADS = f""".version 9.0
 .target sm_100a
 .address_size 64
@@ -44,8 +44,8 @@ WAIT:
     mad.wide.u32 %o, %x, 16, %o; st.global.v4.u32 [%o], {{%y, %v0, %v1, %bar}};
     barrier.cluster.arrive; barrier.cluster.wait;
 }}"""
-ONE = """cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2
-        [%at], [%m, {%i}], [%bar];"""
+ONE = """cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+        .cta_group::2 [%at], [%m, {%i}], [%bar];"""
 # The even blocks of a cluster load for the even ones, the odd blocks for the odd ones.
 MANY = """setp.lt.u32 %go, %rank, 2; shl.b32 %i, %odd, 5; mov.u16 %h, 5; @!%even mov.u16 %h, 10;
     @%go cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -276,3 +277,29 @@ def test_atoms_are_of_the_swizzle_of_128_bytes_only(engine: str, swizzle: int) -
     text, zeros = HEADER + PADDED.replace("STORE", ""), np.zeros(256, "u4")
     _, fault, _ = launched(text, engine, (1,), (128,), maps, zeros, zeros, zeros, 0, 0)
     assert "invalid tensor map" in str(fault)
+
+
+@pytest.mark.parametrize(
+    ("field", "number"), [("elemtype", 13), ("elemtype", 14), ("elemtype", 15),
+                          *(("swizzle_atomicity", number) for number in range(4))],
+)  # fmt: skip
+def test_replaced_fields(engine: str, field: str, number: int) -> None:
+    """The copy is that of a map that the driver encodes with the same value."""
+    width = {13: 128, 14: 128, 15: 192}.get(number, 128)
+    if field == "elemtype":
+        before = TensorMap(0, 0, (256, 6), (width,), (1, 1), (128, 4))
+        after = replace(before, type=number)
+    else:
+        before = TensorMap(2, 0, (32, 8), (width,), (1, 1), (32, 4), swizzle=3, atomicity=3)
+        after = replace(before, atomicity=number)
+    source = np.random.default_rng(number).integers(0, 256, 8 * width, np.uint8)
+    change = f"@%first tensormap.replace.tile.{field}.global.b1024.b32 [%m0], {number};"
+    text = PADDED.replace("STORE", "").replace(", 512;", f", {256 if number == 13 else 512};")
+    found = []
+    for tensor, added in ((before, change), (after, "")):
+        maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()
+        changed = text.replace("fence.proxy.tensormap", f"{added} fence.proxy.tensormap")
+        given = maps, source, np.zeros(1, "u4"), np.zeros(512, np.uint8), 0, 1
+        found.append(run(changed, engine, 1, 128, *given)[3])
+    assert np.array_equal(*found)
+    assert found[0].any()

@@ -15,6 +15,7 @@ from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.machine.matrices import shape_of
 from cudarun.emulator.machine.narrow_matrices import scale_vector
+from cudarun.emulator.machine.tensor_maps.tensor_map import PACKED
 from cudarun.emulator.numerics.types import TYPES, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
@@ -24,8 +25,8 @@ _MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma", "tcgen05"})
 _WIDEST_VECTOR = 128
 _WITH_COUNT = 3  # operands: the state, the object and the count
 _OF_THREE = 4  # operands of min and max
-COUNTED = frozenset({"mbarrier", "min", "max"})
-"""The opcodes whose forms depend on the number of operands."""
+COUNTED = frozenset({"mbarrier", "min", "max", "tensormap"})
+"""The opcodes whose forms depend on the number of operands, or on their values."""
 _ALIGNMENTS = frozenset(1 << bit for bit in range(32))
 
 # --- declarations --------------------------------------------------------------------------------
@@ -105,8 +106,9 @@ def check_samplers(instruction: tree.Instruction, module: tree.Module) -> None:
 
 
 def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
-    """Check that the target and the version permit an instruction with so many operands."""
+    """Check that the target and the version permit an instruction with such operands."""
     opcode, modifiers, count = instruction.opcode, instruction.modifiers, len(instruction.operands)
+    last = instruction.operands[-1] if count else None
     least, version = 0, (0, 0)
     if opcode in ("min", "max") and count == _OF_THREE:
         what = f"{opcode}.f32 with 3 input operands"
@@ -114,11 +116,17 @@ def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
     elif opcode == "mbarrier" and count == _WITH_COUNT and modifiers[:1] == ("arrive",):
         what = "mbarrier.arrive with count argument and without '.noComplete' modifier"
         least = 0 if "noComplete" in modifiers else 90
-    architectures = (each.removeprefix("sm_").rstrip("af") for each in module.targets)
+    elif "elemtype" in modifiers and isinstance(last, tree.Integer) and last.value >= PACKED:
+        what = "tensormap.replace.elemtype with a packed type"
+        least, version = 100, (8, 7)
+    architectures = [each.removeprefix("sm_").rstrip("af") for each in module.targets]
+    if modifiers[2:3] == ("swizzle_mode",) and last == tree.Integer(4) and "103" in architectures:
+        raise Unimplemented("tensormap.replace.swizzle_mode of 96 bytes")
     if any(each.isdecimal() and int(each) < least for each in architectures):
         raise OperandMismatch(f"Feature '{what}' requires .target sm_{least} or higher")
     if module.version < version:
-        raise OperandMismatch(f"Feature '{what}' requires PTX ISA .version 8.8 or later")
+        number = ".".join(map(str, version))
+        raise OperandMismatch(f"Feature '{what}' requires PTX ISA .version {number} or later")
 
 
 def check_operands(instruction: tree.Instruction) -> None:
@@ -246,8 +254,14 @@ def _copy(opcode: str, words: Words) -> None:
         raise OperandMismatch(f"unexpected value '{size}', expected to be multiple of 16")
 
 
-# The number of values of fields of tensor maps, for sm_90.
-_MAP_FIELDS = {"elemtype": 13, "interleave_layout": 3, "swizzle_mode": 4, "fill_mode": 2}
+# The number of values of fields of tensor maps.
+_MAP_FIELDS = {
+    "elemtype": 16,
+    "interleave_layout": 3,
+    "swizzle_mode": 4,
+    "swizzle_atomicity": 4,
+    "fill_mode": 2,
+}
 
 
 def _tensor_map(opcode: str, words: Words) -> None:

@@ -46,7 +46,7 @@ _OTHER_WORDS = frozenset(
     _words("""
     2dms a2dms acc::f16 acc::f32 addr_mode_0 addr_mode_1 addr_mode_2 array_size channel_data_type
     channel_order filter_mode force_unnormalized_coords im2col::w im2col::w::128 memory_layout
-    normalized_coords num_mipmap_levels num_samples swizzle_atomicity ue4m3x2
+    normalized_coords num_mipmap_levels num_samples ue4m3x2
 """)
     + [f"m64n{n}k256" for n in range(8, 257, 8)]
 )

@@ -99,7 +99,7 @@ def _replacements() -> Iterator[InstructionForm]:
         ("rank", "b", "b32"),
         ("global_stride", "place:int, b", "b64"),
         ("box_dim global_dim element_stride", "place:int, b", "b32"),
-        ("elemtype interleave_layout swizzle_mode fill_mode", "n:int", "b32"),
+        ("elemtype interleave_layout swizzle_mode swizzle_atomicity fill_mode", "n:int", "b32"),
     ):
         yield form(
             f"tensormap.replace.tile.field{{.space}}.b1024.type  [a], {operands}",

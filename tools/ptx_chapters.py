@@ -130,10 +130,9 @@ REFUSED_FOR_SM_90: tuple[RefusedForms, ...] = (
 
 REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
     _row("cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes "
-         "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w::128.mbarrier::complete_tx::bytes "
-         "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32",
+         "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w::128.mbarrier::complete_tx::bytes",
          "They need tensor maps of `cuTensorMapEncodeIm2colWide`, which the emulated driver does "
-         "not encode, or change the atoms of swizzling."),
+         "not encode."),
 )  # fmt: skip
 """Forms that ptxas refuses for sm_90."""
 

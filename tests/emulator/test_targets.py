@@ -29,7 +29,6 @@ from tools.record_targets import (
 _RECORDED = json.loads(lzma.decompress(RECORD.read_bytes()))
 NOT_IMPLEMENTED = (
     *("tcgen05", "multimem", "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w"),
-    "tensormap.replace.tile.swizzle_atomicity",
 )
 _LINES = {name: line for batch in batches() for name, line in batch.items()}
 

@@ -38,11 +38,11 @@ _BLOCK = tuple(attribute_value(f"MAX_BLOCK_DIM_{axis}") for axis in "XYZ")
 _GRID = tuple(attribute_value(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
 _PORTABLE_CLUSTER = 8
 
-# Launch attributes that affect neither results nor order.
+# Launch attributes that affect neither results nor order. A driver may ignore preferred clusters.
 _WITHOUT_EFFECT = """
     IGNORE ACCESS_POLICY_WINDOW SYNCHRONIZATION_POLICY CLUSTER_SCHEDULING_POLICY_PREFERENCE
     PRIORITY MEM_SYNC_DOMAIN_MAP MEM_SYNC_DOMAIN
-    PREFERRED_SHARED_MEMORY_CARVEOUT
+    PREFERRED_SHARED_MEMORY_CARVEOUT PREFERRED_CLUSTER_DIMENSION
 """
 
 

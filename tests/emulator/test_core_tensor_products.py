@@ -365,7 +365,7 @@ LONG = [
 
 def long_case(kind: str, vector: str, first: int, scale: str, blocks: int = 1) -> Case:
     """A product with K = 96."""
-    tail = f", [%t+80], [%t+88]{ENABLE}"
+    tail = f", [%t+{80 + (1 << 30)}], [%t+{88 + (1 << 31)}]{ENABLE}"
     return Case(kind, ("f32", "e2m1", "e2m1"), 128 * blocks, 64, blocks=blocks, tail=tail, depth=96,
                 words=f".block_scale{vector}", ue8m0=int(scale == "ue8m0"), sfa=first, sfb=first,
                 long=1)  # fmt: skip

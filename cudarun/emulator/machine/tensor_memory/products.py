@@ -47,6 +47,7 @@ _CHUNK = 16  # bytes
 _WORD = np.dtype(np.uint32)
 _PARTITION = 32  # lanes
 _WITH_LONG = 103
+_ADDRESS_BITS = (1 << 30) - 1  # of the address of scale factors
 
 
 class MultiplyTensors(AsynchronousAction):
@@ -289,7 +290,8 @@ class _Multiplication:
 
     def _scales(self, which: str, lines: int, count: int, partitions: Array, rank: int) -> Array:
         """Return scale factors, which all partitions of tensor memory must have."""
-        lane, column = split_address(self.given[f"s{which}"])
+        # CUTLASS leaves the number of the first factor in the highest bits.
+        lane, column = split_address(self.given[f"s{which}"] & _ADDRESS_BITS)
         if lane:
             raise self._wrong(f"scale factors in lane {lane}")
         line, block = np.ogrid[:lines, :count]

@@ -202,7 +202,9 @@ class TensorLoad(_OfTensor, BulkTransfer):
                 places = _shared_places(some, address, tensor, box)
                 stored = with_halves(data, places, tensor)
                 yield partial(self.accesses[1].store, some, places, stored)
-            sizes = np.full(alone.count, len(box.counts) * CHUNK)
+            # CUTLASS expects the bytes without gaps.
+            size = tensor.global_bytes if tensor.is_padded else CHUNK
+            sizes = np.full(alone.count, len(box.counts) * size)
             yield partial(self.complete, alone, their_objects, to_blocks, sizes)
 
     def _read(self, alone: Active, tensor: TensorMap, box: Chunks) -> Array:

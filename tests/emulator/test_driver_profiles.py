@@ -143,6 +143,37 @@ def test_clusters(start: Any, profile: str, size: int, result: str) -> None:
     assert launched.name == result
 
 
+def test_preferred_clusters_are_ignored(start: Any) -> None:
+    start("b200")
+    text = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) {
+    .reg .b64 %o; .reg .b32 %n, %b; ld.param.u64 %o, [out]; mov.u32 %n, %cluster_nctarank;
+    mov.u32 %b, %ctaid.x; mad.wide.u32 %o, %b, 4, %o; st.global.u32 [%o], %n; ret;
+}"""
+    function = ok(driver.cuModuleGetFunction(ok(driver.cuModuleLoadData(text.encode())), b"k"))
+    config = driver.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = 4, 1, 1
+    config.blockDimX, config.blockDimY, config.blockDimZ = 1, 1, 1
+    given = []
+    for name, field, size in (
+        ("CLUSTER_DIMENSION", "clusterDim", 2),
+        ("PREFERRED_CLUSTER_DIMENSION", "preferredClusterDim", 4),
+    ):
+        attribute = driver.CUlaunchAttribute()
+        attribute.id = getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{name}")
+        extent = getattr(attribute.value, field)
+        extent.x, extent.y, extent.z = size, 1, 1
+        given.append(attribute)
+    config.attrs, config.numAttrs = given, 2
+    address = ok(driver.cuMemAlloc(16))
+    ok(driver.cuLaunchKernelEx(config, function, ((address,), (None,)), 0))
+    found = np.zeros(4, "u4")
+    ok(driver.cuMemcpyDtoH(found, address, 16))
+    assert found.tolist() == [2] * 4
+
+
 # By .target of PTX, the profiles that compile it: as ptxas 13.0 does for their architectures.
 TARGETS = {
     "sm_75": "t4 a100 sm_86 orin l4 h200 b200 b300 thor rtx5090 gb10",

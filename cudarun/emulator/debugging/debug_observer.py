@@ -144,12 +144,12 @@ class DebugObserver(Observer):
     @property
     def findings(self) -> int:
         """The number of findings of detectors so far."""
-        return self.inner.finding_count if isinstance(self.inner, DetectorObserver) else 0
+        return len(self.inner.table) if isinstance(self.inner, DetectorObserver) else 0
 
     def last_finding(self) -> DetectorFinding:
         """Return the finding that detectors have reported last."""
         assert isinstance(self.inner, DetectorObserver)
-        return self.inner.last_finding
+        return self.inner.table.last
 
     # --- launches --------------------------------------------------------------------------------
 

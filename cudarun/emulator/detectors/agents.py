@@ -22,7 +22,7 @@ from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_memory.copies import CommitTensors
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.access import MemoryAction
@@ -68,13 +68,13 @@ class Agents:
         self.asked: Array | None = None
         # Whether the async proxy reports its completion at ``mbarrier`` objects.
         self.report = False
-        self._action: MemoryAction | None = None
+        self.issued: tuple[MemoryAction, Active, Arrays]  # the action that makes accesses
         self._numbers: dict[tuple[int, ...], int] = {}
         self._keys: list[tuple[int, ...]] = []
         self._issuers: dict[int, int] = {}  # of agents with a number, the last one
-        self._operands: tuple[Active, Arrays] | None = None  # of the action
-        self._copies: dict[int, int | None] | None = None  # a number for agents of equal operands
-        self._of_lanes: dict[int, int] = {}  # of the action
+        self._copies: dict[int, int] | None = None  # a number for agents of equal operands
+        # The agents with a number of the action, by lane, and 0; ``None`` if it has none.
+        self._of_lanes: Array | None = None
         self._ends: dict[tuple[Batch, str], Array] = {}  # the times of each lane's last commits
 
     def begin(self, batch: Batch) -> None:
@@ -83,51 +83,47 @@ class Agents:
 
     def issue(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
         """Note the action that makes the next accesses."""
-        self._action = action
-        self._operands = active, sources
+        self.issued = action, active, sources
         self._copies = None
         self.asked = action.phases(sources) if isinstance(action, PhaseTest) else None
-        self._of_lanes.clear()
+        self._of_lanes = None
         self.report = False
         if isinstance(action, BulkTransfer) and action.reports:
             self.report = not is_generic(action.accesses[0])
             offset = action.accesses[-1].offset
             objects = action.objects(sources).astype(np.int64) + offset & (1 << RANK_SHIFT) - 1
             threads, size = active.batch.threads.number(0), active.batch.threads.threads
+            self._of_lanes = np.zeros(active.batch.lanes, dtype=np.int64)
             for place, object_ in enumerate(objects.tolist()):
                 lane = active.lane(place)
                 key = (threads + lane) // size, object_
                 self._of_lanes[lane] = self._numbered(key, threads + lane)
 
-    def are_one_copy(self, agents: Array, others: Array) -> Array:
+    def are_one_copy(self, agents: Array, others: Array) -> Mask:
         """Return which pairs of the action's agents make one copy: of lanes with equal operands.
 
         Those of one with a number have equal operands, too, unless these differ.
         """
-        assert self._operands is not None, "an agent accesses memory after the issue"
         if self._copies is None:
-            self._copies = self._copies_of(*self._operands)
-        copies = self._copies
-        pairs = zip(agents.tolist(), others.tolist(), strict=True)
-        return np.array(
-            [
-                copies.get(a) is not None
-                and copies.get(a) == copies.get(b)
-                and (a != b or a >= NUMBERED)
-                for a, b in pairs
-            ],
-            dtype=np.bool_,
+            self._copies = self._copies_of(*self.issued[1:])
+        one, other = (
+            np.array([self._copies.get(agent, -1) for agent in each.tolist()], dtype=np.int64)
+            for each in (agents, others)
         )
+        same: Mask = (one >= 0) & (one == other) & ((agents != others) | (agents >= NUMBERED))
+        return same
 
-    def _copies_of(self, active: Active, sources: Arrays) -> dict[int, int | None]:
-        """Return a number for each agent, the same for equal operands; ``None`` for several."""
+    def _copies_of(self, active: Active, sources: Arrays) -> dict[int, int]:
+        """Return a number for each agent, the same for equal operands; -1 for several."""
         operands = np.stack([np.asarray(source, dtype=np.int64) for source in sources])
         numbers = np.unique(operands, axis=1, return_inverse=True)[1].ravel().tolist()
-        first, found = active.batch.threads.number(0), dict[int, int | None]()
+        first, found = active.batch.threads.number(0), dict[int, int]()
         for lane, number in zip(lane_sets.indices(active.lanes).tolist(), numbers, strict=True):
             agents = [of_thread(kind, first + lane) for kind in _OF_THREADS.values()]
-            for agent in [self._of_lanes[lane]] if lane in self._of_lanes else map(int, agents):
-                found[agent] = number if found.get(agent, number) == number else None
+            if self._of_lanes is not None and self._of_lanes[lane]:
+                agents = [self._of_lanes[lane]]
+            for agent in map(int, agents):
+                found[agent] = number if found.get(agent, number) == number else -1
         return found
 
     def of(self, access: Access, active: Active, threads: Array) -> Array:
@@ -157,16 +153,17 @@ class Agents:
 
         It is a copy, ``cp.async.mbarrier.arrive``, or ``tcgen05.commit``.
         """
-        if isinstance(self._action, CommitTensors):
+        if isinstance(self.issued[0], CommitTensors):
             own = active.batch.threads.number(0) + lane_sets.indices(active.lanes)
             return self.together("tcgen05", active, own)
-        if isinstance(self._action, ArriveAfterCopies):
+        if isinstance(self.issued[0], ArriveAfterCopies):
             return of_thread(COPIES, threads)
-        return self._of_active(active) if self._of_lanes else np.zeros(0, dtype=np.int64)
+        return np.zeros(0, dtype=np.int64) if self._of_lanes is None else self._of_active(active)
 
     def _of_active(self, active: Active) -> Array:
-        lanes, place = np.unique(lane_sets.indices(active.lanes), return_inverse=True)
-        return np.array([self._of_lanes[lane] for lane in lanes.tolist()], dtype=np.int64)[place]
+        assert self._of_lanes is not None, "the action reports at an object"
+        found: Array = self._of_lanes[active.lanes]
+        return found
 
     def _numbered(self, key: tuple[int, ...], issuer: int) -> int:
         number = self._numbers.setdefault(key, len(self._keys))

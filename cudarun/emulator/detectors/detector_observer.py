@@ -81,7 +81,7 @@ class DetectorObserver(Observer):
         # The statistics; ``None`` if they are not collected.
         self.statistics = Statistics() if count else None
         self._removal = removal
-        self._findings = FindingTable(removal is not None, baseline, STRICT_RACES in detect)
+        self.table = FindingTable(removal is not None, baseline, STRICT_RACES in detect)
         self._baseline = baseline if removal is None else None
         self._detectors: list[Detector] = []
         self._replacements: dict[int, ActionFunction] = {}
@@ -97,31 +97,21 @@ class DetectorObserver(Observer):
     @property
     def findings(self) -> list[DetectorFinding]:
         """The findings, the most important first."""
-        return self._findings.most_important_first()
+        return self.table.most_important_first()
 
     @property
     def has_findings(self) -> bool:
         """See `Observer`."""
-        return bool(self._findings)
-
-    @property
-    def finding_count(self) -> int:
-        """The number of different findings."""
-        return len(self._findings)
-
-    @property
-    def last_finding(self) -> DetectorFinding:
-        """The finding that was first reported last."""
-        return self._findings.last
+        return bool(self.table)
 
     def launched(self, launch: Launch) -> None:
         """Create new detectors: everything before the launch happens before everything in it."""
         self._suspended.append((self._detectors, self._replacements, self._invalid))
         self._detectors = [*self._race_detectors(launch)] if "race" in self._detect else []
         others = (name for name in DETECTORS if name in self._detect)
-        self._detectors += [DETECTORS[name](launch, self._findings) for name in others]
+        self._detectors += [DETECTORS[name](launch, self.table) for name in others]
         if not {"uninit", "sync"}.isdisjoint(self._detect):
-            self._detectors.append(UndefinedValueDetector(launch, self._findings, self._detect))
+            self._detectors.append(UndefinedValueDetector(launch, self.table, self._detect))
         if self.statistics is not None:
             self._detectors.append(StatisticsCounter(self.statistics))
         if self._touched is not None:
@@ -138,10 +128,10 @@ class DetectorObserver(Observer):
             self.history.order.follow()
         else:
             self.history = GridHistory()
-        races = RaceDetector(launch, self._findings, self.history)
+        races = RaceDetector(launch, self.table, self.history)
         yield races
         if any(map(has_pending_registers, launch.functions.values())):
-            yield ProductRegisterDetector(launch, self._findings, races, self._removal)
+            yield ProductRegisterDetector(launch, self.table, races, self._removal)
 
     def ran(self, launch: Launch) -> None:
         """Raise the fault of an invalid access after which the launch has gone on."""

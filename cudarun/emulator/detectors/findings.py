@@ -6,12 +6,13 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.machine.spaces import Section
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TENSOR_COLUMNS
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Site
+    from cudarun.emulator.code import RegisterSlot, Site
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.spaces import Section
+    from cudarun.emulator.machine.spaces import Region
 
 Coordinates = tuple[int, int, int]
 Kind = Literal["sync", "race", "uninit"]
@@ -105,9 +106,6 @@ class FindingTable:
     strict: bool = False  # whether two writes of the same value are a race
     _found: dict[tuple[object, ...], DetectorFinding] = field(default_factory=dict)
 
-    def __bool__(self) -> bool:
-        return bool(self._found)
-
     def __len__(self) -> int:
         return len(self._found)
 
@@ -123,12 +121,21 @@ class FindingTable:
             self.baseline.mixed.add(frozenset(sites))
         return frozenset(sites) in self.baseline.mixed
 
-    def add(self, finding: DetectorFinding) -> None:
+    def add(
+        self,
+        launch: Launch,
+        kind: Kind,
+        memory: AccessedBytes | None,
+        places: tuple[AccessSite, ...],
+        count: int,
+        problem: str = "",
+    ) -> None:
         """Add a finding, or its count to an earlier one at the same instructions.
 
         Raises:
             FirstRace: The table stops the launch.
         """
+        finding = DetectorFinding(kind, launch.kernel.name, memory, places, count, problem)
         if self.stops and finding.kind == "race":
             raise FirstRace(finding)
         first = self._found.get(finding.key)
@@ -141,10 +148,20 @@ class FindingTable:
         return sorted(self._found.values(), key=lambda f: (_KINDS.index(f.kind), -f.count))
 
 
-def block_bytes(launch: Launch, section: Section, place: int, size: int) -> AccessedBytes:
-    """Return bytes at a place in the section of shared or tensor memory."""
-    if section.name == "shared":
+def register_bytes(slot: RegisterSlot) -> AccessedBytes:
+    """Return a register."""
+    return AccessedBytes("register", 0, slot.type.bytes, f"register {slot.name}", 0)
+
+
+def accessed_bytes(launch: Launch, region: Region, place: int, size: int) -> AccessedBytes:
+    """Return bytes at a place in an allocation, or in the section of a space."""
+    if not isinstance(region, Section):
+        return AccessedBytes("global", region.base + place, size, region.label, place)
+    if region.name == "shared":
         return shared_bytes(launch, place, size)
+    if region.name == "local":
+        place %= launch.local_stride
+        return AccessedBytes("local", place, size, "", place)
     lane, column = divmod(place % TENSOR_BYTES // size, TENSOR_COLUMNS)
     name = f"lane {lane}, column {column}"
     return AccessedBytes("tensor", lane << 16 | column, size, name, 0)

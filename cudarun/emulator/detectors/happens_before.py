@@ -24,11 +24,10 @@ from cudarun.emulator.detectors.vector_clocks import (
     THREAD_MASK,
     VISIBLE,
     WARP,
+    ClockTable,
     Completions,
     LogicalClock,
     VectorClock,
-    known_times,
-    without_covered,
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import distinct, groups
@@ -63,41 +62,30 @@ class HappensBefore:
         self.logical_clock = logical_clock
         self.threads = batch.threads.threads
         self.warps = batch.threads.warps
-        lanes = batch.lanes
+        self._in_block = np.arange(batch.lanes) % self.threads
+        self.begin(0)
+
+    def begin(self, first_block: int) -> None:
+        """Reset the order for new blocks."""
+        lanes = self.batch.lanes
         # Per lane, the index of its thread in the grid.
-        self.thread = np.zeros(lanes, dtype=np.int64)
-        self.numbers = np.zeros(lanes, dtype=np.int64)  # the same, truncated to `THREAD_BITS`
+        self.thread = first_block * self.threads + np.arange(lanes)
+        self.numbers = self.thread & THREAD_MASK  # the same, truncated to `THREAD_BITS`
         # Per lane, the timestamp up to which accesses of its block happen before.
         self.of_block = np.zeros(lanes, dtype=np.int64)
         self._of_warp = np.zeros(lanes, dtype=np.int64)
         self._of_lanes: Array | None = None  # per lane of its warp
         self._of_warps: Array | None = None  # per warp of its block
         self._clock = np.zeros(lanes, dtype=np.intp)
-        self._clocks = [NOTHING]
+        self._clocks = ClockTable()
         # What lanes know of the asynchronous operations of threads.
-        self.completions = Completions(lanes, self.threads)
+        self.completions = Completions(lanes, self.threads, first_block * self.threads)
         self.has_block_fences = False  # True after a fence whose scope is only the block
         self._fenced = {level: np.zeros(lanes, dtype=np.int64) for level in ("block", "grid")}
         self._last_fences: dict[str, tuple[Array, Array, Array]] = {}
         self._arrivals = np.zeros(lanes, dtype=np.int64)  # at the barrier of the cluster
         self._of_clusters: dict[tuple[int, int], VectorClock] = {}  # by number, of these arrivals
-        self._begun = 0
-        self._in_block = np.arange(lanes) % self.threads
-
-    def begin(self, first_block: int) -> None:
-        """Reset the order for new blocks."""
-        self.thread[:] = first_block * self.threads + np.arange(len(self.thread))
-        self.numbers[:] = self.thread & THREAD_MASK
-        for array in (self.of_block, self._of_warp, self._arrivals, *self._fenced.values()):
-            array[:] = 0
         self._begun = self.logical_clock.now
-        self._of_clusters.clear()
-        self._last_fences.clear()
-        self.has_block_fences = False
-        self._of_lanes = self._of_warps = None
-        self._clock[:] = 0
-        self._clocks = [NOTHING]
-        self.completions.begin(first_block * self.threads)
 
     # --- barriers --------------------------------------------------------------------------------
 
@@ -158,45 +146,41 @@ class HappensBefore:
         self.of_block[waiting] = max(each.of_block for each in known)
         if len(clock):
             self._forget_unused_clocks()
-            self._clock[waiting] = self._number(clock)
+            self._clock[waiting] = self._clocks.add(clock)
         self.completions.news[waiting] = False
 
     def warps_synchronize(self, lanes: Lanes, masks: Array | None) -> None:
         """Order lanes after those of their member masks; without masks after their warps."""
         threads, now = self.batch.threads, self.logical_clock.now
-        warp = threads.slot_of[lanes] // WARP_SIZE
+        members = lane_sets.indices(lanes)
+        group = warp = threads.slot_of[lanes] // WARP_SIZE
+        whole = np.ones(len(warp), dtype=np.bool_)
         if masks is not None:
             living = threads.warp_bits(np.flatnonzero(self.batch.alive))[warp]
             whole = (living & ~masks) == 0
-            if not whole.all():
-                self._synchronize_groups(lane_sets.indices(lanes), warp, masks, whole)
-                return
-        self._of_warp[lanes] = now
-        starts = np.flatnonzero(np.diff(warp, prepend=-1))
-        lengths = np.diff(np.append(starts, len(warp)))
-        for array in (self.of_block, self._of_warps):
-            if array is not None:
-                best = np.maximum.reduceat(array[lanes], starts, axis=0)
-                array[lanes] = np.repeat(best, lengths, axis=0)
-        self._share_clocks(lanes, warp)
-
-    def _synchronize_groups(self, lanes: Indices, warp: Array, masks: Array, whole: Array) -> None:
-        """Order groups of lanes smaller than warps, with a timestamp per lane."""
-        now = self.logical_clock.now
-        if self._of_lanes is None:
-            self._of_lanes = np.zeros((len(self.thread), WARP_SIZE), dtype=np.int64)
-        keys = warp.astype(np.int64) << 32 | masks.astype(np.int64)
-        _, group = np.unique(keys, return_inverse=True)
-        order = np.argsort(group, kind="stable")
-        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-        for array in (self.of_block, self._of_warp, self._of_lanes, self._of_warps):
-            if array is not None:
-                best = np.maximum.reduceat(array[lanes[order]], starts, axis=0)
-                array[lanes] = best[group]
-        members = (masks[:, None] >> np.arange(WARP_SIZE, dtype=np.uint32)) & 1 != 0
-        self._of_lanes[lanes] = np.where(members, now, self._of_lanes[lanes])
-        self._of_warp[lanes[whole]] = now
+        if masks is None or whole.all():
+            self._join_timestamps(members, group, self.of_block, self._of_warps)
+        else:  # groups of lanes smaller than warps, with a timestamp per lane
+            if self._of_lanes is None:
+                self._of_lanes = np.zeros((len(self.thread), WARP_SIZE), dtype=np.int64)
+            keys = warp.astype(np.int64) << 32 | masks.astype(np.int64)
+            _, group = np.unique(keys, return_inverse=True)
+            known = self.of_block, self._of_warp, self._of_lanes, self._of_warps
+            self._join_timestamps(members, group, *known)
+            named = (masks[:, None] >> np.arange(WARP_SIZE, dtype=np.uint32)) & 1 != 0
+            self._of_lanes[lanes] = np.where(named, now, self._of_lanes[lanes])
+        self._of_warp[members[whole]] = now
         self._share_clocks(lanes, group)
+
+    def _join_timestamps(self, lanes: Indices, group: Array, *of: Array | None) -> None:
+        """Set the timestamps of lanes to the latest of their group."""
+        order = group.argsort(kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        lengths = np.diff(np.append(starts, len(order)))
+        for array in of:
+            if array is not None:
+                latest = np.maximum.reduceat(array[lanes[order]], starts, axis=0)
+                array[lanes[order]] = np.repeat(latest, lengths, axis=0)
 
     def clusters_arrive(self, lanes: Lanes, relaxed: bool) -> None:
         """Release what lanes know at the barrier of their cluster, or what they have fenced."""
@@ -267,31 +251,35 @@ class HappensBefore:
         thread = self.thread[lanes]
         block = thread // self.threads
         own, near = fenced[lanes], by_warp[slot, warp]
-        keys = [THREAD + thread, BLOCK + block, WARP + block * self.warps + warp]
-        known = [
+        parts = [THREAD + thread, BLOCK + block, WARP + block * self.warps + warp]
+        times = [
             own,
             np.minimum(self.of_block[lanes], by_block[slot]),
             np.minimum(self._of_warp[lanes], near),
         ]
         if self._of_lanes is not None:
             start = thread - self._in_block[lanes] % WARP_SIZE
-            keys.append((start[:, None] + _IN_WARP).ravel() + THREAD)
-            known.append(np.minimum(self._of_lanes[lanes], near[:, None]).ravel())
+            parts.append((start[:, None] + _IN_WARP).ravel() + THREAD)
+            times.append(np.minimum(self._of_lanes[lanes], near[:, None]).ravel())
         if self._of_warps is not None:
             first = WARP + block * self.warps
-            keys.append((first[:, None] + np.arange(self.warps)).ravel())
+            parts.append((first[:, None] + np.arange(self.warps)).ravel())
             fences = np.maximum(by_warp[slot], own[:, None])
-            known.append(np.minimum(self._of_warps[lanes], fences).ravel())
-        result = VectorClock.latest(
-            *without_covered(np.concatenate(keys), np.concatenate(known), self._whole(lanes), own)
-        )
+            times.append(np.minimum(self._of_warps[lanes], fences).ravel())
+        keys, known = np.concatenate(parts), np.concatenate(times)
+        whole = self._whole(lanes)
+        if whole is not None:  # one timestamp for what all threads of a block know of it
+            lowest = own.min()
+            later = (known > lowest).nonzero()[0]
+            keys, known = np.append(keys[later], BLOCK + whole), np.append(known[later], lowest)
+        result = VectorClock.latest(keys, known)
         return result.joined(self._joined(lanes)).joined(self.completions.clock(lanes))
 
     def _joined(self, lanes: Indices) -> VectorClock:
         """Return the join of the clocks of lanes."""
         result = NOTHING
         for index in distinct(self._clock[lanes]):
-            result = result.joined(self._clocks[index])
+            result = result.joined(self._clocks.clocks[index])
         return result
 
     # --- asynchronous operations -----------------------------------------------------------------
@@ -311,14 +299,14 @@ class HappensBefore:
     def is_after_grids(self, lanes: Indices) -> Mask:
         """Return which lanes know that the grids before are complete."""
         keys = np.full(len(lanes), AFTER_GRIDS)
-        return known_times(self._clocks, self._clock[lanes], keys) > 0
+        return self._clocks.get(self._clock[lanes], keys) > 0
 
     def has_heard_of(self, lanes: Indices, blocks: Array) -> Mask:
         """Return per lane whether anything in another block happens before its next access."""
         found = np.zeros(len(lanes), dtype=np.bool_)
         for index, members in groups(self._clock[lanes]):
             for block, those in groups(blocks[members]):
-                found[members[those]] = self._clocks[index].knows_block(block, self.threads)
+                found[members[those]] = self._clocks.clocks[index].knows_block(block, self.threads)
         return found
 
     def representatives(self, lanes: Indices) -> list[int]:
@@ -338,7 +326,7 @@ class HappensBefore:
         if level not in self._last_fences:
             fenced = self._fenced[level]
             missing = self.batch.threads.room * self.threads - len(fenced)  # of the last block
-            rows = np.pad(fenced, (0, missing)).reshape(-1, self.threads)
+            rows = (np.pad(fenced, (0, missing)) if missing else fenced).reshape(-1, self.threads)
             by_warp = np.maximum.reduceat(rows, np.arange(0, self.threads, WARP_SIZE), axis=1)
             self._last_fences[level] = fenced, by_warp, by_warp.max(axis=1)
         return self._last_fences[level]
@@ -347,17 +335,17 @@ class HappensBefore:
         """Order lanes after a released clock."""
         self._forget_unused_clocks()
         for index, members in groups(self._clock[lanes]):
-            known = self._clocks[index]
+            known = self._clocks.clocks[index]
             joined = known.joined(clock)
             if joined is not known:
-                self._clock[lanes[members]] = self._number(joined)
+                self._clock[lanes[members]] = self._clocks.add(joined)
 
     def shuffled(self, lanes: Lanes, masks: Array) -> None:
         """Order lanes after what others of their member masks have acquired.
 
         A shuffle is no memory barrier, but passes on the value by which a lane knows of a release.
         """
-        if len(self._clocks) == 1:
+        if len(self._clocks.clocks) == 1:
             return
         members = lane_sets.indices(lanes)
         if (self._clock[members] == self._clock[members[0]]).all():
@@ -368,11 +356,11 @@ class HappensBefore:
 
     def _share_clocks(self, lanes: Lanes, of: Array) -> None:
         """Join the clocks of the lanes of each group."""
-        if len(self._clocks) == 1 and not self.completions.is_used:
+        if len(self._clocks.clocks) == 1 and not self.completions.is_used:
             return
         self._forget_unused_clocks()
         members = lane_sets.indices(lanes)
-        room = len(self._clocks)
+        room = len(self._clocks.clocks)
         pairs = np.sort(of.astype(np.int64) * room + self._clock[members])
         pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
         group = pairs // room
@@ -383,18 +371,12 @@ class HappensBefore:
             if number in several:
                 here = members[positions]
                 known = self._joined(here).joined(self.completions.clock(here))
-                self._clock[here] = self._number(known)
+                self._clock[here] = self._clocks.add(known)
                 news[here] = False
 
-    def _number(self, clock: VectorClock) -> int:
-        self._clocks.append(clock)
-        return len(self._clocks) - 1
-
     def _forget_unused_clocks(self) -> None:
-        if len(self._clocks) > 2 * len(self.thread) + 64:
-            used = np.union1d(self._clock, [0])
-            self._clock = np.searchsorted(used, self._clock)
-            self._clocks = [self._clocks[index] for index in used]
+        if len(self._clocks.clocks) > 2 * len(self.thread) + 64:
+            self._clock = self._clocks.keep(self._clock)
 
     # --- query -----------------------------------------------------------------------------------
 
@@ -406,33 +388,32 @@ class HappensBefore:
         """
         timestamps, others = words >> THREAD_BITS, words & THREAD_MASK
         own = self.thread[lanes]
-        blocks = others // self.threads
-        here = blocks == own // self.threads
+        here = others // self.threads == own // self.threads
         ordered = (others == own) | (here & (timestamps <= self.of_block[lanes])) | (words == 0)
         rest = (~ordered).nonzero()[0]
-        if len(rest) and self.completions.is_used:
-            known = self.completions.known(lanes[rest], others[rest])
-            ordered[rest] = timestamps[rest] <= known
-            rest = rest[~ordered[rest]]
-        if len(rest):
-            known = np.where(here[rest], self._known_here(lanes[rest], others[rest]), 0)
-            if len(self._clocks) > 1:
-                known = np.maximum(known, self._known_by_clock(lanes[rest], others[rest]))
-            ordered[rest] = timestamps[rest] <= known
+        for is_used, known in (
+            (self.completions.is_used, self.completions.known),
+            (True, self._known_here),
+            (len(self._clocks.clocks) > 1, self._known_by_clock),
+        ):
+            if len(rest) and is_used:
+                ordered[rest] = timestamps[rest] <= known(lanes[rest], others[rest])
+                rest = rest[~ordered[rest]]
         result: Mask = ~ordered
         return result
 
     def _known_here(self, lanes: Indices, others: Array) -> Array:
-        """Return the timestamps for threads of the lanes' own block, by warps."""
-        place = others % self.threads
+        """Return the timestamps for threads of the lanes' own block, by warps; 0 for others."""
+        block, place = np.divmod(others, self.threads)
+        here = block == self.thread[lanes] // self.threads
         warp = place // WARP_SIZE
-        same = warp == self._in_block[lanes] // WARP_SIZE
+        same = here & (warp == self._in_block[lanes] // WARP_SIZE)
         known: Array = np.where(same, self._of_warp[lanes], 0)
         if self._of_lanes is not None:
             of_lanes = self._of_lanes[lanes, place % WARP_SIZE]
             known = np.maximum(known, np.where(same, of_lanes, 0))
         if self._of_warps is not None:
-            known = np.maximum(known, self._of_warps[lanes, warp])
+            known = np.maximum(known, np.where(here, self._of_warps[lanes, warp], 0))
         return known
 
     def _known_by_clock(self, lanes: Indices, others: Array, of: int = 0) -> Array:
@@ -440,6 +421,6 @@ class HappensBefore:
         kinds = kinds_of(others)
         blocks, place = np.divmod(others - kinds, self.threads)
         warps = blocks * self.warps + place // WARP_SIZE
-        keys = np.stack([THREAD + others, WARP + kinds + warps, BLOCK + kinds + blocks]) + of
-        known: Array = known_times(self._clocks, self._clock[lanes], keys).max(axis=0)
+        keys = np.array([THREAD + others, WARP + kinds + warps, BLOCK + kinds + blocks]) + of
+        known: Array = self._clocks.get(self._clock[lanes], keys).max(axis=0)
         return known

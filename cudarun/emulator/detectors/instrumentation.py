@@ -65,14 +65,14 @@ class Detector(Observer):
             reads: Whether lanes only wait until the sources have been read.
         """
 
-    def made_visible(self, active: Active, spaces: Collection[str]) -> None:
+    def made_visible(self, batch: Batch, lanes: Lanes, spaces: Collection[str]) -> None:
         """Handle a fence between the accesses of the generic and of the async proxy."""
 
     def depends(self, active: Active, *, waits: bool) -> None:
         """Handle a wait for the grids before, or a start of the grids that depend on this one."""
 
-    def fence(self, active: Active, scope: str) -> None:
-        """Handle a fence of active lanes."""
+    def fence(self, batch: Batch, lanes: Lanes, scope: str) -> None:
+        """Handle a fence of lanes."""
 
     def collective(self, action: WarpAction, site: Site, active: Active, sources: Arrays) -> None:
         """Handle a warp-synchronous operation, before active lanes execute it."""
@@ -237,16 +237,18 @@ def _ordering(action: NoEffect, to: Sequence[Detector]) -> ActionFunction:
 def _fence(action: Fence | ProxyFence | GridDependency, to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         action(active, sources, destinations)
+        where = active.batch, active.lanes
         for detector in to:
-            if isinstance(action, Fence):
-                detector.fence(active, action.scope)
-                if isinstance(action, AcquireMap):
-                    detector.made_visible(active, ("tensormap",))
-                elif action.is_of_objects:
-                    detector.made_visible(active, ("mbarrier",))
-            elif isinstance(action, GridDependency):
+            if isinstance(action, GridDependency):
                 detector.depends(active, waits=action.waits)
+            elif isinstance(action, ProxyFence):
+                spaces = action.space or "shared", action.space or "global"
+                detector.made_visible(*where, spaces)
             else:
-                detector.made_visible(active, (action.space or "shared", action.space or "global"))
+                detector.fence(*where, action.scope)
+                if isinstance(action, AcquireMap):
+                    detector.made_visible(*where, ("tensormap",))
+                elif action.is_of_objects:
+                    detector.made_visible(*where, ("mbarrier",))
 
     return run

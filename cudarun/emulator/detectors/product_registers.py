@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.detectors.findings import (
-    AccessedBytes,
-    AccessSite,
-    DetectorFinding,
-    FindingTable,
-)
+from cudarun.emulator.detectors.findings import AccessSite, FindingTable, register_bytes
 from cudarun.emulator.detectors.instrumentation import Detector, entries_of
 from cudarun.emulator.detectors.vector_clocks import THREAD_MASK
 from cudarun.emulator.machine.lanes import distinct
@@ -81,17 +76,13 @@ class ProductRegisterDetector(Detector):
             words = np.array([issued.get(agent, 0) for agent in agents])
             wrong = self._races.unordered(active, words)
             if len(wrong):
-                slot = frame.function.slots[use.slot]
-                memory = AccessedBytes("register", 0, slot.type.bytes, f"register {slot.name}", 0)
+                memory = register_bytes(frame.function.slots[use.slot])
                 thread = active.batch.threads.coordinates(active.lane(int(wrong[0])))
                 places = (
                     AccessSite("asynchronous use", site, *thread),
                     AccessSite("use", use.operation.site, *thread),
                 )
                 problem = f"no {_WAITS[kind]} before the {use.verb}"
-                name = self._launch.kernel.name
-                self._findings.add(
-                    DetectorFinding("race", name, memory, places, len(wrong), problem)
-                )
+                self._findings.add(self._launch, "race", memory, places, len(wrong), problem)
         function, arguments = entry
         function(*arguments)

@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 
 from cudarun.emulator.detectors.agents import FIRST_AGENT, Agents
 from cudarun.emulator.detectors.findings import (
-    AccessedBytes,
     AccessSite,
-    DetectorFinding,
     FindingTable,
-    block_bytes,
+    accessed_bytes,
     shared_bytes,
 )
 from cudarun.emulator.detectors.vector_clocks import THREAD_BITS, THREAD_MASK
 from cudarun.emulator.machine.access import Access
-from cudarun.emulator.machine.lanes import groups
-from cudarun.emulator.machine.spaces import Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.numerics.arrays import Array
 
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.detectors.grid_history import GridHistory
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.memory import Allocation
+    from cudarun.emulator.machine.spaces import Region
 
 
 _WAITS = {
@@ -58,7 +54,7 @@ class RaceReporter:
         earlier: Array,
         later: Array,
         at: tuple[Site, Access],
-        memory: tuple[Allocation | Section, Array, int],
+        memory: tuple[Region, Array, int],
         problem: str = "",
     ) -> None:
         """Report races.
@@ -71,14 +67,13 @@ class RaceReporter:
             problem: What is missing; by default it depends on the accesses.
         """
         site, access = at
-        for number, those in groups(self._clock.site_numbers(earlier >> THREAD_BITS)):
-            first_site, first_access = self._clock.site(number)
+        for first_site, first_access, those in self._clock.by_site(earlier):
             one, other = int(earlier[those[0]]), int(later[those[0]])
             missing = problem or self._missing((first_access, one), (access, other))
             places = self._place(first_access, first_site, one), self._place(access, site, other)
             region, offsets, size = memory
-            bytes_ = self._bytes(region, int(offsets[those[0]]), size)
-            self._add(bytes_, places, len(those), missing)
+            bytes_ = accessed_bytes(self._launch, region, int(offsets[those[0]]), size)
+            self._findings.add(self._launch, "race", bytes_, places, len(those), missing)
 
     def lifetimes(self, words: Array, problem: str, offsets: Array) -> None:
         """Report accesses to shared memory of blocks that may not be there.
@@ -88,17 +83,10 @@ class RaceReporter:
             problem: What is missing.
             offsets: The first byte of each in the section of shared memory.
         """
-        for number, those in groups(self._clock.site_numbers(words >> THREAD_BITS)):
-            site, access = self._clock.site(number)
+        for site, access, those in self._clock.by_site(words):
             place = self._place(access, site, int(words[those[0]]))
             memory = shared_bytes(self._launch, int(offsets[those[0]]), access.bytes)
-            self._add(memory, (place,), len(those), problem)
-
-    def _add(
-        self, memory: AccessedBytes, places: tuple[AccessSite, ...], count: int, problem: str
-    ) -> None:
-        name = self._launch.kernel.name
-        self._findings.add(DetectorFinding("race", name, memory, places, count, problem))
+            self._findings.add(self._launch, "race", memory, (place,), len(those), problem)
 
     def _place(self, access: Access, site: Site, word: int) -> AccessSite:
         launch, agents = self._history.at(word >> THREAD_BITS)
@@ -117,8 +105,3 @@ class RaceReporter:
         if earlier[0].agent in ("mbarrier", "st.async"):
             wait += f" at {self._agents.object_of(agent):#x}"
         return f"no {wait} before the {'issue of the second' if is_agent else later[0].kind.value}"
-
-    def _bytes(self, region: Allocation | Section, first: int, size: int) -> AccessedBytes:
-        if isinstance(region, Section):
-            return block_bytes(self._launch, region, first, size)
-        return AccessedBytes("global", region.base + first, size, region.label, first)

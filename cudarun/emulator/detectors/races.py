@@ -7,7 +7,7 @@ one copy that several lanes issue at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,11 +28,14 @@ from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import (
     NARROW,
+    NOBODY,
     Conflict,
     Conflicts,
     Overwritten,
+    Row,
     Shadow,
     UnitAccess,
+    at_units,
     stored,
     threads,
 )
@@ -45,13 +48,13 @@ from cudarun.emulator.detectors.vector_clocks import (
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.clusters import ClusterArrive
-from cudarun.emulator.machine.lanes import distinct, groups
+from cudarun.emulator.machine.lanes import groups
 from cudarun.emulator.machine.spaces import Footprint, Section
 from cudarun.emulator.machine.transfers import MemoryStore
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
@@ -61,13 +64,17 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
 
 
-def _ordered(event: str) -> Callable[..., None]:
+def _ordered(event: str) -> Callable[..., Any]:
     """Return the method that passes an event of `Observer` on to the order of the batch."""
 
-    def notify(detector: RaceDetector, batch: Batch, *arguments: object) -> None:
-        getattr(detector._orders[batch], event)(*arguments)
+    def notify(detector: RaceDetector, batch: Batch, *arguments: object) -> Any:
+        return getattr(detector._orders[batch], event)(*arguments)
 
     return notify
+
+
+def _without(lanes: Indices, others: Indices) -> Indices:
+    return lanes[~np.isin(lanes, others)] if len(lanes) and len(others) else lanes
 
 
 class RaceDetector(Detector):
@@ -90,10 +97,11 @@ class RaceDetector(Detector):
         self._sources: dict[Batch, Array] = {}  # per lane, its last bulk read, and where
         blocks = (block for each in launch.functions.values() for block in each.blocks)
         self._meet_in_clusters = any(isinstance(each.terminator, ClusterArrive) for each in blocks)
-        self._conflicts = Conflicts(launch.functions)
+        self._conflicts = Conflicts(launch, self._logical_clock)
         self._finds_mixed = findings.baseline is not None
         self._checks_strong = self._finds_mixed  # atomic accesses among each other
-        self._lost: list[tuple[UnitAccess, Indices]] = []
+        # What determined that reads by which threads may wait had no race, by access and thread.
+        self._polls: dict[tuple[Access, int], tuple[object, ...]] = {}
 
     # --- synchronization -------------------------------------------------------------------------
 
@@ -109,16 +117,9 @@ class RaceDetector(Detector):
             self._lifetimes[batch].begin()
             self._logical_clock.next(0)  # the start of the blocks
         self._orders[batch].begin(first_block)
+        self._polls.clear()
         for section in batch.sections & self._history.shadows.keys():
             self._history.shadows[section].clear()
-
-    def arrived(self, batch: Batch, lanes: Lanes) -> object:
-        """See `Observer`."""
-        return self._orders[batch].arrived(lanes)
-
-    def fence(self, active: Active, scope: str) -> None:
-        """See `Detector`."""
-        self._orders[active.batch].fence(active.lanes, scope)
 
     def depends(self, active: Active, *, waits: bool) -> None:
         """See `Detector`."""
@@ -134,6 +135,9 @@ class RaceDetector(Detector):
         """See `Observer`."""
         self._history.order.launched(child, stream, block, self._logical_clock.now)
 
+    arrived = _ordered("arrived")
+    fence = _ordered("fence")
+    made_visible = _ordered("make_visible")
     blocks_synchronize = _ordered("blocks_synchronize")
     barrier = _ordered("barrier")
     warps_synchronize = _ordered("warps_synchronize")
@@ -167,10 +171,6 @@ class RaceDetector(Detector):
     def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
         """See `Observer`."""
         self._releases.complete_phase(place, parity, self._orders[batch])
-
-    def made_visible(self, active: Active, spaces: Collection[str]) -> None:
-        """See `Detector`."""
-        self._orders[active.batch].make_visible(active.lanes, spaces)
 
     def words_of_agents(self, agent: str, active: Active) -> Array:
         """Return the current time and the agent of the group of threads of each active lane."""
@@ -210,8 +210,13 @@ class RaceDetector(Detector):
             rows = part.positions
             here = lanes if rows is None else lane_sets.of(lane_sets.pick(lanes, rows))
             theirs = words if rows is None else words[rows]
+            shadow = self._shadow(part, access.bytes)
             is_strong = access.strong and not access.agent
             if is_strong:
+                if self._repeats(access, part, shadow, active.batch, theirs):
+                    for units in shadow.units(part.offsets, access.bytes):
+                        shadow.note(units, theirs, strong=False)
+                    continue
                 self._releases.acquire(access, part, order, lane_sets.indices(here))
             if part.space == "shared" and active.batch in self._lifetimes:
                 lifetimes = self._lifetimes[active.batch]
@@ -220,10 +225,9 @@ class RaceDetector(Detector):
                     self._reporter.lifetimes(theirs[those], problem, part.offsets[those])
             if part.space == "shared" and access.agent == "bulk read":
                 self._sources[active.batch][:, lane_sets.indices(here)] = theirs, part.offsets
-            shadow = self._shadow(part, access.bytes)
             for place, units in enumerate(shadow.units(part.offsets, access.bytes)):
-                step = UnitAccess(access, site, part, shadow, here, theirs, units, place)
-                self._check(step, order, has_pairs=self._finds_mixed or not is_object)
+                step = UnitAccess(access, site, part, shadow, order, here, theirs, units, place)
+                self._check(step, has_pairs=self._finds_mixed or not is_object)
             asked = self._agents.asked
             if asked is not None:  # the object has to be ready before the wait
                 asked = asked if rows is None else asked[rows]
@@ -232,164 +236,170 @@ class RaceDetector(Detector):
                 mine = agents if rows is None or not len(agents) else agents[rows]
                 self._releases.release(access, part, order, lane_sets.indices(here), mine)
 
+    def _repeats(
+        self, access: Access, part: Footprint, shadow: Shadow, batch: Batch, words: Array
+    ) -> bool:
+        """Return whether a strong read repeats one without a race, and memory has not changed.
+
+        Threads that wait for others make many; meanwhile they can only come to know more.
+        """
+        depends_on_more = self._history.order.has_several or batch in self._lifetimes
+        if access.kind is not AccessKind.READ or depends_on_more:
+            return False
+        by = threads(words)
+        state = shadow, shadow.changes, self._checks_strong, by.tobytes(), part.offsets.tobytes()
+        known, self._polls[access, int(by[0])] = self._polls.get((access, int(by[0]))), state
+        return known == state
+
     def _shadow(self, part: Footprint, size: int) -> Shadow:
         region, shadows = part.region, self._history.shadows
         if region not in shadows:
             shadows[region] = Shadow(len(region.bytes), region.base, size)
         return shadows[region]
 
-    def _check(self, step: UnitAccess, order: HappensBefore, *, has_pairs: bool) -> None:
+    def _check(self, step: UnitAccess, *, has_pairs: bool) -> None:
         shadow, units, access = step.shadow, step.units, step.access
         plain_write = access.writes and not access.strong
-        recorded = shadow.writes[units]
-        chosen = self._unordered(step, order, recorded)
+        with_strong = shadow.has_strong and (self._checks_strong or not access.strong)
+        first = Row.LAST_READ if access.writes and has_pairs else Row.WRITE
+        end = Row.OTHER_STRONG if with_strong and has_pairs else Row.WRITE
+        rows = at_units(shadow.words[first : end + 1], units)
+        recorded = rows[Row.WRITE - first]
+        unordered = self._unordered(step, rows, first)
+        chosen = unordered.get(Row.WRITE, NOBODY)
         reads = not (access.writes or is_generic(access) or step.part.space == "tensor")
         reports = self._agents.report and access.kind is AccessKind.MBARRIER and self._finds_mixed
         if reads or reports:
-            self._check_visible(step, order, recorded, chosen)
-        if reads and shadow.strong is not None:
-            self._check_visible(step, order, shadow.strong[0][units], chosen)
+            self._check_visible(step, recorded, chosen)
+        if reads and shadow.has_strong:
+            self._check_visible(step, shadow.words[Row.LAST_STRONG, units], chosen)
         if len(chosen) and plain_write and not access.agent:
             of_agents = threads(recorded[chosen]) >= FIRST_AGENT
             by_threads, chosen = chosen[~of_agents], chosen[of_agents]
             if len(by_threads):
-                before = step.bytes_at(by_threads)
-                self._overwritten.append(
-                    Overwritten(step, by_threads, recorded[by_threads], before)
-                )
+                recorded_there, before = recorded[by_threads], step.bytes_at(by_threads)
+                self._overwritten.append(Overwritten(step, by_threads, recorded_there, before))
         if len(chosen) and access.writes and access.agent and not self._findings.strict:
             chosen = chosen[~self._are_one_copy(step, chosen, recorded[chosen])]
         if len(chosen):
             self._report(step, chosen, recorded[chosen])
-        if access.writes and has_pairs:
-            self._check_pairs(step, order, shadow.reads)
-        if shadow.strong is not None and has_pairs and (self._checks_strong or not access.strong):
-            self._check_pairs(step, order, shadow.strong)
+        for row in (Row.LAST_READ, Row.LAST_STRONG) if unordered else ():
+            with_last, with_other = unordered.get(row, NOBODY), unordered.get(row + 1, NOBODY)
+            if len(with_last):
+                last = rows[row - first, with_last]
+                with_other = _without(with_other, self._report_pairs(step, with_last, last))
+            if len(with_other) and row == Row.LAST_STRONG:
+                has_observed = self._conflicts.observe(rows[row - first, with_other])
+                with_other = _without(with_other, _without(with_other[has_observed], with_last))
+            if len(with_other):
+                self._report_pairs(step, with_other, rows[row + 1 - first, with_other])
         if plain_write:
-            shadow.writes[units] = step.words
-            lost = (shadow.writes[units] != step.words).nonzero()[0]
+            lost = shadow.replace(Row.WRITE, units, step.words)
             if len(lost):
-                self._lost.append((step, lost))
+                self._check_lost(step, lost)
             return
         lost = shadow.note(units, step.words, strong=access.writes)
-        if len(lost) and access.scope in NARROW and shadow.strong is not None and access.writes:
-            self._report_pairs(step, lost, shadow.strong[0][units[lost]])
+        if len(lost) and access.scope in NARROW and access.writes:
+            self._report_pairs(step, lost, shadow.words[Row.LAST_STRONG, step.units_at(lost)])
+
+    def _check_lost(self, step: UnitAccess, lost: Indices) -> None:
+        """Check plain writes of lanes after which others have written the same memory."""
+        recorded = step.shadow.words[Row.WRITE, step.units_at(lost)]
+        action, _, sources = self._agents.issued
+        if isinstance(action, MemoryStore):
+            rows = lost if step.part.positions is None else step.part.positions[lost]
+            first = step.place * step.shadow.unit
+            given = stored(action, sources, rows)[:, first : first + step.shadow.unit]
+            self._overwritten.append(Overwritten(step, lost, recorded, given))
+            return
+        if step.access.agent and not self._findings.strict:
+            those = (~self._are_one_copy(step, lost, recorded)).nonzero()[0]
+            lost, recorded = lost[those], recorded[those]
+        if len(lost):
+            self._report(step, lost, recorded)
 
     def _are_one_copy(self, step: UnitAccess, chosen: Indices, recorded: Array) -> Array:
         """Return which accesses are of one copy with those recorded, which lanes issue at once."""
         same = self._agents.are_one_copy(threads(recorded), threads(step.words[chosen]))
         return same & (recorded >> THREAD_BITS > self._before_issue)
 
-    def _check_visible(
-        self, step: UnitAccess, order: HappensBefore, recorded: Array, known: Indices
-    ) -> None:
+    def _check_visible(self, step: UnitAccess, recorded: Array, known: Indices) -> None:
         """Check that the async proxy sees what happens before: writes, or an initialization."""
-        clock = self._logical_clock
-        those = np.setdiff1d(recorded.nonzero()[0], known)
+        those = _without(recorded.nonzero()[0], known)
         those = those[self._of_grid(recorded[those])]
-        numbers = clock.site_numbers(recorded[those] >> THREAD_BITS)
-        generic = [each for each in distinct(numbers) if is_generic(clock.site(each)[1])]
-        those = those[np.isin(numbers, generic)]
         proxy, spaces = "async", [step.part.space]
         if step.access.agent == "tensormap":
             proxy, spaces = "tensormap", ["tensormap"]
         elif step.access.writes:
             spaces.append("mbarrier")
-        for space in spaces:
-            lanes = lane_sets.pick(step.lanes, those)
-            those = those[order.invisible(lanes, recorded[those], space)]
-        if step.access.writes:
-            numbers = clock.site_numbers(recorded[those] >> THREAD_BITS).tolist()
-            sites = [clock.site(each)[0] for each in numbers]
-            new = [not self._findings.tolerates((each, step.site)) for each in sites]
-            those = those[np.array(new, dtype=np.bool_)]
-        if len(those):
-            problem = f"no fence.proxy.{proxy} between them"
-            self._report(step, those, recorded[those], problem)
-
-    def _check_pairs(
-        self, step: UnitAccess, order: HappensBefore, pair: tuple[Array, Array]
-    ) -> None:
-        """Check an access against the last ones, and then against those of other threads."""
-        last, others = pair[0][step.units], pair[1][step.units]
-        chosen = self._unordered(step, order, last)
-        if len(chosen):
-            others[self._report_pairs(step, chosen, last[chosen])] = 0
-        suspects = self._unordered(step, order, others)
-        if len(suspects) and pair is step.shadow.strong:
-            suspects = suspects[~self._have_observed(suspects, last, chosen)]
-        if len(suspects):
-            self._report_pairs(step, suspects, others[suspects])
-
-    def _have_observed(self, suspects: Indices, last: Array, unordered: Indices) -> Array:
-        """Return which accesses are after an atomic operation that has observed others' writes.
-
-        A write precedes what follows the operation that observes it (PTX manual 8.8), as where the
-        last block of a grid resets the counter by which it knows that it is the last.
-        """
-        clock = self._logical_clock
-        found = np.zeros(len(suspects), dtype=np.bool_)
-        for number, those in groups(clock.site_numbers(last[suspects] >> THREAD_BITS)):
-            access = clock.site(number)[1]
-            found[those] = access.observes and access.scope not in NARROW
-        return found & ~np.isin(suspects, unordered)
+        for site, access, positions in self._logical_clock.by_site(recorded[those]):
+            left = those[positions] if is_generic(access) else NOBODY
+            for space in spaces:
+                lanes = lane_sets.pick(step.lanes, left)
+                left = left[step.order.invisible(lanes, recorded[left], space)]
+            if len(left) and step.access.writes and self._findings.tolerates((site, step.site)):
+                continue
+            if len(left):
+                self._report(step, left, recorded[left], f"no fence.proxy.{proxy} between them")
 
     def _report_pairs(self, step: UnitAccess, chosen: Indices, recorded: Array) -> Indices:
         """Report the races among unordered pairs; return the lanes that have one."""
-        clock, space = self._logical_clock, step.part.space
-        found = []
-        for number, those in groups(clock.site_numbers(recorded >> THREAD_BITS)):
-            earlier = clock.site(number)
-            conflict = self._conflicts.of(earlier, (step.site, step.access), space)
+        found = [chosen[:0]]
+        for site, access, those in self._logical_clock.by_site(recorded):
+            pair = (site, access), (step.site, step.access)
+            conflict = self._conflicts.of(*pair, step.part.space)
             if conflict is Conflict.APART:
-                those = those[self._are_apart(step, chosen, recorded, those, earlier[1])]
-            elif conflict is not Conflict.RACE and (
-                conflict is Conflict.NONE
-                or self._findings.baseline is None
-                or self._findings.tolerates((earlier[0], step.site))
+                is_apart = self._conflicts.are_apart(
+                    recorded[those], step.words[chosen[those]], pair
+                )
+                those = those[is_apart | ~self._of_grid(recorded[those])]
+            elif conflict is Conflict.NONE or (
+                conflict is Conflict.PROVED
+                and (not self._finds_mixed or self._findings.tolerates((site, step.site)))
             ):
                 continue
             if len(those):
                 found.append(chosen[those])
                 self._report(step, chosen[those], recorded[those])
-        return np.concatenate(found) if found else chosen[:0]
+        return np.concatenate(found)
 
-    def _are_apart(
-        self, step: UnitAccess, chosen: Indices, recorded: Array, those: Indices, earlier: Access
-    ) -> Array:
-        """Return which threads are outside of the scope of the other one's access."""
-        size = self._launch.block_threads
-        if "cta" not in (earlier.scope, step.access.scope):
-            size *= self._launch.cluster_blocks
-        blocks = (recorded[those] & THREAD_MASK) // size
-        found: Array = blocks != (step.words[chosen[those]] & THREAD_MASK) // size
-        return found | ~self._of_grid(recorded[those])
+    def _unordered(self, step: UnitAccess, recorded: Array, first: int) -> dict[int, Indices]:
+        """Return by row the lanes with another thread's access that does not happen before.
 
-    def _unordered(self, step: UnitAccess, order: HappensBefore, recorded: Array) -> Indices:
-        """Return the lanes with an access of another thread that does not happen before."""
-        if isinstance(step.part.region, Section) and self._launch.cluster_blocks == 1:
+        Args:
+            recorded: The accesses in some rows of shadow memory.
+            first: The first of the rows.
+        """
+        if not np.count_nonzero(recorded):
+            return {}
+        is_section = isinstance(step.part.region, Section)
+        has_several = self._history.order.has_several and not is_section
+        if is_section and self._launch.cluster_blocks == 1:
             # Only threads of its block can access it.
-            later = recorded >> THREAD_BITS > order.of_block[step.lanes]
+            suspects = recorded >> THREAD_BITS > step.order.of_block[step.lanes]
             if self._has_agents:
-                later |= threads(recorded) >= FIRST_AGENT
-            suspects = later.nonzero()[0]
+                suspects |= recorded & THREAD_MASK >= FIRST_AGENT
         else:
-            suspects = recorded.nonzero()[0]
-        if self._history.order.has_several and not isinstance(step.part.region, Section):
-            is_own = self._of_grid(recorded[suspects])
-            of_others, suspects = suspects[~is_own], suspects[is_own]
-            lanes = lane_sets.pick(step.lanes, of_others)
-            knows = order.is_after_grids(lanes) | (self._launch.origin is not None)
-            of_others = of_others[self._history.unordered(recorded[of_others], knows)]
-        else:
-            of_others = suspects[:0]
-        if len(suspects) and step.access.agent in IN_ORDER:
-            others = threads(recorded[suspects]) != threads(step.words[suspects])
-            suspects = suspects[others]
-        if len(suspects):
-            lanes = lane_sets.pick(step.lanes, suspects)
-            suspects = suspects[order.unordered(lanes, recorded[suspects])]
-        return np.concatenate([of_others, suspects]) if len(of_others) else suspects
+            suspects = recorded != 0
+        if step.access.agent in IN_ORDER:
+            is_other = threads(recorded ^ step.words) != 0
+            suspects &= is_other | ~self._of_grid(recorded) if has_several else is_other
+        at = suspects.ravel().nonzero()[0]  # slow for two dimensions
+        if not len(at):
+            return {}
+        rows, places = np.divmod(at, recorded.shape[1])
+        words, lanes = recorded[rows, places], lane_sets.pick(step.lanes, places)
+        is_own = self._of_grid(words) if has_several else np.ones(len(words), dtype=np.bool_)
+        found = np.zeros(len(words), dtype=np.bool_)
+        found[is_own] = step.order.unordered(lanes[is_own], words[is_own])
+        if has_several:
+            knows = step.order.is_after_grids(lanes[~is_own]) | (self._launch.origin is not None)
+            found[~is_own] = self._history.unordered(words[~is_own], knows)
+        chosen = found.nonzero()[0]
+        if not len(chosen):
+            return {}
+        rows, places = rows[chosen], places[chosen]
+        return {first + row: places[those] for row, those in groups(rows)}
 
     def _of_grid(self, recorded: Array) -> Mask:
         """Return which accesses are of this grid."""
@@ -399,25 +409,11 @@ class RaceDetector(Detector):
     def executed(self, action: MemoryAction, sources: Arrays) -> None:
         """Report the writes over other threads' writes that changed a value."""
         for over in self._overwritten:
-            changed = (over.step.bytes_at(over.chosen) != over.before).any(axis=1)
+            changed = (over.step.bytes_at(over.chosen) != over.expected).any(axis=1)
             changed |= self._findings.strict
             if changed.any():
                 self._report(over.step, over.chosen[changed], over.recorded[changed])
         self._overwritten.clear()
-        for step, lost in self._lost:
-            differs = np.ones(len(lost), dtype=np.bool_)
-            if isinstance(action, MemoryStore) and not self._findings.strict:
-                rows = lost if step.part.positions is None else step.part.positions[lost]
-                given = stored(action, sources, rows)
-                start = step.place * step.shadow.unit
-                given = given[:, start : start + step.shadow.unit]
-                differs = (given != step.bytes_at(lost)).any(axis=1)
-            recorded = step.shadow.writes[step.units[lost]]
-            if step.access.agent and not self._findings.strict:
-                differs = ~self._are_one_copy(step, lost, recorded)
-            if differs.any():
-                self._report(step, lost[differs], recorded[differs])
-        self._lost.clear()
 
     # --- findings --------------------------------------------------------------------------------
 
@@ -425,7 +421,8 @@ class RaceDetector(Detector):
         self, step: UnitAccess, chosen: Indices, recorded: Array, problem: str = ""
     ) -> None:
         """Report races of lanes with the accesses in shadow memory."""
-        memory = step.part.region, step.shadow.first_bytes(step.units[chosen]), step.shadow.unit
+        self._polls.clear()  # a report counts repetitions
+        memory = step.part.region, step.shadow.first_bytes(step.units_at(chosen)), step.shadow.unit
         at = step.site, step.access
         self._reporter.pairs(recorded, step.words[chosen], at, memory, problem)
 
@@ -443,8 +440,7 @@ class RaceDetector(Detector):
         """Check that lanes know that their bulk copies have read the shared memory of the block."""
         words, offsets = self._sources[batch][:, lanes]
         left = self._orders[batch].unordered(lanes, words).nonzero()[0]
-        clock = self._logical_clock
-        for number, those in groups(clock.site_numbers(words[left] >> THREAD_BITS)):
-            if not self._findings.tolerates((clock.site(number)[0],)):
+        for site, _, those in self._logical_clock.by_site(words[left]):
+            if not self._findings.tolerates((site,)):
                 those = left[those]
                 self._reporter.lifetimes(words[those], UNREAD, offsets[those])

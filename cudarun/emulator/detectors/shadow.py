@@ -7,7 +7,7 @@ and of atomic or volatile writes the last one and one by another thread.
 
 from __future__ import annotations
 
-from enum import Enum, auto
+from enum import Enum, IntEnum, auto
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -18,15 +18,33 @@ from cudarun.emulator.decode.loops import polling_sites
 from cudarun.emulator.machine.access import Access, AccessKind
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.transfers import MemoryStore, split
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import FunctionCode, Site
+    from cudarun.emulator.code import Site
+    from cudarun.emulator.detectors.happens_before import HappensBefore
+    from cudarun.emulator.detectors.vector_clocks import LogicalClock
     from cudarun.emulator.machine.lanes import Lanes
+    from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.machine.spaces import Footprint
 
 
+NOBODY = np.zeros(0, dtype=np.intp)
 _ALIGNMENT = 16  # of the widest access; a memory need not begin at a multiple of it
+
+
+class Row(IntEnum):
+    """The accesses that are recorded for a unit; those that a write can conflict with are first."""
+
+    LAST_READ = 0
+    OTHER_READ = 1  # one by another thread
+    WRITE = 2  # the last plain write
+    LAST_STRONG = 3  # the last atomic or volatile write
+    OTHER_STRONG = 4  # one by another thread
+
+
+Units = slice | Array
+"""Units of lanes: a slice if they have equal distances."""
 
 
 class Shadow:
@@ -38,53 +56,61 @@ class Shadow:
 
     Attributes:
         unit: Bytes per unit.
-        writes: Per unit, the last plain write.
-        reads: Per unit, the last read, and one by another thread.
-        strong: The same of atomic and volatile writes; ``None`` until the first one.
+        words: Per `Row` and unit an access; 0: none.
+        has_strong: Whether there has been an atomic or volatile write.
+        changes: How often writes have been recorded.
     """
-
-    strong: tuple[Array, Array] | None
 
     def __init__(self, size: int, base: int, unit: int) -> None:
         self._before = base % _ALIGNMENT
         self.unit = unit
         self._bytes = size + self._before
-        self._allocate()
-
-    def _allocate(self) -> None:
-        self.writes = self._empty()
-        self.reads = self._empty(), self._empty()
-        self.strong = None
-
-    def _empty(self) -> Array:
-        return np.zeros(-(-self._bytes // self.unit), dtype=np.int64)
+        self.changes = 0
+        self.clear()
 
     def clear(self) -> None:
         """Forget every access."""
-        self._allocate()
+        self.words = np.zeros((len(Row), -(-self._bytes // self.unit)), dtype=np.int64)
+        self.has_strong = False
+        self.changes += 1
 
-    def note(self, units: Array, words: Array, *, strong: bool) -> Indices:
+    def note(self, units: Units, words: Array, *, strong: bool) -> Indices:
         """Record reads, or atomic and volatile writes; return those that others of them replace."""
-        if strong and self.strong is None:
-            self.strong = self._empty(), self._empty()
-        last, others = (strong and self.strong) or self.reads
+        self.has_strong |= strong
+        row = Row.LAST_STRONG if strong else Row.LAST_READ
+        last, others = self.words[row], self.words[row + 1]
         recorded = last[units]
-        older = (threads(recorded) != threads(words)).nonzero()[0]
-        older = older[recorded[older] != 0]
-        if len(older):
-            others[units[older]] = recorded[older]
-        last[units] = words
-        lost: Indices = (last[units] != words).nonzero()[0]
+        if np.count_nonzero(recorded):
+            older = (threads(recorded ^ words) != 0) & (recorded != 0)
+            replaced = older.nonzero()[0]
+            if len(replaced):
+                others[picked(units, replaced)] = recorded[replaced]
+        lost = self.replace(row, units, words)
         if len(lost):
-            others[units[lost]] = words[lost]
+            others[picked(units, lost)] = words[lost]
         return lost
 
-    def units(self, offsets: Array, size: int) -> list[Array]:
+    def replace(self, row: Row, units: Units, words: Array) -> Indices:
+        """Record accesses in a row; return those that others of them replace."""
+        recorded = self.words[row]
+        recorded[units] = words
+        self.changes += row >= Row.WRITE
+        if isinstance(units, slice):
+            return NOBODY
+        lost: Indices = (recorded[units] != words).nonzero()[0]
+        return lost
+
+    def units(self, offsets: Array, size: int) -> list[Units]:
         """Return the units of accesses of ``size`` bytes: the first ones, then the second ones."""
         if size < self.unit:
             self._divide(size)
         first = (offsets + self._before) >> (self.unit.bit_length() - 1)
-        return [first + place if place else first for place in range(size // self.unit)]
+        places = range(size // self.unit)
+        start, last = (int(first[0]), int(first[-1])) if len(first) else (0, -1)
+        step = (last - start) // (len(first) - 1) if len(first) > 1 else len(first)
+        if step > 0 and (first[1:] - first[:-1] == step).all():
+            return [slice(start + place, last + place + 1, step) for place in places]
+        return [first + place if place else first for place in places]
 
     def first_bytes(self, units: Array) -> Array:
         """Return the offsets of units in the memory."""
@@ -92,21 +118,23 @@ class Shadow:
 
     def _divide(self, unit: int) -> None:
         """Divide the units: an access to one is an access to all its bytes."""
-        ratio = self.unit // unit
+        self.words = np.repeat(self.words, self.unit // unit, axis=1)
         self.unit = unit
-        self.writes = np.repeat(self.writes, ratio)
-        self.reads = _repeated(self.reads, ratio)
-        self.strong = self.strong and _repeated(self.strong, ratio)
 
 
-def _repeated(pair: tuple[Array, Array], ratio: int) -> tuple[Array, Array]:
-    last, others = pair
-    return np.repeat(last, ratio), np.repeat(others, ratio)
+def at_units(rows: Array, units: Units) -> Array:
+    """Return the accesses to units in some rows; as a view if they have equal distances."""
+    return rows[:, units] if isinstance(units, slice) else rows.take(units, axis=1)
+
+
+def picked(units: Units, chosen: Indices) -> Array:
+    """Return the units at some positions."""
+    return units.start + chosen * units.step if isinstance(units, slice) else units[chosen]
 
 
 def threads(words: Array) -> Array:
     """Return the lower halves of words."""
-    return words.view(np.uint32)[::2]
+    return words.view(np.uint32)[..., ::2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +145,30 @@ class UnitAccess:
     site: Site
     part: Footprint
     shadow: Shadow
+    order: HappensBefore
     lanes: Lanes  # the lanes of the batch
     words: Array  # timestamp and thread of each
-    units: Array
+    units: Units
     place: int  # the index of the unit in the access
+
+    def units_at(self, chosen: Indices) -> Array:
+        """Return the units of some lanes."""
+        return picked(self.units, chosen)
 
     def bytes_at(self, chosen: Indices) -> Array:
         """Return the current bytes of some of the units, a row for each."""
-        first = self.shadow.first_bytes(self.units[chosen])
+        first = self.shadow.first_bytes(self.units_at(chosen))
         return self.part.region.bytes[first[:, None] + np.arange(self.shadow.unit)]
 
 
 @dataclass(frozen=True, slots=True)
 class Overwritten:
-    """Plain writes over other threads' plain writes: races if they change a value."""
+    """Plain writes of several threads to the same memory: races if their values differ."""
 
     step: UnitAccess
     chosen: Indices
-    recorded: Array
-    before: Array
+    recorded: Array  # the writes of the other threads
+    expected: Array  # the bytes afterwards if they have equal values
 
 
 def stored(action: MemoryStore, sources: Arrays, rows: Indices) -> Array:
@@ -170,10 +203,30 @@ NARROW = ("cta", "cluster")  # the scopes that do not contain all threads of a g
 class Conflicts:
     """The rules for pairs of accesses of a launch."""
 
-    def __init__(self, functions: dict[str, FunctionCode]) -> None:
-        self._functions = functions
+    def __init__(self, launch: Launch, clock: LogicalClock) -> None:
+        self._launch = launch
+        self._clock = clock
         self._polling: set[Site] | None = None
         self.of = cache(self._of)
+
+    def observe(self, words: Array) -> Mask:
+        """Return which accesses are atomic operations that observe others' writes.
+
+        A write precedes what follows the operation that observes it (PTX manual 8.8), as where the
+        last block of a grid resets the counter by which it knows that it is the last.
+        """
+        found = np.zeros(len(words), dtype=np.bool_)
+        for _, access, those in self._clock.by_site(words):
+            found[those] = access.observes and access.scope not in NARROW
+        return found
+
+    def are_apart(self, words: Array, others: Array, pair: tuple[tuple[Site, Access], ...]) -> Mask:
+        """Return which threads of pairs of accesses are outside of the scope of one of these."""
+        size = self._launch.block_threads
+        if not any(access.scope == "cta" for _, access in pair):
+            size *= self._launch.cluster_blocks
+        found: Mask = threads(words) // size != threads(others) // size
+        return found
 
     def is_weak(self, access: Access, site: Site, space: str) -> bool:
         """Return whether a read can get an old value without any harm to the model.
@@ -186,7 +239,7 @@ class Conflicts:
         if access.order != "volatile" or space != "shared":
             return False
         if self._polling is None:
-            each = map(polling_sites, self._functions.values())
+            each = map(polling_sites, self._launch.functions.values())
             self._polling = set().union(*each)
         return site not in self._polling
 

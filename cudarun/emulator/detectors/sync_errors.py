@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.detectors.findings import AccessSite, DetectorFinding, FindingTable
+from cudarun.emulator.detectors.findings import AccessSite, FindingTable
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.barriers import WarpBarrier
@@ -118,8 +118,7 @@ class SyncDetector(Detector):
 
     def _report(self, problem: str, count: int, *places: AccessSite) -> None:
         places = tuple(sorted(places, key=lambda place: place.site.line))
-        name = self._launch.kernel.name
-        self._findings.add(DetectorFinding("sync", name, None, places, count, problem))
+        self._findings.add(self._launch, "sync", None, places, count, problem)
 
     def _report_each(
         self, problem: str, arrived: _Arrived, wrong: Mask, *, is_masked: bool = False

@@ -24,15 +24,10 @@ from cudarun.emulator.code import (
     RegisterUse,
     SinkUse,
     Site,
+    slots_of,
 )
 from cudarun.emulator.decode.analysis import fill, unwritten_registers
-from cudarun.emulator.detectors.findings import (
-    AccessedBytes,
-    AccessSite,
-    DetectorFinding,
-    FindingTable,
-    Kind,
-)
+from cudarun.emulator.detectors.findings import AccessSite, FindingTable, Kind, register_bytes
 from cudarun.emulator.detectors.instrumentation import Detector, entries_of
 from cudarun.emulator.detectors.sync_errors import all_take_part
 from cudarun.emulator.faults import DeviceFault
@@ -103,19 +98,17 @@ class UndefinedFlow:
             before = now
             for operation in operations:
                 found = 0
-                for use in operation.sources:
-                    if isinstance(use, RegisterUse):
-                        found |= self.reach.get(use.slot, 0)
+                for slot in slots_of(operation.sources):
+                    found |= self.reach.get(slot, 0)
                 action = operation.action if isinstance(operation, Action) else None
+                if isinstance(action, MemoryStore):
+                    in_memory |= found
                 if isinstance(action, MemoryAction):
-                    if isinstance(action, MemoryStore):
-                        in_memory |= found
                     found = in_memory if isinstance(action, MemoryLoad) else 0
                 elif _is_shuffle(operation) and operation.site in self.shuffles:
                     found |= 1 << self.shuffles[operation.site]
-                for use in operation.destinations if found else ():
-                    if isinstance(use, RegisterUse):
-                        self.reach[use.slot] = self.reach.get(use.slot, 0) | found
+                for slot in slots_of(operation.destinations) if found else ():
+                    self.reach[slot] = self.reach.get(slot, 0) | found
 
 
 def _is_shuffle(operation: Operation) -> bool:
@@ -136,6 +129,7 @@ _MOVES: dict[str, tuple[int, tuple[int, ...]]] = {
     "bfi": (4, (2, 3)),
 }
 _LARGEST = 64  # bytes of an access, with room
+Bits = list[Array]  # undefined bits, of each operand
 
 
 class _Registers:
@@ -145,6 +139,7 @@ class _Registers:
         self.frame = frame
         self.flow = flow
         self._bits = SparseFrame(frame.batch, frame.function, frame.depth)
+        self.undefined: set[int] = set()  # the slots in which a lane has undefined bits
 
     @property
     def active(self) -> Active:
@@ -157,13 +152,9 @@ class _Registers:
         """The active lanes, by index in the batch."""
         return lane_sets.indices(self.active.lanes)
 
-    def has(self, use: Use) -> bool:
-        """Return whether an operand may be undefined."""
-        return isinstance(use, RegisterUse) and use.slot in self.flow.reach
-
     def read(self, use: Use) -> Array:
         """Return the undefined bits of an operand for the active lanes, in its type."""
-        if isinstance(use, RegisterUse) and self.has(use):
+        if isinstance(use, RegisterUse) and use.slot in self.undefined:
             return self._bits.register_values(use, self.lanes)
         if isinstance(use, SinkUse):
             return np.zeros(self.active.count, use.type.dtype)
@@ -171,8 +162,14 @@ class _Registers:
 
     def write(self, use: Use, values: Array, lanes: Indices | None = None) -> None:
         """Set the undefined bits of a register, by default for the active lanes."""
-        if isinstance(use, RegisterUse) and self.has(use):
-            self._bits.write_registers(use, self.lanes if lanes is None else lanes, values)
+        has_bits = _has_bits(values)
+        if not isinstance(use, RegisterUse) or not (has_bits or use.slot in self.undefined):
+            return
+        self._bits.write_registers(use, self.lanes if lanes is None else lanes, values)
+        if has_bits:
+            self.undefined.add(use.slot)
+        elif not _has_bits(self._bits.registers[use.slot]):
+            self.undefined.remove(use.slot)
 
 
 class UndefinedValueDetector(Detector):
@@ -185,7 +182,6 @@ class UndefinedValueDetector(Detector):
         self._flows: dict[str, UndefinedFlow] = {}
         self._registers: dict[Frame, _Registers] = {}
         self._memory: dict[Section, Array] = {}  # the undefined bits
-        self._has_any = False
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
         """Forget the values in the shared memory of the blocks before."""
@@ -207,56 +203,63 @@ class UndefinedValueDetector(Detector):
         entries = [*islice(given, len(code.entries) - sum(counts))]  # those of other detectors
         for operation, count in zip(block.operations, counts, strict=True):
             own = [*islice(given, count)]
-            if any(map(registers.has, (*operation.sources, *operation.destinations))):
-                step: Entry = self._follow, (registers, operation)
+            slots = slots_of(operation.sources)
+            if not flow.reach.keys().isdisjoint(slots | slots_of(operation.destinations)):
+                step: Entry = self._follow, (registers, operation, slots)
                 action = getattr(operation, "action", None)
                 own = [*own, step] if isinstance(action, MemoryStore) else [step, *own]
             entries += own
         terminator = block.terminator
         use = terminator.index if isinstance(terminator, IndexedBranch) else terminator.condition
-        if use is not None and terminator.site is not None and registers.has(use):
+        if isinstance(use, RegisterUse) and use.slot in flow.reach and terminator.site is not None:
             entries.append((self._branch, (registers, use, terminator.site)))
         return replace(code, entries=entries)
 
     # --- operations ------------------------------------------------------------------------------
 
-    def _follow(self, registers: _Registers, operation: Operation) -> None:
-        """Follow undefined values through an operation; only a store has been executed."""
+    def _follow(self, registers: _Registers, operation: Operation, slots: set[int]) -> None:
+        """Follow undefined values through an operation; only a store has been executed.
+
+        Args:
+            slots: The registers that it reads.
+        """
         if isinstance(operation, Lanewise) and operation.function is fill:
             (use,) = operation.destinations
-            self._has_any |= "uninit" in self._detect
             registers.write(use, _filled(registers.read(use), "uninit" in self._detect))
             return
-        if not self._has_any:
+        action = operation.action if isinstance(operation, Action) else None
+        given: Bits = []
+        if not registers.undefined.isdisjoint(slots):
+            given = [registers.read(use) for use in operation.sources]
+        if not (any(map(_has_bits, given)) or (self._memory and isinstance(action, MemoryLoad))):
             active = registers.active
-            is_shuffle = operation.site in registers.flow.shuffles
+            is_shuffle = _is_shuffle(operation) and operation.site in registers.flow.shuffles
             if not is_shuffle or all_take_part(active, active.read(operation.sources[-1])):
+                for use in operation.destinations:
+                    if isinstance(use, RegisterUse) and use.slot in registers.undefined:
+                        registers.write(use, np.zeros(active.count, use.type.dtype))
                 return
-        given = [registers.read(use) for use in operation.sources]
+        given = given or [registers.read(use) for use in operation.sources]
         for use, bits in zip(operation.sources, given, strict=True):
             _note_read(registers, use, operation.site, bits)
         results = [registers.read(use) for use in operation.destinations]
-        action = operation.action if isinstance(operation, Action) else None
-        if isinstance(action, MemoryAction):
-            self._access(registers, operation, action, given, results)
+        if not isinstance(operation, Action):
+            _compute(registers.active, operation, given, results)
+        elif isinstance(action, MemoryAction):
+            self._access(registers, operation, given, results)
         elif isinstance(action, Shuffle):
-            self._shuffle(registers, operation, action, given, results)
-        elif isinstance(operation, Action):
+            self._shuffle(registers, operation, given, results)
+        else:
             for bits in results:
                 _filled(bits, _any(given))
-        else:
-            _compute(registers.active, operation, given, results)
         for use, bits in zip(operation.destinations, results, strict=True):
             registers.write(use, bits)
 
     def _shuffle(
-        self,
-        registers: _Registers,
-        operation: Operation,
-        action: Shuffle,
-        given: list[Array],
-        results: list[Array],
+        self, registers: _Registers, operation: Action, given: Bits, results: Bits
     ) -> None:
+        action = operation.action
+        assert isinstance(action, Shuffle)
         active, (_, b, c, *masks) = registers.active, map(registers.active.read, operation.sources)
         action(active, (given[0], b, c, *masks), tuple(results))
         unknown = _any(given[1:3])
@@ -279,7 +282,6 @@ class UndefinedValueDetector(Detector):
                     "arrival", operation.site, *place, lanes, int(masks[0][at])
                 )
             unknown = unknown | wrong
-        self._has_any |= bool(unknown.any())
         results[0][unknown] = _ones(results[0])
 
     def accessed(
@@ -292,14 +294,8 @@ class UndefinedValueDetector(Detector):
                     places = part.offsets[:, None] + np.arange(access.bytes)
                     self._memory[part.region][places] = 0
 
-    def _access(
-        self,
-        registers: _Registers,
-        operation: Operation,
-        action: MemoryAction,
-        given: list[Array],
-        results: list[Array],
-    ) -> None:
+    def _access(self, registers: _Registers, operation: Action, given: Bits, results: Bits) -> None:
+        action = operation.action
         for bits in results:
             _filled(bits, False)
         if isinstance(action, MultiplyAsync):
@@ -326,9 +322,9 @@ class UndefinedValueDetector(Detector):
 
     # --- uses ------------------------------------------------------------------------------------
 
-    def _branch(self, registers: _Registers, use: Use, site: Site) -> None:
+    def _branch(self, registers: _Registers, use: RegisterUse, site: Site) -> None:
         """Check the condition of a branch."""
-        if self._has_any:
+        if use.slot in registers.undefined:
             bits = registers.read(use)
             _note_read(registers, use, site, bits)
             self._check(registers, use, site, _any([bits]))
@@ -350,15 +346,10 @@ class UndefinedValueDetector(Detector):
         places = [origin.place, AccessSite("use", site, *place)]
         memory, problem = None, SOURCE
         if origin.slot is not None:
-            slot = registers.frame.function.slots[origin.slot]
-            problem = ""
-            memory = AccessedBytes("register", 0, slot.type.bytes, f"register {slot.name}", 0)
+            memory, problem = register_bytes(registers.frame.function.slots[origin.slot]), ""
             places[0] = AccessSite("load", origin.place.site, *place)
             places = places[: 1 if origin.place.site == site else 2]
-        name = self._launch.kernel.name
-        self._findings.add(
-            DetectorFinding(origin.kind, name, memory, tuple(places), len(lanes), problem)
-        )
+        self._findings.add(self._launch, origin.kind, memory, tuple(places), len(lanes), problem)
 
 
 class _BitAccess(Access):
@@ -378,7 +369,8 @@ class _BitAccess(Access):
         ]
 
     def _bits(self, region: object, offsets: Array) -> tuple[Array, Array]:
-        if not isinstance(region, Section) or region.name == "param":
+        has_bits = isinstance(region, Section) and (self.writes or region in self._memory)
+        if not isinstance(region, Section) or region.name == "param" or not has_bits:
             return np.zeros(_LARGEST, dtype=np.uint8).view(self.dtype), np.zeros_like(offsets)
         if region not in self._memory:
             self._memory[region] = np.zeros(len(region.bytes), dtype=np.uint8)
@@ -396,7 +388,7 @@ def _note_read(registers: _Registers, use: Use, site: Site, bits: Array) -> None
             origin.place = AccessSite("load", site, *place)
 
 
-def _compute(active: Active, operation: Lanewise, given: list[Array], results: list[Array]) -> None:
+def _compute(active: Active, operation: Lanewise, given: Bits, results: Bits) -> None:
     """Compute the undefined bits of the results of an operation."""
     opcode, *modifiers = operation.site.name.split(".")
     count, places = _MOVES.get(opcode, (0, ()))
@@ -423,7 +415,12 @@ def _compute(active: Active, operation: Lanewise, given: list[Array], results: l
             _filled(bits, _any(given))
 
 
-def _any(arrays: list[Array]) -> Mask:
+def _has_bits(array: Array) -> bool:
+    """Return whether any bit is set."""
+    return bool(np.ascontiguousarray(array).view(np.bool_).any())
+
+
+def _any(arrays: Bits) -> Mask:
     """Return whether a lane has an undefined bit in one of some arrays."""
     found: Mask = np.zeros(1, dtype=np.bool_)
     for array in arrays:

@@ -16,13 +16,7 @@ import numpy as np
 
 from cudarun.emulator.code import slots_of
 from cudarun.emulator.detectors.agents import Agents, agents_of_queue, of_thread
-from cudarun.emulator.detectors.findings import (
-    AccessedBytes,
-    AccessSite,
-    DetectorFinding,
-    FindingTable,
-    block_bytes,
-)
+from cudarun.emulator.detectors.findings import AccessSite, FindingTable, accessed_bytes
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
@@ -113,7 +107,7 @@ class UninitializedReadDetector(Detector):
                 self._write_later(access, active, part, part.region)
             elif access.discards:
                 unwritten[part.offsets[:, None] + np.arange(access.bytes)] = 1
-            elif access.writes:
+            elif access.writes and isinstance(part.region, Section):  # others record it themselves
                 mark_written(unwritten, part.offsets, access.bytes)
             if access.kind is AccessKind.MBARRIER and self._pending:
                 agents = self._agents.completing(active, _threads(active)).tolist()
@@ -159,16 +153,19 @@ class UninitializedReadDetector(Detector):
 
     def _complete_all(self, ended: Iterable[tuple[int, int]]) -> None:
         """Mark what agents have written until some time of each."""
+        complete: dict[tuple[Section, int], list[Array]] = {}
         for agent, time in ended:
             left = []
             for written in self._pending.pop(agent, ()):
                 then, access, section, offsets = written
                 if then <= time:
-                    mark_written(self._unwritten[section], offsets, access.bytes)
+                    complete.setdefault((section, access.bytes), []).append(offsets)
                 else:
                     left.append(written)
             if left:
                 self._pending[agent] = left
+        for (section, size), each in complete.items():
+            mark_written(self._unwritten[section], np.concatenate(each), size)
 
     # --- reads -----------------------------------------------------------------------------------
 
@@ -199,9 +196,9 @@ class UninitializedReadDetector(Detector):
         inside = np.flatnonzero(unwritten[offset : offset + access.bytes])
         lane = active.lane(first if part.positions is None else int(part.positions[first]))
         place = AccessSite(access.kind.value, site, *active.batch.threads.coordinates(lane))
-        memory = self._memory(part, lane, offset + int(inside[0]), len(inside))
-        name = self._launch.kernel.name
-        self._findings.add(DetectorFinding("uninit", name, memory, (place,), len(bad)))
+        first_byte, count = offset + int(inside[0]), len(inside)
+        memory = accessed_bytes(self._launch, part.region, first_byte, count)
+        self._findings.add(self._launch, "uninit", memory, (place,), len(bad))
 
     def _is_padding(self, site: Site, read: Mask, are_beside: Mask, count: int) -> Mask:
         """Return which lanes only copy the unwritten bytes that they read beside others."""
@@ -209,15 +206,6 @@ class UninitializedReadDetector(Detector):
         are_used = np.repeat([slot in self._used for slot in slots], count // len(slots))
         elements = read.reshape(len(read), count, -1).any(axis=2)
         return are_beside & ~(elements & are_used).any(axis=1)
-
-    def _memory(self, part: Footprint, lane: int, offset: int, size: int) -> AccessedBytes:
-        region = part.region
-        if not isinstance(region, Section):
-            return AccessedBytes("global", region.base + offset, size, region.label, offset)
-        if region.name == "local":
-            offset -= lane * self._launch.local_stride
-            return AccessedBytes("local", offset, size, "", offset)
-        return block_bytes(self._launch, region, offset, size)
 
 
 def _threads(active: Active) -> Array:

@@ -9,13 +9,14 @@ synchronize with most others.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 
 from cudarun.emulator.detectors.agents import FIRST_AGENT, NUMBERED, kinds_of, of_thread
-from cudarun.emulator.machine.lanes import distinct
+from cudarun.emulator.machine.lanes import distinct, groups
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
 from cudarun.emulator.numerics.arrays import Array
 
@@ -28,13 +29,12 @@ if TYPE_CHECKING:
 # Kinds of keys in a clock: the index of a thread or an agent, of a warp, of a block in the grid. A
 # key of what a fence has made visible to the async proxy is above the number for its space; to the
 # proxy of tensor maps, and as initialized objects to the async proxy, likewise.
-THREAD, WARP, BLOCK = 0, 1 << 40, 1 << 41
-VISIBLE = {"shared": 1 << 42, "global": 1 << 43, "tensormap": 1 << 45, "mbarrier": 1 << 46}
+THREAD, WARP, BLOCK = 0, 1 << 32, 2 << 32
+VISIBLE = {"shared": 1 << 34, "global": 2 << 34, "tensormap": 3 << 34, "mbarrier": 4 << 34}
 
-AFTER_GRIDS = 1 << 44  # the key that a clock has after a wait for the grids before
+AFTER_GRIDS = 5 << 34  # the key that a clock has after a wait for the grids before
 
-
-_KEY_BITS = 47
+_KEY_BITS = 37
 THREAD_BITS = 32
 """An access is recorded as a word: the timestamp above these bits, the thread in them."""
 
@@ -75,23 +75,23 @@ class LogicalClock:
         """Return the grids of some timestamps."""
         return np.frombuffer(self._grid_at, dtype=np.uint32)[timestamps]
 
-    def site_numbers(self, timestamps: Array) -> Array:
-        """Return the numbers of the instructions of some timestamps."""
-        return np.frombuffer(self._site_at, dtype=np.uint32)[timestamps]
-
-    def site(self, number: int) -> tuple[Site, Access]:
-        """Return the instruction with a number, and its access."""
-        return self._sites[number]
+    def by_site(self, words: Array) -> Iterator[tuple[Site, Access, Indices]]:
+        """Yield each instruction of some accesses, its access, and the positions of its words."""
+        numbers = np.frombuffer(self._site_at, dtype=np.uint32)[words >> THREAD_BITS]
+        for number, positions in groups(numbers):
+            yield *self._sites[number], positions
 
 
 class VectorClock:
     """An immutable vector clock of some threads, warps and blocks."""
 
-    __slots__ = ("_keys", "_timestamps")
+    __slots__ = ("__weakref__", "_covered", "keys", "timestamps")
 
     def __init__(self, keys: Array, timestamps: Array) -> None:
-        self._keys = keys
-        self._timestamps = timestamps
+        self.keys = keys
+        self.timestamps = timestamps
+        # A clock that this one covers: loops that wait acquire the same one again and again.
+        self._covered: ref[VectorClock] | None = None
 
     @classmethod
     def latest(cls, keys: Array, timestamps: Array) -> VectorClock:
@@ -107,20 +107,20 @@ class VectorClock:
         return cls(keys[starts[known]], latest[known])
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self.keys)
 
     def get(self, keys: Array) -> Array:
         """Return the timestamp of each key; 0 if it has none."""
-        if not len(self._keys):
+        if not len(self.keys):
             return np.zeros(keys.shape, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[places] == keys, self._timestamps[places], 0)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, self.timestamps[places], 0)
 
     def made_visible(self, spaces: Iterable[str]) -> VectorClock:
         """Return the clock of what the async proxy sees after a fence."""
-        known = np.searchsorted(self._keys, VISIBLE["shared"])
-        keys = [self._keys[:known] + VISIBLE[space] for space in spaces]
-        times = np.tile(self._timestamps[:known], len(keys))
+        known = np.searchsorted(self.keys, VISIBLE["shared"])
+        keys = [self.keys[:known] + VISIBLE[space] for space in spaces]
+        times = np.tile(self.timestamps[:known], len(keys))
         return VectorClock.latest(np.concatenate(keys), times)
 
     def knows_block(self, block: int, threads: int) -> bool:
@@ -128,41 +128,27 @@ class VectorClock:
         warps = -(-threads // WARP_SIZE)
         for kind, first, count in ((THREAD, threads, threads), (WARP, warps, warps), (BLOCK, 1, 1)):
             start = kind + block * first
-            if np.searchsorted(self._keys, start) < np.searchsorted(self._keys, start + count):
+            if np.searchsorted(self.keys, start) < np.searchsorted(self.keys, start + count):
                 return True
         return False
 
     def covers(self, other: VectorClock) -> bool:
         """Return whether no timestamp of the other clock is later."""
-        return len(other) <= len(self) and bool((self.get(other._keys) >= other._timestamps).all())
+        return len(other) <= len(self) and bool((self.get(other.keys) >= other.timestamps).all())
 
     def joined(self, other: VectorClock) -> VectorClock:
         """Return the join of two clocks, which may be one of the two itself."""
-        if other is self or self.covers(other):
+        if other is self or (self._covered is not None and self._covered() is other):
+            return self
+        if self.covers(other):
+            self._covered = ref(other)
             return self
         if other.covers(self):
             return other
         return VectorClock.latest(
-            np.concatenate([self._keys, other._keys]),
-            np.concatenate([self._timestamps, other._timestamps]),
+            np.concatenate([self.keys, other.keys]),
+            np.concatenate([self.timestamps, other.timestamps]),
         )
-
-
-def known_times(clocks: Sequence[VectorClock], which: Array, keys: Array) -> Array:
-    """Return the timestamps of keys in several clocks; 0 if a clock has none.
-
-    Args:
-        which: The number of a clock for each column of keys.
-    """
-    used, place = np.unique(which, return_inverse=True)
-    those: list[VectorClock] = [clocks[number] for number in used.tolist()]
-    if len(those) < 2:
-        return (those[0] if those else NOTHING).get(keys)
-    lengths = [len(clock) for clock in those]
-    numbers = np.arange(len(those)) << _KEY_BITS
-    table = np.concatenate([clock._keys for clock in those]) + np.repeat(numbers, lengths)
-    times = np.concatenate([clock._timestamps for clock in those])
-    return VectorClock(table, times).get(keys + numbers[place])
 
 
 NOTHING = VectorClock(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
@@ -170,21 +156,46 @@ AFTER_WAIT = VectorClock(np.array([AFTER_GRIDS]), np.ones(1, dtype=np.int64))
 """The clock of a wait for the grids before."""
 
 
-def without_covered(
-    keys: Array, timestamps: Array, block: int | None, own: Array
-) -> tuple[Array, Array]:
-    """Replace what all threads of a block know of it by one timestamp of the block.
+class ClockTable:
+    """Clocks with numbers; 0 is that of a clock without timestamps."""
 
-    Args:
-        keys: Keys of this block only.
-        block: The block; ``None`` if the threads are not a whole block.
-        own: The timestamp of each of its threads.
-    """
-    if block is None:
-        return keys, timestamps
-    lowest = own.min()
-    later = (timestamps > lowest).nonzero()[0]
-    return np.append(keys[later], BLOCK + block), np.append(timestamps[later], lowest)
+    def __init__(self) -> None:
+        self.clocks = [NOTHING]
+        self._used = 0  # the timestamps in the table, of as many clocks as are in it
+        self._in_table = 1
+        self._keys, self._timestamps = np.zeros((2, 0), dtype=np.int64)
+
+    def add(self, clock: VectorClock) -> int:
+        """Return the number of a clock."""
+        self.clocks.append(clock)
+        return len(self.clocks) - 1
+
+    def keep(self, numbers: Array) -> Array:
+        """Forget the clocks that have none of some numbers; return the new numbers."""
+        used = np.union1d(numbers, [0])
+        self.clocks = [self.clocks[number] for number in used.tolist()]
+        self._used, self._in_table = 0, 1
+        return np.searchsorted(used, numbers)
+
+    def get(self, numbers: Array, keys: Array) -> Array:
+        """Return the timestamps of keys; 0 if a clock has none.
+
+        Args:
+            numbers: The number of a clock for each column of keys.
+        """
+        for number in range(self._in_table, len(self.clocks)):
+            clock = self.clocks[number]
+            end = self._used + len(clock)
+            if end > len(self._keys):
+                room = np.zeros((2, 2 * end), dtype=np.int64)
+                room[:, : self._used] = self._keys[: self._used], self._timestamps[: self._used]
+                self._keys, self._timestamps = room
+            self._keys[self._used : end] = clock.keys + (number << _KEY_BITS)
+            self._timestamps[self._used : end] = clock.timestamps
+            self._used = end
+        self._in_table = len(self.clocks)
+        table = VectorClock(self._keys[: self._used], self._timestamps[: self._used])
+        return table.get(keys + (numbers << _KEY_BITS))
 
 
 _KIND_BITS = 29
@@ -198,21 +209,14 @@ class Completions:
     block, and is frequent in pipelines of copies: therefore it needs no vector clock.
     """
 
-    def __init__(self, lanes: int, threads: int) -> None:
+    def __init__(self, lanes: int, threads: int, first_thread: int) -> None:
         self._threads = threads
-        self._own = np.zeros((_KINDS, lanes), dtype=np.int64)  # known to the thread itself
-        self._of_block = np.zeros_like(self._own)  # known to the threads of its block
-        self._first = 0
+        self._first = first_thread
+        # Those known to the thread itself, and those known to the threads of its block.
+        self._own, self._of_block = np.zeros((2, _KINDS, lanes), dtype=np.int64)
         # Per lane, whether others in its block may not know what it knows.
         self.news = np.zeros(lanes, dtype=np.bool_)
         self.is_used = False  # True after the first wait
-
-    def begin(self, first_thread: int) -> None:
-        """Forget everything, for new blocks."""
-        self._first = first_thread
-        self.is_used = False
-        for times in (self._own, self._of_block, self.news):
-            times[:] = 0
 
     def complete(self, lanes: Indices, kind: int, timestamps: Array) -> None:
         """Note operations of an agent of each lane, up to a timestamp."""

@@ -35,7 +35,6 @@ from cudarun.emulator.detectors.shadow import (
     Row,
     Shadow,
     UnitAccess,
-    at_units,
     stored,
     threads,
 )
@@ -263,16 +262,16 @@ class RaceDetector(Detector):
         with_strong = shadow.has_strong and (self._checks_strong or not access.strong)
         first = Row.LAST_READ if access.writes and has_pairs else Row.WRITE
         end = Row.OTHER_STRONG if with_strong and has_pairs else Row.WRITE
-        rows = at_units(shadow.words[first : end + 1], units)
-        recorded = rows[Row.WRITE - first]
-        unordered = self._unordered(step, rows, first)
+        rows = {row: shadow.words[row][units] for row in range(first, end + 1)}
+        recorded = rows[Row.WRITE]
+        unordered = self._unordered(step, rows)
         chosen = unordered.get(Row.WRITE, NOBODY)
         reads = not (access.writes or is_generic(access) or step.part.space == "tensor")
         reports = self._agents.report and access.kind is AccessKind.MBARRIER and self._finds_mixed
         if reads or reports:
             self._check_visible(step, recorded, chosen)
         if reads and shadow.has_strong:
-            self._check_visible(step, shadow.words[Row.LAST_STRONG, units], chosen)
+            self._check_visible(step, shadow.words[Row.LAST_STRONG][units], chosen)
         if len(chosen) and plain_write and not access.agent:
             of_agents = threads(recorded[chosen]) >= FIRST_AGENT
             by_threads, chosen = chosen[~of_agents], chosen[of_agents]
@@ -286,13 +285,13 @@ class RaceDetector(Detector):
         for row in (Row.LAST_READ, Row.LAST_STRONG) if unordered else ():
             with_last, with_other = unordered.get(row, NOBODY), unordered.get(row + 1, NOBODY)
             if len(with_last):
-                last = rows[row - first, with_last]
+                last = rows[row][with_last]
                 with_other = _without(with_other, self._report_pairs(step, with_last, last))
             if len(with_other) and row == Row.LAST_STRONG:
-                has_observed = self._conflicts.observe(rows[row - first, with_other])
+                has_observed = self._conflicts.observe(rows[row][with_other])
                 with_other = _without(with_other, _without(with_other[has_observed], with_last))
             if len(with_other):
-                self._report_pairs(step, with_other, rows[row + 1 - first, with_other])
+                self._report_pairs(step, with_other, rows[row + 1][with_other])
         if plain_write:
             lost = shadow.replace(Row.WRITE, units, step.words)
             if len(lost):
@@ -300,11 +299,11 @@ class RaceDetector(Detector):
             return
         lost = shadow.note(units, step.words, strong=access.writes)
         if len(lost) and access.scope in NARROW and access.writes:
-            self._report_pairs(step, lost, shadow.words[Row.LAST_STRONG, step.units_at(lost)])
+            self._report_pairs(step, lost, shadow.words[Row.LAST_STRONG][step.units_at(lost)])
 
     def _check_lost(self, step: UnitAccess, lost: Indices) -> None:
         """Check plain writes of lanes after which others have written the same memory."""
-        recorded = step.shadow.words[Row.WRITE, step.units_at(lost)]
+        recorded = step.shadow.words[Row.WRITE][step.units_at(lost)]
         action, _, sources = self._agents.issued
         if isinstance(action, MemoryStore):
             rows = lost if step.part.positions is None else step.part.positions[lost]
@@ -363,15 +362,16 @@ class RaceDetector(Detector):
                 self._report(step, chosen[those], recorded[those])
         return np.concatenate(found)
 
-    def _unordered(self, step: UnitAccess, recorded: Array, first: int) -> dict[int, Indices]:
+    def _unordered(self, step: UnitAccess, rows: dict[int, Array]) -> dict[int, Indices]:
         """Return by row the lanes with another thread's access that does not happen before.
 
         Args:
-            recorded: The accesses in some rows of shadow memory.
-            first: The first of the rows.
+            rows: The accesses in some rows of shadow memory.
         """
-        if not np.count_nonzero(recorded):
+        used = [row for row in rows if np.count_nonzero(rows[row])]
+        if not used:
             return {}
+        recorded = np.array([rows[row] for row in used])
         is_section = isinstance(step.part.region, Section)
         has_several = self._history.order.has_several and not is_section
         if is_section and self._launch.cluster_blocks == 1:
@@ -387,8 +387,8 @@ class RaceDetector(Detector):
         at = suspects.ravel().nonzero()[0]  # slow for two dimensions
         if not len(at):
             return {}
-        rows, places = np.divmod(at, recorded.shape[1])
-        words, lanes = recorded[rows, places], lane_sets.pick(step.lanes, places)
+        which, places = np.divmod(at, recorded.shape[1])
+        words, lanes = recorded[which, places], lane_sets.pick(step.lanes, places)
         is_own = self._of_grid(words) if has_several else np.ones(len(words), dtype=np.bool_)
         found = np.zeros(len(words), dtype=np.bool_)
         found[is_own] = step.order.unordered(lanes[is_own], words[is_own])
@@ -396,10 +396,8 @@ class RaceDetector(Detector):
             knows = step.order.is_after_grids(lanes[~is_own]) | (self._launch.origin is not None)
             found[~is_own] = self._history.unordered(words[~is_own], knows)
         chosen = found.nonzero()[0]
-        if not len(chosen):
-            return {}
-        rows, places = rows[chosen], places[chosen]
-        return {first + row: places[those] for row, those in groups(rows)}
+        which, places = which[chosen], places[chosen]
+        return {used[number]: places[those] for number, those in groups(which)}
 
     def _of_grid(self, recorded: Array) -> Mask:
         """Return which accesses are of this grid."""

@@ -56,8 +56,7 @@ class Shadow:
 
     Attributes:
         unit: Bytes per unit.
-        words: Per `Row` and unit an access; 0: none.
-        has_strong: Whether there has been an atomic or volatile write.
+        words: Per `Row` and unit an access, 0: none; those of strong writes from the first one on.
         changes: How often writes have been recorded.
     """
 
@@ -70,13 +69,21 @@ class Shadow:
 
     def clear(self) -> None:
         """Forget every access."""
-        self.words = np.zeros((len(Row), -(-self._bytes // self.unit)), dtype=np.int64)
-        self.has_strong = False
+        self.words = [self._empty() for _ in range(Row.LAST_STRONG)]
         self.changes += 1
+
+    def _empty(self) -> Array:
+        return np.zeros(-(-self._bytes // self.unit), dtype=np.int64)
+
+    @property
+    def has_strong(self) -> bool:
+        """Whether there has been an atomic or volatile write."""
+        return len(self.words) == len(Row)
 
     def note(self, units: Units, words: Array, *, strong: bool) -> Indices:
         """Record reads, or atomic and volatile writes; return those that others of them replace."""
-        self.has_strong |= strong
+        if strong and not self.has_strong:
+            self.words += [self._empty(), self._empty()]
         row = Row.LAST_STRONG if strong else Row.LAST_READ
         last, others = self.words[row], self.words[row + 1]
         recorded = last[units]
@@ -118,13 +125,8 @@ class Shadow:
 
     def _divide(self, unit: int) -> None:
         """Divide the units: an access to one is an access to all its bytes."""
-        self.words = np.repeat(self.words, self.unit // unit, axis=1)
+        self.words = [np.repeat(row, self.unit // unit) for row in self.words]
         self.unit = unit
-
-
-def at_units(rows: Array, units: Units) -> Array:
-    """Return the accesses to units in some rows; as a view if they have equal distances."""
-    return rows[:, units] if isinstance(units, slice) else rows.take(units, axis=1)
 
 
 def picked(units: Units, chosen: Indices) -> Array:

@@ -1,13 +1,15 @@
 """The cost of the detectors: processor time of launches on ``-d cpu`` with and without them.
 
-Usage: ``python benchmarks/detectors.py [--detect NAMES] [--repeat N] [--findings FILE] [NAME…]``.
+Usage: ``python benchmarks/detectors.py [--detect NAMES] [--repeat N] [--wait] [--findings FILE]
+[NAME…]``.
 Needs no GPU.
 
 It launches every sample, every program of ``tests/programs`` and the pipelines of
 ``tests/emulator/nvcc`` in this process, alternately without and with detectors, and measures the
 processor time of the kernel alone, without reading, decoding, buffers and checks. A ratio is
-that of the smallest times. The interpreter waits for the compiler where it pays to compile, so that
-both are compiled, or neither. ``--findings`` writes what was found as JSON, to compare two versions.
+that of the smallest times. With ``--wait``, the interpreter waits for the compiler where it pays to
+compile, so that a launch is not compared with one whose code was not ready. ``--findings`` writes
+what was found as JSON, to compare two versions.
 """
 
 from __future__ import annotations
@@ -216,7 +218,7 @@ def main() -> int:
     detect = tuple(options.detect.split(","))
     clock = Clock()
     execution.execute = process_module.execute = clock.timed(execution.execute)
-    PROCESS_TIERS.waits = True
+    PROCESS_TIERS.waits = options.wait
     os.chdir(ROOT)
     runs = [(name, launched(clock, request)) for name, request in requests()]
     runs += [*pipelines()]
@@ -251,6 +253,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="parts of names of launches")
     parser.add_argument("--detect", default="race,uninit", help="the detectors")
     parser.add_argument("--repeat", type=int, default=3, help="timed runs of each launch")
+    parser.add_argument("--wait", action="store_true", help="wait for the compiler")
     parser.add_argument("--findings", metavar="FILE", help="write the findings as JSON")
     return parser.parse_args()
 

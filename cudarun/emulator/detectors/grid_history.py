@@ -6,7 +6,6 @@ happen before it (`GridOrder`), if its thread does not know that they are comple
 
 from __future__ import annotations
 
-from array import array
 from copy import deepcopy
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -79,9 +78,8 @@ class GridOrder:
     def __init__(self) -> None:
         self.clock = LogicalClock()  # of the accesses of all grids
         self.host = HostGrid()  # the last grid that the host has launched
-        self._parents = array("q", [-1])
-        self._streams = array("q", [0])  # of the parent, by number; 0 for fire-and-forget
-        self._times = array("q", [0])  # of the launches
+        # The parent of each grid, its stream there, 0 for fire-and-forget, and the launch's time.
+        self._grids = [(-1, 0, 0)]
         self._known: dict[tuple[int, int], int] = {}
         self._tail = self._stream(TAIL_STREAM, 0)
         self._launches: dict[ChildGrid, tuple[int, int, int]] = {}
@@ -90,7 +88,7 @@ class GridOrder:
     @property
     def has_several(self) -> bool:
         """True if there are several grids."""
-        return len(self._parents) > 1
+        return len(self._grids) > 1
 
     def _stream(self, stream: int, block: int) -> int:
         """Return the number of a stream of a parent."""
@@ -115,15 +113,13 @@ class GridOrder:
         self.host.grids = range(self.host.grids.start, self.clock.grid + 1)
 
     def _append(self, parent: int, stream: int, now: int) -> None:
-        self.clock.grid = len(self._parents)
-        self._parents.append(parent)
-        self._streams.append(stream)
-        self._times.append(now)
+        self.clock.grid = len(self._grids)
+        self._grids.append((parent, stream, now))
         self._cuts = None
 
     def end(self) -> None:
         """Handle the exit of the threads of the current grid: its parent may continue."""
-        self.clock.grid = self._parents[self.clock.grid]
+        self.clock.grid = self._grids[self.clock.grid][0]
         self._cuts = None
 
     def cuts(self) -> npt.NDArray[np.int64]:
@@ -133,8 +129,7 @@ class GridOrder:
         return self._cuts
 
     def _compute(self) -> npt.NDArray[np.int64]:
-        parents = np.array(self._parents)
-        streams = np.array(self._streams)
+        parents, streams, times = np.array(self._grids).T
         found = np.zeros(len(parents), dtype=np.int64)
         grid = self.clock.grid
         itself = np.arange(len(parents)) == grid
@@ -146,7 +141,7 @@ class GridOrder:
             if not is_tail:
                 earlier &= (streams == streams[grid]) & (streams > 0)
             found[_with_descendants(earlier, parents)] = _ALWAYS
-            found[parent] = _ALWAYS if is_tail else max(found[parent], self._times[grid])
+            found[parent] = _ALWAYS if is_tail else max(found[parent], times[grid])
             grid = parent
         found[:grid] = _ALWAYS
         for host in self.host.before:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _NEVER = np.iinfo(np.int64).max
 _IN_WARP = np.arange(WARP_SIZE)
+_MOST_UNUSED = 256  # clocks beside twice as many as are in use
 
 
 class KnownAtBarrier(NamedTuple):
@@ -375,7 +376,7 @@ class HappensBefore:
                 news[here] = False
 
     def _forget_unused_clocks(self) -> None:
-        if len(self._clocks.clocks) > 2 * len(self.thread) + 64:
+        if len(self._clocks.clocks) > 2 * self._clocks.kept + _MOST_UNUSED:
             self._clock = self._clocks.keep(self._clock)
 
     # --- query -----------------------------------------------------------------------------------

@@ -161,6 +161,7 @@ class ClockTable:
 
     def __init__(self) -> None:
         self.clocks = [NOTHING]
+        self.kept = 1  # the clocks that were in use when others were forgotten last
         self._used = 0  # the timestamps in the table, of as many clocks as are in it
         self._in_table = 1
         self._keys, self._timestamps = np.zeros((2, 0), dtype=np.int64)
@@ -174,6 +175,7 @@ class ClockTable:
         """Forget the clocks that have none of some numbers; return the new numbers."""
         used = np.union1d(numbers, [0])
         self.clocks = [self.clocks[number] for number in used.tolist()]
+        self.kept = len(self.clocks)
         self._used, self._in_table = 0, 1
         return np.searchsorted(used, numbers)
 

@@ -77,7 +77,7 @@ class Shadow:
 
     @property
     def has_strong(self) -> bool:
-        """Whether there has been an atomic or volatile write."""
+        """True after the first atomic or volatile write."""
         return len(self.words) == len(Row)
 
     def note(self, units: Units, words: Array, *, strong: bool) -> Indices:

@@ -138,7 +138,9 @@ class VectorClock:
 
     def joined(self, other: VectorClock) -> VectorClock:
         """Return the join of two clocks, which may be one of the two itself."""
-        if other is self or (self._covered is not None and self._covered() is other):
+        if other is self or other is NOTHING:
+            return self
+        if self._covered is not None and self._covered() is other:
             return self
         if self.covers(other):
             self._covered = ref(other)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from cudarun.arguments.buffer_resolution import with_levels
@@ -25,6 +24,7 @@ from cudarun.arguments.scope import Scope
 from cudarun.arguments.tensor_map_layout import check_address, tensor_map_layout
 from cudarun.arguments.values import AddressOf, TensorExtent
 from cudarun.base.errors import RequestError
+from cudarun.base.records import replace
 
 Spec = TypeVar("Spec", bound=BufferSpec)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 
 from cudarun.arguments.dimensions import evaluate_index, is_of_integers
@@ -27,6 +26,7 @@ from cudarun.arguments.values import (
     with_parts,
 )
 from cudarun.base.errors import RequestError
+from cudarun.base.records import replace
 from cudarun.images.parameters import Parameter
 
 

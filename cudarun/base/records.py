@@ -55,16 +55,26 @@ def derived(kind: type[T], /, *sources: object, **own: Any) -> T:
         sources: The objects with the attributes; the first one with a name decides.
         own: The values of other fields.
     """
-    for name in (field.name for field in dataclasses.fields(cast("Any", kind))):
-        source = next((each for each in sources if hasattr(each, name)), None)
-        if name not in own and source is not None:
-            own[name] = getattr(source, name)
+    for name in cast("Any", kind).__match_args__:
+        if name not in own:
+            for source in sources:
+                if hasattr(source, name):
+                    own[name] = getattr(source, name)
+                    break
     return kind(**own)
 
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
 else:
+
+    def replace(instance, /, **changes):
+        """Return a copy with other values of fields, as `dataclasses.replace` does, but faster."""
+        for name in instance.__match_args__:
+            if name not in changes:
+                changes[name] = getattr(instance, name)
+        return type(instance)(**changes)
 
     def dataclass(*, frozen: bool = False, slots: bool = False, eq: bool = True):
         """Make a class a dataclass, like `dataclasses.dataclass`; existing methods are kept."""

@@ -6,13 +6,12 @@ Driver API, section 6.22 (execution control).
 from __future__ import annotations
 
 import ctypes
-from dataclasses import replace
 from functools import cached_property, partial
 from math import prod
 
 from cuda.bindings import driver as cuda
 
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, replace
 from cudarun.emulator.engines import NotCompiled
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.contexts import Context

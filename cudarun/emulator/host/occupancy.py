@@ -7,9 +7,9 @@ refuses a block size that the kernel accepts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from cudarun.base.profiles import WARP
+from cudarun.base.records import replace
 from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.program import KernelCode
 

@@ -8,12 +8,11 @@ blocks of the batch, executes it again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, replace
 from cudarun.emulator.code import (
     Action,
     BlockCode,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, replace
+from dataclasses import MISSING
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,7 +15,7 @@ from cudarun.base.options import (
     fields_of_group,
     option_field,
 )
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, replace
 from cudarun.session.driver.selection import Selector
 from cudarun.session.launch.step_request import LaunchStep
 

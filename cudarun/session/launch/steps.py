@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
 from cudarun.arguments.packing import BufferSpec, HandleOwner
 from cudarun.base.errors import CudarunError, ImageRefused
-from cudarun.base.records import dataclass, derived
+from cudarun.base.records import dataclass, derived, replace
 from cudarun.diagnostics.entries import notes
 from cudarun.images.kinds import CONTAINERS, identify
 from cudarun.session.driver.calls import is_fault

@@ -18,12 +18,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, Generic, TypeAlias, TypeVar
 
 from cudarun.base import machine
 from cudarun.base.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
+from cudarun.base.records import replace
 from cudarun.base.terminal import visible
 from cudarun.session.workers.connection import Connection, fork_worker
 from cudarun.session.workers.deadline import OVERDUE

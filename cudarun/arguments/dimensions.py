@@ -10,7 +10,7 @@ from functools import partial
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.parser import read_expression
 from cudarun.arguments.expressions.syntax import Expression
-from cudarun.arguments.scanner import Scanner, did_you_mean
+from cudarun.arguments.scanner import Scanner, cached, did_you_mean
 from cudarun.base.errors import RequestError, errors_of
 
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
@@ -89,6 +89,7 @@ def is_of_integers(expression: Expression) -> bool:
     return not any(map(_not_of_a_dimension, tree.walk(expression.node)))
 
 
+@cached
 def parse_count(text: str) -> Expression:
     """Parse an option whose value is an integer expression over the arguments, such as ``12*n``."""
     scanner = Scanner(text)
@@ -106,6 +107,13 @@ def parse_extent(text: str, least: int = 1) -> tuple[Expression, ...]:
     Raises:
         RequestError: The text does not parse, or a constant is no dimension.
     """
+    extent = _extent(text)
+    evaluate_extent([each for each in extent if not each.names], {}, least)
+    return extent
+
+
+@cached
+def _extent(text: str) -> tuple[Expression, ...]:
     if _BY_X.fullmatch(text):  # only of plain numbers: nx2 is a name
         text = re.sub("[x×]", ",", text)
     scanner = Scanner(text)
@@ -113,7 +121,6 @@ def parse_extent(text: str, least: int = 1) -> tuple[Expression, ...]:
     scanner.expect_end()
     if len(extent) > 3:
         raise RequestError(f"'{text}' has {len(extent)} dimensions; the maximum is 3")
-    evaluate_extent([each for each in extent if not each.names], {}, least)
     return tuple(extent)
 
 

@@ -15,7 +15,15 @@ from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
 from cudarun.arguments.objects import OBJECTS, TensorMapRules
-from cudarun.arguments.scanner import DOTTED, IDENTIFIER, MEMBER, SYMBOL, Scanner, did_you_mean
+from cudarun.arguments.scanner import (
+    DOTTED,
+    IDENTIFIER,
+    MEMBER,
+    SYMBOL,
+    Scanner,
+    cached,
+    did_you_mean,
+)
 from cudarun.arguments.types import (
     ADDRESS,
     MAX_DEPTH,
@@ -58,8 +66,11 @@ def parse_argument(text: str | values.Argument) -> values.Argument:
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
     """
-    if isinstance(text, values.Argument):
-        return text
+    return text if isinstance(text, values.Argument) else _parse_argument(text)
+
+
+@cached
+def _parse_argument(text: str) -> values.Argument:
     scanner = Scanner(text)
     start = scanner.skip_space()
     parser = _ArgumentParser(scanner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache, wraps
 from typing import TypeVar
 
 from cudarun.base.errors import ArgumentSyntaxError
@@ -13,6 +14,7 @@ T = TypeVar("T")
 
 MAX_NESTING = 50  # the levels of brackets in an expression
 MAX_TEXT = 100_000
+_SHORT = 1000
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MEMBER = rf"(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))"
@@ -26,6 +28,12 @@ _SPACE = re.compile(r"\s*")
 _TOKEN = re.compile(r"[\w.]+|\S")
 _REFERENCE = re.compile(r"\$\{?(\w+)|\{(\w+)\}")
 """What shells, Python and specs have in the place of a name."""
+
+
+def cached(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Keep what short texts parse to, which is immutable: a server gets the same ones again."""
+    kept = lru_cache(1024)(parse)
+    return wraps(parse)(lambda text: (kept if len(text) <= _SHORT else parse)(text))
 
 
 class Scanner:

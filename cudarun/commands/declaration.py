@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
@@ -169,26 +170,38 @@ def filled(kind: type[R], values: Values, **own: Any) -> R:
     Args:
         own: The fields that are no options, or whose values are not those of the command line.
     """
-    found: dict[str, Any] = {}
-    for field in fields(kind):  # type: ignore[arg-type]
-        if field.name in own:
-            continue
+    for field, name, convert in _sources(kind):  # type: ignore[arg-type]
+        if field not in own:
+            value = values if name is None else values[name]
+            own[field] = value if value is None or convert is None else convert(value)
+    return kind(**own)
+
+
+@cache
+def _sources(kind: Any) -> list[tuple[str, str | None, Callable[[Any], Any] | None]]:
+    """Return the fields with options, the name of the value of each, and what converts it.
+
+    A request in the request is made of all values.
+    """
+    found: list[tuple[str, str | None, Callable[[Any], Any] | None]] = []
+    for field in fields(kind):
         if (inner := field.metadata.get("options")) is not None:
-            found[field.name] = filled(inner, values)
+            found.append((field.name, None, partial(filled, inner)))
         elif "option" in field.metadata:
-            found[field.name] = _parsed(field, values[value_name(field)])
-    return kind(**found, **own)
+            is_parsed = field.metadata["option"][1].get("form") in (CaseForm.EXTENT, CaseForm.COUNT)
+            found.append(
+                (field.name, value_name(field), partial(_parsed, field) if is_parsed else None)
+            )
+    return found
 
 
-def _parsed(field: Field[Any], value: Any) -> Any:
-    """Return the value of a field: of an extent or a number, an expression."""
-    names, facts = field.metadata["option"]
-    form = facts.get("form")
-    if value is None or form not in (CaseForm.EXTENT, CaseForm.COUNT):
-        return value
+def _parsed(field: Field[Any], text: str) -> Any:
+    """Return the expressions of an extent or a number."""
     from cudarun.arguments.dimensions import parse_count, parse_extent, parse_size
 
+    names, facts = field.metadata["option"]
     is_size = facts.get("metavar") == "BYTES"
-    parse = parse_extent if form is CaseForm.EXTENT else parse_size if is_size else parse_count
+    is_extent = facts["form"] is CaseForm.EXTENT
+    parse = parse_extent if is_extent else parse_size if is_size else parse_count
     with errors_of(option=names[0]):
-        return parse(value)
+        return parse(text)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from cudarun.base.errors import RequestError
 from cudarun.report.terminal import fold_command, folded
@@ -15,6 +17,7 @@ from cudarun.report.terminal import fold_command, folded
 _NO_REWRAP = "\b"  # click's mark of a paragraph that keeps its lines
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 _NARROWEST = 8  # columns of the option names
+_MOST_LINES, _LONG_LINE = 100, 10_000  # lines that are kept, and characters of one that is not
 _SHORT = f"{__name__}.short"
 """The mark of a context in which ``--help`` shows the options of a first launch alone."""
 
@@ -71,10 +74,39 @@ class Command(click.Command):
     _parser: Any = None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words of the command line."""
+        """Parse the words of a command line, or set what they were parsed to before.
+
+        A server gets many a line again. The values of options are immutable.
+        """
+        variables = (os.environ.get(str(each.envvar)) for each in self.params if each.envvar)
+        line, is_short = (
+            (ctx.resilient_parsing, *variables, *args),
+            sum(map(len, args)) < _LONG_LINE,
+        )
+        if line in self._lines:
+            values, sources, rest = self._lines[line]
+            ctx.params.update(values)
+            for name, source in sources.items():
+                ctx.set_parameter_source(name, source)
+            ctx.args = [*rest]
+            return ctx.args
         if "--compile-option" in self._known:
             args = [*own_words(args, self._known)]
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        sources = {
+            name: ctx.get_parameter_source(name) for each in self.params if (name := each.name)
+        }
+        given = (each for each in self.params if sources[each.name] is not ParameterSource.DEFAULT)
+        if is_short and not any(each.callback for each in given):
+            if len(self._lines) == _MOST_LINES:
+                self._lines.clear()
+            self._lines[line] = {**ctx.params}, sources, [*rest]
+        return rest
+
+    @cached_property
+    def _lines(self) -> dict[Any, tuple[dict[str, Any], dict[str, Any], list[str]]]:
+        """The values of lines, their sources, and the words that are left."""
+        return {}
 
     @cached_property
     def _known(self) -> set[str]:
@@ -206,10 +238,9 @@ def is_image_name(text: object) -> bool:
     )
 
 
-class CommandGroup(click.Group):
+class CommandGroup(click.Group, Command):
     """A group whose suggestions include commands that are not imported yet."""
 
-    context_class = HelpContext
     command_class = Command
 
     def resolve_command(

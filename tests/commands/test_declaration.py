@@ -295,3 +295,21 @@ def test_every_key_of_a_case_is_a_keyword_of_the_python_api() -> None:
     terminal = {"print", "show", "save", "force", "for"}
     reserved = {"assert"}  # by Python: the keyword is asserts
     assert keys - LaunchKeywords.__optional_keys__ == parameters | terminal | reserved
+
+
+def test_a_line_that_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its values are those of its first time, but for the environment."""
+
+    def parsed() -> tuple[dict[str, Any], list[object]]:
+        words = ["a.ptx", "x=f32[4]", "--threads", "4", "--check", "x == 1", "-q"]
+        context = launch.command.make_context("launch", words)
+        return context.params, [*map(context.get_parameter_source, context.params)]
+
+    monkeypatch.delenv("CUDARUN_DEVICE", raising=False)
+    first, second = parsed(), parsed()
+    assert first == second
+    first[0]["checks"] = ()
+    assert parsed() == second
+    monkeypatch.setenv("CUDARUN_DEVICE", "cpu:1")
+    values, sources = parsed()
+    assert (values["devices"], sources) != (second[0]["devices"], second[1])

@@ -16,7 +16,7 @@ from typing import TypeVar
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.syntax import Expression, Node
 from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
-from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
+from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, cached, did_you_mean
 from cudarun.base.errors import ArgumentSyntaxError
 
 MAX_OPERATIONS = 150
@@ -60,6 +60,7 @@ _MISTAKES = {
 }
 
 
+@cached
 def parse_expression(text: str) -> Expression:
     """Parse the text of a ``--check`` or ``--print``.
 

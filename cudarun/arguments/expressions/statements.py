@@ -23,7 +23,7 @@ from cudarun.arguments.expressions.parser import (
 )
 from cudarun.arguments.expressions.syntax import CONSTANTS, Expression, Node
 from cudarun.arguments.literals import UNSIGNED_NUMBER, as_number
-from cudarun.arguments.scanner import IDENTIFIER, Scanner
+from cudarun.arguments.scanner import IDENTIFIER, Scanner, cached
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.base.records import dataclass
 
@@ -57,6 +57,7 @@ class Let:
     expression: Expression
 
 
+@cached
 def parse_check(text: str) -> Check:
     """Parse the text of a ``--check``: an expression, and perhaps its tolerances.
 

@@ -7,8 +7,8 @@ that ``--dry-run`` answers at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from functools import partial
+from dataclasses import field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,12 @@ from cudarun.arguments.values import (
     value_type,
 )
 from cudarun.base.errors import RequestError
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, replace
 from cudarun.images.parameters import Parameter
 from cudarun.model.launch import LayoutRow
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Binding:
     """A launch's arguments in the layout of the kernel's parameters."""
 
@@ -61,31 +61,31 @@ class Binding:
     given: tuple[Value, ...] = ()  # the arguments' values as given, in the order of the slots
     constants: tuple[CompiledConstant, ...] = ()  # the values that are compiled into the kernel
 
-    @property
+    @cached_property
     def buffers(self) -> tuple[packing.BufferSpec, ...]:
         """Every buffer to allocate: those of arguments in their order, then the others."""
         return all_buffers(self.slots, self.others)
 
-    @property
+    @cached_property
     def variables(self) -> tuple[packing.VariableElement, ...]:
         """The places in variables of the image whose addresses are needed, each once."""
         pointees = all_pointees(self.slots, self.buffers)
         found = (each for each in pointees if isinstance(each, packing.VariableElement))
         return tuple(dict.fromkeys(found))
 
-    @property
+    @cached_property
     def objects(self) -> tuple[packing.ObjectSpec, ...]:
         """The texture and surface objects to create."""
         pointees = all_pointees(self.slots, self.buffers)
         return tuple(each for each in pointees if isinstance(each, packing.ObjectSpec))
 
-    @property
-    def integers(self) -> dict[str, int]:
+    @cached_property
+    def integers(self) -> Mapping[str, int]:
         """The integer arguments and constants by name, those of earlier steps included."""
         own = ((slot.name, slot.value) for slot in self.slots)
         return _integers(self.scope, self.constants, own)
 
-    @property
+    @cached_property
     def following(self) -> Scope:
         """The names that the next step of a program may use."""
         values = [

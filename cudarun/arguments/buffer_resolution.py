@@ -6,7 +6,6 @@ No file's contents are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from cudarun.arguments.values import (
     ObjectValue,
 )
 from cudarun.base.errors import RequestError
+from cudarun.base.records import replace
 
 MAX_BYTES = (1 << 63) - 1
 """The largest accepted size of a buffer in bytes; the device refuses a size beyond its memory."""
@@ -35,7 +35,7 @@ MAX_BYTES = (1 << 63) - 1
 class BufferResolver:
     """A converter of buffers from their text to the buffers to allocate."""
 
-    def __init__(self, integers: dict[str, int], directory: Path) -> None:
+    def __init__(self, integers: Mapping[str, int], directory: Path) -> None:
         self.integers = integers
         self.directory = directory
 

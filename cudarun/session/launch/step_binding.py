@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.expressions.syntax import Expression
+from cudarun.arguments.files import files_of
 from cudarun.arguments.packing import ArraySpec, BufferSpec
 from cudarun.arguments.parameter_table import Suggest
 from cudarun.arguments.sampling import ArrayForm
@@ -16,7 +17,7 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.values import AddressOf, Argument, ObjectValue
 from cudarun.base.errors import RequestError
-from cudarun.base.records import dataclass, derived
+from cudarun.base.records import dataclass, derived, replace
 from cudarun.images.facts import KernelFacts, VariableFacts
 from cudarun.images.parameters import Parameter
 from cudarun.model.launch import KernelLaunch
@@ -92,22 +93,9 @@ class StepBinder:
         """Bind the arguments of the next step."""
         kernel, parameters, self.notes = source.kernel, source.parameters, source.notes
         step = recorded_arguments(step, parameters)
-        binding = bind(
-            step.arguments,
-            parameters,
-            kernel=kernel.demangled,
-            directory=step.directory,
-            allow_type_mismatch=step.allow_type_mismatch,
-            suggest=complete_command(
-                step, source.image, source.names, kernel.name, parameters, self._device
-            ),
-            others=step.buffers,
-            symbols=lambda: variable_names(source.variables()),
-            scope=self._scope,
-            parameter_names=step.parameter_names,
-            constants=step.constants,
-        )
-        binding = replace(binding, others=(*binding.others, *recorded_buffers(step)))
+        binding = self._bound(step, source)
+        if further := recorded_buffers(step):
+            binding = replace(binding, others=(*binding.others, *further))
         self._taken |= dict.fromkeys((*binding.following.buffers, *binding.scalars))
         variables = variables_of(step, source.variables, binding.integers, self._taken)
         if step.image.recording is not None:
@@ -123,6 +111,51 @@ class StepBinder:
         self.notes += geometry.notes
         swaps = resolve_swaps(step, binding, self._scope)
         return StepArguments(step, binding, variables, geometry, swaps)
+
+    def _bound(self, step: LaunchStep, source: KernelSource) -> Binding:
+        """Bind the arguments, or return what they were bound to in another launch of this process.
+
+        Long ones, and those that need files, other steps or the image are bound in each launch.
+        """
+        arguments, kernel, key = (*step.arguments, *step.buffers), source.kernel, None
+        if self._scope == Scope() and sum(len(each.text) for each in arguments) <= _SHORT:
+            key = (
+                kernel.demangled, source.parameters, step.directory, step.allow_type_mismatch,
+                step.parameter_names, step.constants, len(step.buffers),
+                *((each, each.text, each.whole) for each in arguments),
+            )  # fmt: skip
+        if key in _bindings:
+            return _bindings[key]
+
+        def symbols() -> Collection[str]:
+            nonlocal key
+            key = None
+            return variable_names(source.variables())
+
+        binding = bind(
+            step.arguments,
+            source.parameters,
+            kernel=kernel.demangled,
+            directory=step.directory,
+            allow_type_mismatch=step.allow_type_mismatch,
+            suggest=complete_command(
+                step, source.image, source.names, kernel.name, source.parameters, self._device
+            ),
+            others=step.buffers,
+            symbols=symbols,
+            scope=self._scope,
+            parameter_names=step.parameter_names,
+            constants=step.constants,
+        )
+        if key is not None and not any(map(files_of, arguments)):
+            if len(_bindings) == _MOST_BINDINGS:
+                _bindings.clear()
+            _bindings[key] = binding
+        return binding
+
+
+_bindings: dict[Any, Binding] = {}
+_MOST_BINDINGS, _SHORT = 64, 1000
 
 
 def resolve_swaps(step: LaunchStep, binding: Binding, scope: Scope) -> tuple[tuple[str, str], ...]:

@@ -11,7 +11,7 @@ get the values that they had before the first run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ def measure(
     program: DeviceProgram,
     timing: Timing,
     inputs: TimedInputs,
-    integers: dict[str, int],
+    integers: Mapping[str, int],
     *,
     as_graph: bool,
     verify: Callable[[InputSet], None] | None = None,

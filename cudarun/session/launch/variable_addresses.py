@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from cudarun.arguments.addresses import Locator
 from cudarun.arguments.binding import Binding
 from cudarun.arguments.packing import BufferSpec, VariableElement
 from cudarun.arguments.types import Type
 from cudarun.base.errors import RequestError, errors_of
+from cudarun.base.records import replace
 from cudarun.images.facts import KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind
 from cudarun.session.image.image import Image
@@ -38,8 +38,8 @@ def completed(
         known: Returns the image's variables; only called for addresses.
         earlier: The variables that earlier steps write.
     """
-    notes = tuple(_unset_constants(image, kernel, (*earlier, *variables.written)))
-    binding = replace(binding, warnings=(*binding.warnings, *notes))
+    if notes := tuple(_unset_constants(image, kernel, (*earlier, *variables.written))):
+        binding = replace(binding, warnings=(*binding.warnings, *notes))
     if not any(each.pointers for each in variables.written):
         return binding, variables
     taken = {*binding.scope.buffers, *(slot.name for slot in binding.slots)}

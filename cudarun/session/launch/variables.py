@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -91,7 +91,7 @@ class VariableUse:
 def variables_of(
     step: LaunchStep,
     known: Callable[[], Sequence[VariableFacts]],
-    integers: dict[str, int],
+    integers: Mapping[str, int],
     taken: Collection[str],
 ) -> VariableUse:
     """Return the variables that a launch writes and reads.
@@ -252,7 +252,7 @@ class _VariableResolver:
     """A converter of names and values to variables of the image."""
 
     def __init__(
-        self, known: Sequence[VariableFacts], step: LaunchStep, integers: dict[str, int]
+        self, known: Sequence[VariableFacts], step: LaunchStep, integers: Mapping[str, int]
     ) -> None:
         self._known = known
         self._origin = step.image.origin

@@ -164,6 +164,7 @@ def profiles() -> dict[str, Profile]:
     return gpus | architectures
 
 
+@cache
 def profile_named(name: str) -> Profile | None:
     """Return the profile with a name, in any case; ``None`` if there is none."""
     return profiles().get(name.lower())

@@ -33,6 +33,7 @@ Decorator = Callable[[Callable[..., object]], Callable[..., Answer]]
 Conversions = Sequence[tuple[int, str, Callable[[Any], object]]]
 """The place and the name of each argument to convert, and its conversion."""
 
+_SUCCESS = CUresult.CUDA_SUCCESS
 CALLS: dict[str, Callable[..., Answer]] = {}  # every driver call there is, by name
 
 
@@ -70,9 +71,10 @@ def call(
         name, types = body.__name__, CallTypes(body)
 
         def perform(args: Args, named: Named) -> object:
-            if not before_init and not process.initialized:
+            if not before_init and not process.devices:
                 raise Refusal("NOT_INITIALIZED")
-            process.captures.admit(during_capture, process.stack.top)
+            if during_capture is not CaptureRule.PERMITTED:
+                process.captures.admit(during_capture, process.stack.top)
             if waits:
                 process.wait(waits)
                 process.show_printed()
@@ -80,7 +82,8 @@ def call(
                 process.check_fault(name, synchronizes=synchronizes, of_current=of_current)
             if needs_context:
                 process.current()
-            args, named = types.with_objects(args, named)
+            if types.objects:
+                args, named = converted(types.objects, args, named)
             value = body(*args, **named)
             if waits:  # it may have waited for another device than the current one
                 if waits is Wait.ITSELF:
@@ -90,10 +93,14 @@ def call(
 
         @functools.wraps(body)
         def answer(*args: object, **named: object) -> Answer:
-            args, named = types.with_integers(args, named)
-            with process.lock:
+            if types.integers:
+                args, named = converted(types.integers, args, named)
+            with process.mutex:
                 try:
-                    return types.answer(CUresult.CUDA_SUCCESS, perform(args, named))
+                    value: Any = perform(args, named)
+                    if types.are_several:
+                        return (_SUCCESS, *value)
+                    return (_SUCCESS, value)[: 1 + types.outputs]
                 except Refusal as refusal:
                     problem = refusal
                 except (OutOfMemory, MemoryError) as error:  # of the device, or of this machine
@@ -123,12 +130,21 @@ class CallTypes:
         return inspect.get_annotations(self._body, eval_str=True)
 
     @cached_property
-    def _integers(self) -> Conversions:
+    def integers(self) -> Conversions:
+        """The arguments for ``int``, which the bindings convert as C does.
+
+        A float loses its fraction, an array of no dimensions and an enum are numbers, text is a
+        ``TypeError``.
+        """
         names = enumerate(self._types)
         return [(at, name, _integer) for at, name in names if self._types[name] is int]
 
     @cached_property
-    def _objects(self) -> Conversions:
+    def objects(self) -> Conversions:
+        """The handles, which are replaced by the objects, and the structures.
+
+        The conversion raises `Refusal` if a handle is invalid, or a structure is missing.
+        """
         found: list[tuple[int, str, Callable[[Any], object]]] = []
         for at, (name, type_) in enumerate(self._types.items()):
             if get_origin(type_) is Annotated:
@@ -138,39 +154,19 @@ class CallTypes:
         return found
 
     @cached_property
+    def are_several(self) -> bool:
+        """Whether it returns a tuple of values."""
+        return get_origin(self._types["return"]) is tuple
+
+    @cached_property
     def outputs(self) -> int:
         """The number of values after the result."""
         returned = self._types["return"]
-        if get_origin(returned) is tuple:
-            return len(get_args(returned))
-        return 0 if returned is None else 1
-
-    def with_integers(self, args: Args, named: Named) -> tuple[Args, Named]:
-        """Return the arguments, those for ``int`` as integers.
-
-        The bindings convert them as C does: a float loses its fraction, an array of no dimensions
-        and an enum are numbers, text is a ``TypeError``.
-        """
-        return _converted(self._integers, args, named)
-
-    def with_objects(self, args: Args, named: Named) -> tuple[Args, Named]:
-        """Return the arguments, handles replaced by the objects.
-
-        Raises:
-            Refusal: A handle is invalid, or a structure is missing.
-        """
-        return _converted(self._objects, args, named)
-
-    def answer(self, result: object, value: Any) -> Answer:
-        """Return the result and the values of a call that has succeeded."""
-        if get_origin(self._types["return"]) is tuple:
-            return (result, *value)
-        return (result, *[value] * self.outputs)
+        return len(get_args(returned)) if self.are_several else 0 if returned is None else 1
 
 
-def _converted(conversions: Conversions, args: Args, named: Named) -> tuple[Args, Named]:
-    if not conversions:
-        return args, named
+def converted(conversions: Conversions, args: Args, named: Named) -> tuple[Args, Named]:
+    """Return the arguments of a call with conversions applied."""
     converted = list(args)
     for at, name, convert in conversions:
         if at < len(converted):
@@ -207,10 +203,13 @@ def generated(
     signature = inspect.Signature(
         [_parameter(*item) for item in types.items()], return_annotation=returned
     )
+    given = [each.default for each in signature.parameters.values()]
+    defaults = [each for each in given if each is not inspect.Parameter.empty]
+    fewest = len(given) - len(defaults)
 
     def body(*args: object, **named: object) -> object:
-        if len(args) == len(types):  # binding takes longer than many a call
-            return work(*args)
+        if not named and fewest <= len(args) <= len(given):  # binding takes longer than many a call
+            return work(*args, *defaults[len(args) - fewest :])
         bound = signature.bind(*args, **named)
         bound.apply_defaults()
         return work(*bound.args)

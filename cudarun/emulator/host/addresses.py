@@ -38,14 +38,12 @@ def address_of(data: HostPointer) -> int:
     """
     if data is None:
         return 0
-    if isinstance(data, int):  # as `SupportsInt` says, which asks for all attributes
-        return int(data)
     if isinstance(data, np.ndarray):
         return _contiguous(data).ctypes.data
-    if isinstance(data, SupportsInt):
-        return int(data)
     if isinstance(data, _CTYPES):
         return ctypes.addressof(data)
+    if hasattr(data, "__int__"):  # quicker than `SupportsInt`, which asks for all attributes
+        return int(data)
     try:
         view = memoryview(data)
     except TypeError:

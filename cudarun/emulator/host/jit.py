@@ -279,6 +279,7 @@ def _compiled(
     for kernel in decoder.program.kernels.values():
         _check_spaces(kernel, module, profile)
 
+    @functools.cache
     def compile_kernel(name: str) -> KernelCode:
         with without_collection(freeze=True):
             kernel = decoder.kernel(name)

@@ -74,9 +74,9 @@ class Process:
     host_memory: HostMemory  # from `initialize` on
 
     def __init__(self) -> None:
-        self._mutex = threading.RLock()
-        self.lock = threading.Condition(self._mutex)
-        self._idle = threading.Condition(self._mutex)  # notified when a device is no longer busy
+        self.mutex = threading.RLock()
+        self.lock = threading.Condition(self.mutex)
+        self._idle = threading.Condition(self.mutex)  # notified when a device is no longer busy
         self.reset()
 
     def reset(self) -> None:
@@ -263,7 +263,7 @@ class Process:
 
     def run_streams(self) -> None:
         """Let streams run on their own from now on: see `host.queues`."""
-        self.queues = StreamQueues(self._mutex, self.lock, self._perform, self._failed)
+        self.queues = StreamQueues(self.mutex, self.lock, self._perform, self._failed)
 
     def _failed(self, refusal: Refusal) -> None:
         if self.fault is None:

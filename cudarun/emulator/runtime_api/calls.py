@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from cuda.bindings import runtime as cudart
 
 from cudarun.emulator import driver  # noqa: F401 - enters all driver calls
-from cudarun.emulator.api.calls import CALLS, Answer, CallTypes
+from cudarun.emulator.api.calls import CALLS, Answer, CallTypes, converted
 from cudarun.emulator.host.contexts import PrimaryContext
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -77,7 +77,7 @@ def runtime_call(
 
         @functools.wraps(body)
         def answer(*args: P.args, **kwargs: P.kwargs) -> Answer:
-            values, named = types.with_integers(args, kwargs)
+            values, named = converted(types.integers, args, kwargs)
             try:
                 driver_call("cuInit", 0)
                 if uses_context:

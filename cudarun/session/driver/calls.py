@@ -58,7 +58,7 @@ class Driver(DriverCalls):
         self.traits = choice.traits
         self.count = 0  # number of calls
         self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session is initialized
-        self._call = self._traced if trace else _untraced
+        self._trace = trace
         self._log: DriverLog | None = None
         self._last_log = ""  # the driver's log of the last failed call
 
@@ -86,7 +86,8 @@ class Driver(DriverCalls):
         """
         self.count += 1
         try:
-            answer = self._call(name, getattr(self.module, name), args)
+            function = getattr(self.module, name)
+            answer = self._traced(name, function, args) if self._trace else function(*args)
         except RuntimeError as error:
             # The bindings raise this, not a CUresult, when libcuda cannot be opened.
             if not is_missing_library(error):
@@ -137,10 +138,6 @@ class Driver(DriverCalls):
         line = visible(line) if sys.stderr.isatty() else line
         print(f"{line} <{microseconds:.1f} µs>", file=sys.stderr, flush=True)
         return answer
-
-
-def _untraced(name: str, function: Function, args: Values) -> Values:
-    return function(*args)
 
 
 def _is_function(name: str) -> bool:

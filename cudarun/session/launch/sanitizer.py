@@ -145,7 +145,7 @@ class _Run(AbstractContextManager["_Run"]):
             return DeviceOutcome(label, None, late, output)
         log = parse_sanitizer_log(text)
         received: Answer[list[Answer[LaunchResult]]] | None = receive(
-            io.BytesIO(self._answer.read())
+            io.BytesIO(self._answer.read()).read
         )
         if received is None:
             return DeviceOutcome(label, None, _failure(log, text, status).at(device=label), output)

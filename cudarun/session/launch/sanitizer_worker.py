@@ -37,7 +37,7 @@ def main(question: str, answer: str, memory: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     die_with(os.getppid())
     with open(question, "rb") as file:
-        target, program = receive(file)
+        target, program = receive(file.read)
     with open(memory, "r+b") as file:
         connection.own_page = Page(file.fileno())
     launch = partial(_launch, target, program, Progress(connection.own_page))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import select
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import AddressOccupied, InternalError, NoDevice
+from cudarun.base.records import replace
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import Selector, require_one_process
 from cudarun.session.workers import prefork
@@ -19,6 +19,7 @@ from cudarun.session.workers.job import (
     JobTask,
     SessionStart,
     answers_of,
+    release,
 )
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import LastingDisplay, ProgressDisplay
@@ -41,7 +42,7 @@ def session_spec(
     start = SessionStart(devices, replace(target, timeout=None), prefetch)
     is_logged = target.verbose or target.trace
     driver = "" if is_logged else devices[0].driver
-    return WorkerSpec(start, label, target.capture, target.verbose, target.escape, driver)
+    return WorkerSpec(start, label, target.capture, target.verbose, target.escape, driver, release)
 
 
 class DeviceWorkers:

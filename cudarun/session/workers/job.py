@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cudarun.base import process
 from cudarun.base.errors import CudarunError, DeviceFailed, OutOfTime
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, replace
 from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:  # only a worker needs these
@@ -81,8 +80,8 @@ class JobTask(Generic[T]):
     """The task of a worker that is handed a job."""
 
     job: Job[T]
-    # Release afterwards what the job took, so that the worker can take another. A worker that ends
-    # does not need to: process exit is faster.
+    # Let the worker release what the job took, after the answer, so that it can take another. One
+    # that ends does not need to: process exit is faster.
     reuse: bool = False
 
     def __call__(self, session: Session) -> list[Answer[T]]:
@@ -98,7 +97,7 @@ class JobTask(Generic[T]):
             alone = session.devices[0].label if len(session.devices) == 1 else None
             answers = [Answer(error=caught.at(device=alone))]
         session.progress.report("done")
-        is_reusable = self.reuse and session.release()
+        is_reusable = self.reuse and session.settle()
         return [replace(answer, is_reusable=is_reusable) for answer in answers]
 
     def _on_each(self, session: Session) -> Iterator[Answer[T]]:
@@ -123,6 +122,11 @@ class JobTask(Generic[T]):
             except CudarunError as caught:
                 faulted = label if is_fault(caught) else None
                 yield Answer(error=caught.at(device=label), device=label)
+
+
+def release(session: Session) -> None:
+    """Release what a job took, after its answer."""
+    session.release()
 
 
 def answers_of(answer: Answer[list[Answer[T]]]) -> list[Answer[T]]:

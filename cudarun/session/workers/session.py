@@ -80,6 +80,7 @@ class Session:
         self.on_launch: Callable[[Any, Any], object] = _nothing
         self._context = target.context
         self._entered: Device | None = None
+        self._is_settled = False  # whether a task has ended, and its resources can be released
         self._leave: list[Callable[[], object]] = []
         self.progress.report("initializing the driver")
         name = driver_of(selectors)
@@ -141,21 +142,26 @@ class Session:
         while len(self._owned) > kept:
             self._owned.pop()()
 
-    def release(self) -> bool:
+    def settle(self) -> bool:
+        """Wait for the work of a task; return whether the worker can go on to the next one.
+
+        After a fault of a GPU nothing can be released, and only a new process can continue.
+        """
+        result, *_ = self.driver.attempt("cuCtxSynchronize")
+        self._is_settled = result == 0 or self.driver.traits.end_fault()
+        return self._is_settled
+
+    def release(self) -> None:
         """Release the resources of tasks, so that a worker can go on to the next.
 
         A worker that ends does not need this: process exit is faster.
-
-        Returns:
-            Whether all is well: after a fault of a GPU nothing can be released, and only a new
-            process can continue.
         """
-        result, *_ = self.driver.attempt("cuCtxSynchronize")
-        if result != 0 and not self.driver.traits.end_fault():
-            return False
+        if not self._is_settled:
+            return
+        self._is_settled = False
         while self._owned:
             self._owned.pop()()
         if self.driver.traits.renew():
             self._leave.clear()
             self._entered = None
-        return True
+        self.enter_only()

@@ -18,7 +18,7 @@ from _socket import (
 )  # of `socket`, whose import takes a while
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from cudarun.base.errors import CudarunError, InternalError, exhaustion
 from cudarun.base.records import dataclass
@@ -75,6 +75,8 @@ class WorkerSpec(Generic[S]):
     verbose: bool = False  # log every step on stderr
     escape: bool = False  # show the control characters in its stdout as escapes
     driver: str = ""  # the driver of its devices, for a worker that can be kept for other commands
+    # Called with the state after each answer, to prepare the next task.
+    prepare: Callable[[S], object] | None = None
 
     @property
     def keeps_stdout(self) -> bool:
@@ -124,7 +126,7 @@ def serve(
             start = prepare
         else:
             attempt(prepare)  # an error here is raised again when the work needs the import
-            start = receive(tasks)
+            start = receive(tasks.read)
         if start is None:  # the parent needs no worker
             os._exit(0)
         spec = start.spec
@@ -141,7 +143,7 @@ def serve(
         task: Answer[Any]
         is_first = True
         while True:
-            task = attempt(partial(receive, tasks))
+            task = attempt(partial(receive, tasks.read))
             if task.value is None and task.error is None:
                 break
             progress.start_phase()
@@ -152,6 +154,8 @@ def serve(
                 _redirect(nowhere, nowhere)
             send(parent.answers, answer)
             del task, answer
+            if spec.prepare is not None:
+                state = attempt(partial(_prepared, spec.prepare, state))
             gc.collect()  # of a launch on cpu, whose objects know one another, 2 MB are left
             if is_first:  # what it has imported would be visited after each task
                 gc.freeze()
@@ -168,6 +172,16 @@ def _run(task: Answer[Any], state: Answer[object]) -> object:
     """Run a task that was received with the state that was created, or raise why one is missing."""
     created = state.unwrap()
     return task.unwrap()(created)
+
+
+def _prepared(prepare: Callable[[S], object], state: Answer[S]) -> S:
+    """Return the state, prepared for the next task; an error there is one of cudarun."""
+    created = state.unwrap()
+    try:
+        prepare(created)
+    except CudarunError as error:
+        raise InternalError(error) from error
+    return created
 
 
 def _leave_to_parent(_number: int, _frame: FrameType | None) -> None:
@@ -194,38 +208,34 @@ def send(pipe: int, message: object, descriptors: tuple[int, ...] = ()) -> None:
     import pickle
 
     body = pickle.dumps(message)
-    header = HEADER.pack(len(body))
+    data = memoryview(HEADER.pack(len(body)) + body)  # at once: the reader wakes up once
     if descriptors:
         connection = socket(fileno=pipe)
         try:
-            data = SOL_SOCKET, SCM_RIGHTS, _DESCRIPTORS.pack(*descriptors)
-            header = header[connection.sendmsg([header], [data]) :]
+            own = SOL_SOCKET, SCM_RIGHTS, _DESCRIPTORS.pack(*descriptors)
+            data = data[connection.sendmsg([data], [own]) :]
         finally:
             connection.detach()
-    with os.fdopen(pipe, "wb", closefd=False) as stream:
-        stream.write(header)
-        stream.write(body)
+    while data:
+        data = data[os.write(pipe, data) :]
 
 
-def receive(stream: _Readable) -> Any:
-    """Read a message; ``None`` if the other end was closed before it was complete."""
-    header = stream.read(HEADER.size)
+def receive(read: Callable[[int], bytes | bytearray]) -> Any:
+    """Read a message; ``None`` if the other end was closed before it was complete.
+
+    Args:
+        read: Returns as many bytes, fewer at the end of the stream.
+    """
+    header = read(HEADER.size)
     if len(header) < HEADER.size:
         return None
     [size] = HEADER.unpack(header)
-    body = stream.read(size)
+    body = read(size)
     if len(body) < size:
         return None
     import pickle
 
     return pickle.loads(body)
-
-
-class _Readable(Protocol):
-    """A stream of messages."""
-
-    def read(self, size: int, /) -> bytes | bytearray:
-        """Return as many bytes, fewer at the end of the stream."""
 
 
 class _Tasks:

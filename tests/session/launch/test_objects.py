@@ -60,7 +60,8 @@ def launch() -> Iterator[Launch]:
         session.enter(device)
         result = run_on(session, load_libraries(session, program), program, device)
         assert all(check.passed for check in result.checks), result.checks
-        assert session.release()
+        assert session.settle()
+        session.release()
         return result
 
     yield launch

@@ -42,6 +42,7 @@ def _written_and_read(session: Session, address: int) -> bytes:
     for start, size in ranges:
         driver.cuMemcpyHtoD(start + size - 4, data.ctypes.data, 4)
         driver.cuMemcpyDtoH(found.ctypes.data, start + size - 4, 4)
+    session.settle()
     session.release()
     return found.tobytes()
 

@@ -65,6 +65,8 @@ class LazyModule:
             raise
         self._declared: dict[str, tree.Variable] = {}  # the first variables of the module
         self._count = 0
+        self._short: dict[tree.Position, tree.Function] = {}  # those of a short text that are read
+        self._is_short = len(text) <= SHORT
         self._observers: list[Callable[[tree.Function], object]] = []
 
     def observe(self, observer: Callable[[tree.Function], object]) -> None:
@@ -79,9 +81,13 @@ class LazyModule:
         """
         if function.unread is None:
             return function
-        scope = self._declared_before(function.position)
-        body = self._parser.body(function, function.unread, scope)
-        whole = replace(function, body=body, unread=None)
+        whole = self._short.get(function.position)
+        if whole is None:
+            scope = self._declared_before(function.position)
+            body = self._parser.body(function, function.unread, scope)
+            whole = replace(function, body=body, unread=None)
+            if self._is_short:
+                self._short[function.position] = whole
         for observer in self._observers:
             observer(whole)
         return whole

@@ -16,7 +16,7 @@ from cudarun.base.bindings import installed_version, is_missing_library, toolkit
 from cudarun.base.cache import ResultCache, cache_folder
 from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.diagnostics.refusals import LoadTarget
-from cudarun.images.versions import Version
+from cudarun.images.versions import Architecture, Version
 from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.task import VERSIONS, VERSIONS_LINE, CompileTask, with_relative_files
 from cudarun.session.compile.toolkit import toolkits_installed, wheel_folders
@@ -30,6 +30,8 @@ _MATH = "math.h"
 # Of the host's code, or without them the same source is refused where it needs them.
 _UNKNOWN_TO_NVRTC = re.compile(r"-O[0-3]|-g|-m64|--?(?:(?:expt-)?extended-lambda|expt-[\w-]+)")
 _MACROS_OF_MATH = re.compile(rb"\b(?:INFINITY|NAN|HUGE_VALF?|M_[A-Z0-9_]+)\b")
+# A text without these is the whole source: a line that goes on can hide one of them.
+_DEPENDS = re.compile(rb"include|embed|import|__DATE__|__TIME|##|\?\?|\\[ \t\v\f]*[\r\n]")
 _FOLDER = Path(__file__).parent / "include"
 
 
@@ -45,14 +47,18 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
         RequestError: NVRTC is not installed, or does not know an option or the architecture.
     """
     nvrtc = _nvrtc()
-    headers = standard_headers(task.source.header_folders)
     options = [*_options(task)]
+    is_alone = _is_alone(task, options)
+    headers = {} if is_alone else standard_headers(task.source.header_folders)
     # The preprocessor for the key writes a file.
     folder = None if task.options.confined_to else cache_folder("nvrtc")
     cache = ResultCache(folder)
     key = parts = None
     if folder is not None:
-        text, log = _preprocessed(nvrtc, task, headers, options)
+        if is_alone:
+            text, log = _versions(nvrtc, task.target), b""
+        else:
+            text, log = _preprocessed(nvrtc, task, headers, options)
         if VERSIONS_LINE.search(text):
             key = task.key(options, instantiate, text, log, task.text)
             parts = cache.load(key)
@@ -67,6 +73,21 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
     lowered = dict(zip(instantiate, names, strict=True))
     warnings = diagnostics_of(messages, [task.source])
     return task.result(parts["code"], parts["ptx"], warnings, lowered)
+
+
+def _is_alone(task: CompileTask, options: Sequence[str]) -> bool:
+    """Return whether a source needs no preprocessing for its key: it depends on no file or time."""
+    texts = [task.text, *map(os.fsencode, task.options.defines)]
+    others = any(option.startswith("--pre-include") for option in options) or task.options.options
+    return not others and not any(map(_DEPENDS.search, texts))
+
+
+@cache
+def _versions(nvrtc: ModuleType, target: Architecture) -> bytes:
+    """Return a line with the versions of the library; nothing where they are not known."""
+    text, _ = _preprocessed(nvrtc, CompileTask(Image("", b""), target, "PTX"), {}, [])
+    found = VERSIONS_LINE.search(text)
+    return b"" if found is None else found.group()
 
 
 def _preprocessed(

@@ -156,3 +156,26 @@ def test_the_cache_is_off(
     header(".", 7)
     assert [compiled()[1] for _ in range(2)] == [True, True]
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"#include <cstdint>", b'%:incl\\\nude "value.h"', b"// __TIME__", b"#define A(x) x##x"],
+)
+def test_a_source_that_depends_on_nothing_else_is_not_preprocessed(
+    compiled: Compile, monkeypatch: pytest.MonkeyPatch, line: bytes
+) -> None:
+    header(".", 7)
+    compiled(b"__global__ void k() {}\n")  # which asks for the versions
+    texts: list[bytes] = []
+    really = nvrtc._preprocessed
+
+    def noted(module: Any, task: Any, *others: Any) -> tuple[bytes, bytes]:
+        texts.append(task.text)
+        return really(module, task, *others)
+
+    monkeypatch.setattr(nvrtc, "_preprocessed", noted)
+    text = line + b"\n__global__ void k(int *x) { *x = 1; }\n"
+    assert compiled(text)[1]
+    assert texts == ([text] if line else [])
+    assert not compiled(text)[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ T = TypeVar("T")
 
 DriverOptions: TypeAlias = "dict[cuda.CUjit_option, Any]"  # the options of a call by their key
 
-_FIRST_SIZE = 1 << 20  # costs nothing until it is written
+_FIRST_SIZE = 1 << 20
 _LARGEST_SIZE = 1 << 26
 
 
@@ -30,12 +31,16 @@ class Logs:
 
     They must live as long as the library or link state: lazy loading and an unfinished link write
     to them later.
+
+    Args:
+        is_mapped: Use memory that costs nothing until it is written. The CUDA bindings refuse it.
     """
 
-    def __init__(self, size: int = _FIRST_SIZE) -> None:
+    def __init__(self, size: int = _FIRST_SIZE, *, is_mapped: bool = False) -> None:
         self._size = size
-        self._error = bytearray(size)
-        self._info = bytearray(size)
+        self._error, self._info = (
+            mmap.mmap(-1, size) if is_mapped else bytearray(size) for _ in range(2)
+        )
 
     def options(self, driver: Driver) -> DriverOptions:
         """Return the options that pass the buffers."""
@@ -183,10 +188,10 @@ def _target(driver: Driver, wanted: Architecture) -> cuda.CUjit_target:
     return found
 
 
-def _length(buffer: bytearray) -> int:
+def _length(buffer: bytearray | mmap.mmap) -> int:
     end = buffer.find(b"\0")
     return len(buffer) if end < 0 else end
 
 
-def _text(buffer: bytearray) -> str:
+def _text(buffer: bytearray | mmap.mmap) -> str:
     return buffer[: _length(buffer)].decode(errors="replace").strip()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.bindings import counting_call
 from cudarun.base.errors import ImageRefused, RequestError
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, replace
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import ImageFacts, KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind, identify
@@ -71,7 +70,7 @@ class Library(DriverImage):
         self.driver = driver
         self.image = image
         self.options = options or JitOptions()
-        self.logs = logs or Logs()
+        self.logs = logs or Logs(is_mapped=not driver.traits.runs_machine_code)
         given = driver_options(driver, self.options)
         every = given | self.logs.options(driver)
         with option_refusals(given, self.logs):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,17 +32,21 @@ from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.values import BoxFilter, Initial, ListInitial
 from cudarun.base.errors import RequestError
 
+Seeded: TypeAlias = Callable[[], np.random.Generator]  # makes it at its first call
 
-def seeded(seed: int, buffer_name: str) -> np.random.Generator:
+
+def seeded(seed: int, buffer_name: str) -> Seeded:
     """Return the random generator of one buffer, independent of the device and other arguments."""
+    return cache(partial(_generator, seed, buffer_name))
+
+
+def _generator(seed: int, buffer_name: str) -> np.random.Generator:
     digest = hashlib.sha256(buffer_name.encode()).digest()
     entropy = [abs(seed), int(seed < 0), int.from_bytes(digest[:16], "little")]
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
 
 
-def fill(
-    initial: Initial, element: types.Type, shape: tuple[int, ...], rng: np.random.Generator
-) -> Array:
+def fill(initial: Initial, element: types.Type, shape: tuple[int, ...], rng: Seeded) -> Array:
     """Return an array with the contents of ``initial``, C-contiguous and writable.
 
     Args:
@@ -54,7 +59,7 @@ def fill(
 
 
 def contents(
-    initial: Initial, element: types.Type, shape: tuple[int, ...], rng: np.random.Generator
+    initial: Initial, element: types.Type, shape: tuple[int, ...], rng: Seeded
 ) -> Contents:
     """Return the contents that `fill` writes, for generation in chunks.
 
@@ -96,16 +101,14 @@ def in_memory(what: str) -> Iterator[None]:
         raise RequestError(f"not enough host memory for {what}: {error}") from None
 
 
-def _array(
-    initial: Initial, element: types.Type, shape: tuple[int, ...], rng: np.random.Generator
-) -> Array:
+def _array(initial: Initial, element: types.Type, shape: tuple[int, ...], rng: Seeded) -> Array:
     return (
         contents(initial, element, shape, rng).array().reshape(shape + types.inner_shape(element))
     )
 
 
 def _structs(
-    initial: Initial, struct: types.StructType, shape: tuple[int, ...], rng: np.random.Generator
+    initial: Initial, struct: types.StructType, shape: tuple[int, ...], rng: Seeded
 ) -> Array:
     result = np.zeros(shape, element_dtype(struct))
     for name, member in zip(struct.member_names, struct.members, strict=True):
@@ -116,7 +119,7 @@ def _structs(
 
 
 def _scalars(
-    initial: Initial, scalar: types.ScalarType, shape: tuple[int, ...], rng: np.random.Generator
+    initial: Initial, scalar: types.ScalarType, shape: tuple[int, ...], rng: Seeded
 ) -> Contents:
     count = math.prod(shape)
     match initial:
@@ -131,14 +134,14 @@ def _scalars(
         case Generated("rand", (low, high)):
             first = low.as_float(scalar)
             width = high.as_float(scalar) - first
-            return RandomContents(scalar, lambda n: first + width * rng.random(n), count)
+            return RandomContents(scalar, lambda n: first + width * rng().random(n), count)
         case Generated("randn"):
-            return RandomContents(scalar, rng.standard_normal, count)
+            return RandomContents(scalar, rng().standard_normal, count)
         case Generated("randint", (low, high)):
             lowest, end = _integer(low), _integer(high)
             dtype: Any = np.uint64 if end > 1 << 63 else np.int64
             return RandomContents(
-                scalar, lambda n: rng.integers(lowest, end, size=n, dtype=dtype), count
+                scalar, lambda n: rng().integers(lowest, end, size=n, dtype=dtype), count
             )
         case Generated("eye"):
             return ArrayContents(_eye(scalar, shape))
@@ -167,7 +170,7 @@ def _eye(scalar: types.ScalarType, shape: tuple[int, ...]) -> Array:
 
 
 def _box_filtered(
-    filtered: BoxFilter, element: types.Type, scalar: types.ScalarType, rng: np.random.Generator
+    filtered: BoxFilter, element: types.Type, scalar: types.ScalarType, rng: Seeded
 ) -> Array:
     """Return a level of a mipmapped array: the means of boxes of level 0, rounded once.
 

@@ -125,7 +125,7 @@ def test_random_numbers_depend_on_seed_and_name_only():
     other = fill(buffer.initial, buffer.type, (100,), seeded(1, "y"))
     assert (one != other).any()
     # The first of the stream, so that a change of it does not pass unseen.
-    assert seeded(1, "x").integers(0, 1 << 32) == 303724346
+    assert seeded(1, "x")().integers(0, 1 << 32) == 303724346
 
 
 def test_vectors_are_filled_as_the_flat_buffer_they_are():

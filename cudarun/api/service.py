@@ -111,6 +111,8 @@ class _Service:
         self._directory = os.getcwd()
         self._umask = os.umask(0)
         os.umask(self._umask)
+        # The environment and the mask of the last command.
+        self._entered: tuple[Mapping[str, str], int] | None = None
 
     def served(self, request: ServerRequest) -> dict[str, Any]:
         """Run a command for a client of ``cudarun serve``, and return the members of the answer."""
@@ -167,13 +169,16 @@ class _Service:
         umask = self._umask if umask is None else umask
         os.umask(umask)
         os.chdir(directory)
+        machine.clear()
+        if (environment, umask) == self._entered:  # no command changes that of its parent process
+            return
+        self._entered = None  # a variable can be invalid
         own = {k: v for k, v in environment.items() if k != SERVER_VARIABLE}
-        if own != dict(os.environ):
-            os.environ.clear()
-            os.environ.update(own)
+        os.environ.clear()
+        os.environ.update(own)
         of_workers = {k: v for k, v in own.items() if k not in _OF_NO_WORKER}
         keep_workers((of_workers, umask), gpus=self._keeps_gpus)
-        machine.clear()
+        self._entered = environment, umask
 
 
 class _CallRenderer(Renderer):

@@ -35,11 +35,12 @@ class CommandStreams:
     def separate(self, stdin: str) -> Iterator[dict[str, str]]:
         """Write the output of a command to two files; yield a dictionary that gets their texts."""
         texts: dict[str, str] = {}
-        given = os.memfd_create("cudarun-stdin")
+        given = os.memfd_create("cudarun-stdin") if stdin else os.dup(self._nowhere)
         try:
-            with os.fdopen(given, "w", encoding="utf-8", closefd=False) as stream:
-                stream.write(stdin)
-            os.lseek(given, 0, os.SEEK_SET)
+            if stdin:
+                with os.fdopen(given, "w", encoding="utf-8", closefd=False) as stream:
+                    stream.write(stdin)
+                os.lseek(given, 0, os.SEEK_SET)
             with self._of_command([given, *self._memory], "utf-8", by_line=False):
                 yield texts
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -77,6 +78,8 @@ class _Piped(_Console):
 def console(color: bool | None, *, stderr: bool = False) -> Console:
     """Return a console on stdout or stderr; ``None``: colored if it is a terminal."""
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    # Python converts no number of 5,000 digits.
+    ignored = [n for n in ("COLUMNS", "LINES") if len(os.environ.get(n, "")) > _MOST_DIGITS]
     return (_Console if is_terminal else _Piped)(
         stderr=stderr,
         width=None if is_terminal else _PIPED_WIDTH,
@@ -84,12 +87,7 @@ def console(color: bool | None, *, stderr: bool = False) -> Console:
         no_color=None if color is None else not color,
         highlight=False,
         soft_wrap=False,
-        # Python converts no number of 5,000 digits.
-        _environ={
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("COLUMNS", "LINES") or len(value) <= _MOST_DIGITS
-        },
+        _environ=ChainMap(dict.fromkeys(ignored, ""), os.environ) if ignored else os.environ,
     )
 
 
@@ -112,7 +110,11 @@ NOTE: Part = ("note ", "yellow")  # the word that begins a note
 
 def print_line(out: Console, *parts: Part) -> None:
     """Print parts as one line, which is folded between words on a terminal only."""
-    out.print(Text.assemble(*parts), soft_wrap=True)
+    texts = (part[0] if isinstance(part, tuple) else str(part) for part in parts)
+    if not out.is_terminal and (line := "".join(texts)).isprintable():
+        print_plain(out, [line])
+    else:
+        out.print(Text.assemble(*parts), soft_wrap=True)
 
 
 def print_unfolded(out: Console, text: Text, end: str = "\n") -> None:

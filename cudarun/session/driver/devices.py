@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cudarun.base.errors import NoDevice, RequestError
 from cudarun.base.machine import DeviceIdentity
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, replace
 from cudarun.images.versions import Version, newest_ptx
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import DriverName, Selector
@@ -80,9 +81,14 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
 
 def describe(driver: Driver, device: Device) -> DeviceInfo:
     """Describe a device; ``memory_free`` is known only with a current context on it."""
+    status, *memory = driver.attempt("cuMemGetInfo")
+    return replace(_facts(driver, device), memory_free=memory[0] if status == 0 else None)
+
+
+@lru_cache  # one launch in a process follows the other
+def _facts(driver: Driver, device: Device) -> DeviceInfo:
     from cudarun.model.devices import DeviceInfo
 
-    status, *memory = driver.attempt("cuMemGetInfo")
     return DeviceInfo(
         label=device.label,
         index=device.index,
@@ -91,7 +97,7 @@ def describe(driver: Driver, device: Device) -> DeviceInfo:
         pci_bus_id=_pci(driver, device.handle),
         compute_capability=divmod(architecture_of(driver, device.handle), 10),
         multiprocessors=attribute_of(driver, device.handle, "MULTIPROCESSOR_COUNT"),
-        memory_free=memory[0] if status == 0 else None,
+        memory_free=None,
         memory_total=driver.cuDeviceTotalMem(device.handle),
         driver_version=cuda_of(driver),
         ptx_version=newest_ptx_of(driver),

@@ -38,10 +38,13 @@ def is_of_this_user(connection: socket.socket) -> bool:
 def send(connection: socket.socket, message: object, files: Sequence[int] = ()) -> None:
     """Send a message with descriptors of files."""
     body = pickle.dumps(message)
-    connection.sendall(_HEADER.pack(len(body), len(files)))
+    header = _HEADER.pack(len(body), len(files))
+    if files:
+        connection.sendall(header)
+        header = b""
     for first in range(0, len(files), BATCH):
         socket.send_fds(connection, [b"\0"], files[first : first + BATCH])
-    connection.sendall(body)
+    connection.sendall(header + body)
 
 
 def receive(connection: socket.socket) -> tuple[Any, list[int]]:

@@ -80,6 +80,7 @@ class Session:
         self.on_launch: Callable[[Any, Any], object] = _nothing
         self._context = target.context
         self._entered: Device | None = None
+        self._is_logged = target.verbose or target.trace
         self._is_settled = False  # whether a task has ended, and its resources can be released
         self._leave: list[Callable[[], object]] = []
         self.progress.report("initializing the driver")
@@ -148,8 +149,10 @@ class Session:
         After a fault of a GPU nothing can be released, and only a new process can continue.
         """
         result, *_ = self.driver.attempt("cuCtxSynchronize")
-        self._is_settled = result == 0 or self.driver.traits.end_fault()
-        return self._is_settled
+        is_usable = self._is_settled = result == 0 or self.driver.traits.end_fault()
+        if self._is_logged:  # in order, before the answer
+            self.release()
+        return is_usable
 
     def release(self) -> None:
         """Release the resources of tasks, so that a worker can go on to the next.
@@ -164,4 +167,5 @@ class Session:
         if self.driver.traits.renew():
             self._leave.clear()
             self._entered = None
-        self.enter_only()
+        if not self._is_logged:
+            self.enter_only()

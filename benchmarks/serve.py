@@ -1,7 +1,8 @@
 """How long commands take in ``cudarun serve``, beside the same in a process of their own.
 
-Usage: ``python benchmarks/serve.py [--launches N] [--device DEVICE]``. Every number is a median in
-milliseconds of wall time, and the processor time of all processes of the server.
+Usage: ``python benchmarks/serve.py [--launches N] [--device DEVICE] [--baseline FOLDER]``. Every
+number is a median in milliseconds of wall time, and the processor time of all processes of the
+server. With another checkout as the baseline, a server of each gets every request in turn.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from timing import ROOT, cudarun_command
 
+SAXPY = "samples/saxpy.ptx"
 LAUNCH = [
     "a=f32:2",
     "x=f32[n]:iota",
@@ -41,6 +43,7 @@ FAULT = """\
 """
 SOURCE = 'extern "C" __global__ void f(int *y) { y[threadIdx.x] = %d; }\n'
 CLIENTS = 16
+WARMUP = 6
 FAULTY = 10  # each so manieth launch faults
 
 
@@ -60,11 +63,17 @@ class Client:
 
 
 @contextmanager
-def server(folder: str, device: str, jobs: int) -> Iterator[tuple[str, int]]:
-    """Yield the socket and the process ID of a server."""
-    path = os.path.join(folder, "server.sock")
-    command = [*cudarun_command(), "serve", "--socket", path, "-d", device, "--jobs", str(jobs)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+def server(
+    folder: str, device: str, jobs: int, root: Path | None = None
+) -> Iterator[tuple[str, int]]:
+    """Yield the socket and the process ID of a server, of a checkout if it has a root."""
+    path = os.path.join(folder, "server.sock" if root in (None, ROOT) else "baseline.sock")
+    program = cudarun_command() if root is None else [sys.executable, "-m", "cudarun"]
+    environment = {**os.environ, **({} if root is None else {"PYTHONPATH": os.fspath(root)})}
+    command = [*program, "serve", "--socket", path, "-d", device, "--jobs", str(jobs)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, cwd=root or ROOT, env=environment
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         try:
@@ -112,6 +121,44 @@ def timed(name: str, pid: int, count: int, client: Client, request: Any) -> None
         times.append(time.perf_counter() - start)
         assert answer["exit_code"] == 0, answer
     row(name, times, used(pid)[0] - before)
+
+
+def compared(folder: str, device: str, baseline: Path, count: int) -> None:
+    """Time the launches of servers of two checkouts, which get each request in turn."""
+    source = Path(folder, "f.cu")
+    check = ["--check", "y == 2*x + 1", "--print", "y[:4]"]
+
+    def changed(number: int) -> list[str]:
+        source.write_text(SOURCE % (time.time_ns() + number & 0x7FFFFFFF))
+        return [str(source), "--threads", "4", "i32[4]"]
+
+    kinds: dict[str, Callable[[int], list[str]]] = {
+        "launch of PTX": lambda _: [SAXPY, *LAUNCH],
+        "launch of PTX, another line": lambda n: [SAXPY, *LAUNCH, "--buffer", f"b=f32[{n + 9}]"],
+        "launch of PTX with --check and --print": lambda _: [SAXPY, *LAUNCH, *check],
+        "launch of a changed .cu, with NVRTC": changed,
+    }
+    with ExitStack() as stack:
+        roots = (baseline.resolve(), ROOT)
+        servers = [stack.enter_context(server(folder, device, 1, root)) for root in roots]
+        clients = [Client(path) for path, _ in servers]
+        for kind, words in kinds.items():
+            times: list[list[float]] = [[] for _ in servers]
+            before = [0.0 for _ in servers]
+            for number in range(-WARMUP, count):
+                for place, client in enumerate(clients):
+                    argv = ["launch", "-d", device, *words(number)]
+                    if number == 0:
+                        before[place] = used(servers[place][1])[0]
+                    start = time.perf_counter()
+                    answer = client.ask(argv=argv)
+                    if number >= 0:
+                        times[place].append(time.perf_counter() - start)
+                    assert answer["exit_code"] == 0, answer
+            for name, (_, pid), taken, first in zip(
+                ("baseline", "this"), servers, times, before, strict=True
+            ):
+                row(f"{kind}: {name}", taken, used(pid)[0] - first)
 
 
 def nvrtc_alone(count: int) -> None:
@@ -178,11 +225,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--launches", type=int, default=1000, help="default: 1000")
     parser.add_argument("--device", default="cpu", help="default: cpu")
+    parser.add_argument("--baseline", type=Path, help="the root of another checkout of cudarun")
     options = parser.parse_args()
     device = options.device
-    argv = ["launch", "samples/saxpy.ptx", "-d", device, *LAUNCH]
+    argv = ["launch", SAXPY, "-d", device, *LAUNCH]
     print(f"{'ms':46} {'median':>9} {'least':>9} {'processor':>9}")
     with tempfile.TemporaryDirectory() as folder:
+        if options.baseline is not None:
+            compared(folder, device, options.baseline, options.launches)
+            return 0
         fault = Path(folder, "fault.ptx")
         fault.write_text(FAULT)
         source = Path(folder, "f.cu")

@@ -155,7 +155,7 @@ class CallTypes:
 
     @cached_property
     def are_several(self) -> bool:
-        """Whether it returns a tuple of values."""
+        """True if it returns a tuple of values."""
         return get_origin(self._types["return"]) is tuple
 
     @cached_property

@@ -14,6 +14,7 @@ COUNT = (ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint32)
 @pytest.fixture
 def world(cuda, context, ptx) -> World:
     made = World(cuda, ptx)
+    made.graph = cuda.cuGraphCreate(0)  # the other one has an executable graph
     made.count = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(ptx("conditions")), b"count")
     made.counter = cuda.cuMemAlloc(4)
     cuda.cuMemsetD32(made.counter, 0, 1)
@@ -170,8 +171,22 @@ def test_a_condition_without_a_node(cuda, world):
 
 def test_a_conditional_node_cannot_wait_for_an_event(cuda, world):
     _, [body] = add_conditional(world, condition(world), IF)
-    cuda.cuGraphAddEventRecordNode(body, [], 0, world.event)
+    cuda.cuGraphAddEventWaitNode(body, [], 0, world.event)
+    assert cuda.result("cuGraphInstantiate", world.graph, 0) == "INVALID_VALUE"
+
+
+def test_a_graph_with_conditional_nodes_has_one_executable_graph(cuda, world):
+    """An H100 refuses also a second one whose first had no conditional nodes yet."""
+    first = cuda.cuGraphInstantiate(world.graph, 0)
+    _, [body] = add_conditional(world, condition(world, 1), IF)
+    fill(world, body, 7)
     assert cuda.result("cuGraphInstantiate", world.graph, 0) == "NOT_SUPPORTED"
+    cuda.cuGraphExecDestroy(first)
+    second = cuda.cuGraphInstantiate(world.graph, 0)
+    assert cuda.result("cuGraphInstantiate", world.graph, 0) == "NOT_SUPPORTED"
+    cuda.cuGraphExecDestroy(second)
+    world.execute(world.graph)
+    assert world.cells()[0] == 7
 
 
 def test_a_graph_with_conditional_nodes_is_not_copied(cuda, world):

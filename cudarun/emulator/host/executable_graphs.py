@@ -104,7 +104,7 @@ class ExecutableGraph:
 
     def destroy(self, handles: HandleTable) -> None:
         """Make the handle invalid."""
-        self.source.is_instantiated = False
+        self.source.executables -= 1
         self.graph.destroy()
         handles.remove(self.handle)
 
@@ -147,7 +147,7 @@ def instantiate(graph: Graph, flags: int, handles: HandleTable) -> ExecutableGra
     made = ExecutableGraph(copy, graph, flags)
     made.nodes = {node.original.handle: node for node in order if node.original is not None}
     made.handle = handles.add(made)
-    graph.is_instantiated = True
+    graph.executables += 1
     return made
 
 
@@ -160,12 +160,12 @@ def _check(graph: Graph) -> None:
     """Raise `Refusal` if the nodes of a graph do not permit that it is executed."""
     if graph.parent is not None or unused_condition(graph):
         raise Refusal("INVALID_VALUE", "it belongs to a node, or no node uses a condition of it")
-    if graph.is_instantiated and graph.has_memory_nodes():
-        raise Refusal("NOT_SUPPORTED", "a graph with memory nodes has one executable graph")
+    words = "a graph with memory nodes or conditional nodes has one executable graph at a time"
+    refuse_if(graph.executables and graph.is_unique(), words, "NOT_SUPPORTED")
     for node in (node for each in graph.all_graphs() for node in each.nodes):
         if isinstance(node.operation, ConditionalOperation):
             bodies = (each for body in node.operation.graphs for each in body.all_graphs())
             for inner in (inner for each in bodies for inner in each.nodes):
                 kind = inner.operation.kind.name.removeprefix("CU_GRAPH_NODE_TYPE_")
                 words = f"a conditional node cannot execute a {kind} node"
-                refuse_if(kind not in _IN_CONDITIONS, words, "NOT_SUPPORTED")
+                refuse_if(kind not in _IN_CONDITIONS, words)

@@ -184,7 +184,7 @@ class Graph:
         # The graph whose node executes this one; ``None`` of a graph of the program.
         self.parent = parent
         self.conditions: list[Condition] = []  # the conditions that were created for it
-        self.is_instantiated = False  # whether an executable graph of it exists
+        self.executables = 0  # the number of its executable graphs
         self.nodes: list[Node] = []
         self.objects: Counter[UserObject] = Counter()  # with the references of this graph
         self.handle = handles.add(self)
@@ -309,13 +309,18 @@ class Graph:
         """Return whether a node of it allocates or frees memory."""
         return any(isinstance(each.operation, MemoryOperation) for each in self.nodes)
 
+    def is_unique(self) -> bool:
+        """Return whether it has nodes that do not permit copies, or two executable graphs."""
+        kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+        return any(
+            graph.has_memory_nodes() or any(node.operation.kind == kind for node in graph.nodes)
+            for graph in self.all_graphs()
+        )
+
     def check_can_be_cloned(self) -> None:
         """Raise `Refusal` if the program cannot copy it."""
-        for graph in self.all_graphs():
-            kinds = {node.operation.kind for node in graph.nodes}
-            if graph.has_memory_nodes() or CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL in kinds:
-                words = "a graph with memory nodes or conditional nodes cannot be copied"
-                raise Refusal("NOT_SUPPORTED", words)
+        words = "a graph with memory nodes or conditional nodes cannot be copied"
+        refuse_if(self.is_unique(), words, "NOT_SUPPORTED")
 
     def check_can_shrink(self) -> None:
         """Raise `Refusal` if nodes and edges cannot be removed."""

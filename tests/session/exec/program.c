@@ -44,6 +44,7 @@ int cudaGraphLaunch(void *, stream);
 int cudaGetKernel(void **, const void *);
 int cudaFuncGetName(const char **, const void *);
 int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, void *);
+int cudaGraphExecDestroy(void *);
 int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
 int cudaGraphAddNode(void **, void *, void **, const void *, size_t, void *); /* of CUDA 13 */
 int cudaGraphNodeSetParams(void *, void *);
@@ -427,6 +428,7 @@ int main(int count, char **words) {
     CHECK(cudaDeviceSynchronize());
     printf("%d %d", *left, *other);
     values[1] = &other;
+    CHECK(cudaGraphExecDestroy(executable));
     CHECK(cudaGraphNodeSetParams(node, &kernel));
     CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
     CHECK(cudaGraphLaunch(executable, 0));

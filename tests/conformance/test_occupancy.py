@@ -66,16 +66,26 @@ def config(cuda):
     return made
 
 
-@pytest.mark.assumed
 def test_clusters_that_are_resident(cuda, function, config):
     count = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
     processors = cuda.cuDeviceGetAttribute(count, 0)
+    # 528 on an H100: eight blocks per multiprocessor, of which 16 are resident without clusters.
+    found = cuda.cuOccupancyMaxActiveClusters(function(b"nothing"), config(2))
+    assert found == processors * 8 // 2
+
+
+@pytest.mark.assumed
+def test_blocks_without_clusters_are_clusters_of_one(cuda, function, config):
+    count = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
     nothing = function(b"nothing")
     blocks = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 128, 0)
-    found = cuda.cuOccupancyMaxActiveClusters(nothing, config(2))
-    assert found == processors * blocks // 2
-    assert cuda.cuOccupancyMaxActiveClusters(nothing, config()) == processors * blocks
-    refused = ("cuOccupancyMaxActiveClusters", nothing, config(16))
+    found = cuda.cuOccupancyMaxActiveClusters(nothing, config())
+    assert found == cuda.cuDeviceGetAttribute(count, 0) * blocks
+
+
+@pytest.mark.assumed
+def test_clusters_that_are_too_large(cuda, function, config):
+    refused = ("cuOccupancyMaxActiveClusters", function(b"nothing"), config(16))
     assert cuda.result(*refused) == "INVALID_CLUSTER_SIZE"
 
 

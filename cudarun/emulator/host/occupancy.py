@@ -14,6 +14,7 @@ from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.program import KernelCode
 
 _MOST_PAIRS = 9  # of multiprocessors in a GPC, of which an H100 has eight
+_MOST_CLUSTERED = 8  # blocks of clusters on a multiprocessor, as an H100 has it for blocks of 128
 
 
 def registers_per_thread(code: KernelCode) -> int:
@@ -39,6 +40,7 @@ def clusters(resident: int, blocks: int) -> int:
         resident: The number of resident blocks per multiprocessor.
         blocks: The number of blocks of a cluster.
     """
+    resident = resident if blocks == 1 else min(resident, _MOST_CLUSTERED)
     pairs = current_profile().multiprocessors // 2
     parts = -(-pairs // _MOST_PAIRS)
     return sum((pairs + part) // parts * 2 * resident // blocks for part in range(parts))

@@ -87,6 +87,10 @@ def test_the_last_prefetch(cuda, memory, ask, place):
 
 def test_types_of_locations(cuda, advise, ask):
     kinds = cuda.CUmemLocationType
+    try:
+        ask("PREFERRED_LOCATION_TYPE")
+    except TypeError as error:  # bindings 13.3 and older
+        pytest.skip(f"the bindings do not know the attribute: {error}")
     assert ask("PREFERRED_LOCATION_TYPE") == int(kinds.CU_MEM_LOCATION_TYPE_INVALID)
     advise("SET_PREFERRED_LOCATION", 0)
     assert ask("PREFERRED_LOCATION_TYPE") == int(kinds.CU_MEM_LOCATION_TYPE_DEVICE)
@@ -126,11 +130,21 @@ def properties(cuda):
     return made
 
 
+def access(cuda, flags=3):
+    """Return the access of the first device, to read and to write by default."""
+    made = cuda.CUmemAccessDesc()
+    made.location.type = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    made.flags = cuda.CUmemAccess_flags(flags)
+    return made
+
+
 @pytest.mark.parametrize(("kind", "location"), [("MANAGED", "DEVICE"), ("PINNED", "HOST")])
 def test_a_pool_of_memory_that_the_host_accesses(cuda, context, properties, kind, location):
     if cuda.module.CUDA_VERSION < 13000 and kind == "MANAGED":
         pytest.skip("needs CUDA 13")
     pool = cuda.cuMemPoolCreate(properties(kind, location))
+    if location == "HOST":
+        cuda.cuMemPoolSetAccess(pool, [access(cuda)], 1)
     stream = cuda.cuStreamCreate(0)
     address = cuda.cuMemAllocFromPoolAsync(64, pool, stream)
     cuda.cuMemsetD8Async(address, 7, 64, stream)
@@ -140,6 +154,21 @@ def test_a_pool_of_memory_that_the_host_accesses(cuda, context, properties, kind
     assert bool(cuda.cuPointerGetAttribute(attribute, address)) == (kind == "MANAGED")
     cuda.cuMemFreeAsync(address, stream)
     cuda.cuMemPoolDestroy(pool)
+
+
+def test_a_device_has_no_access_to_a_pool_of_the_host_at_first(cuda, context, properties):
+    """An H100 refuses the fill; that it accepts it after the call is documented."""
+    pool, stream = cuda.cuMemPoolCreate(properties("PINNED", "HOST")), cuda.cuStreamCreate(0)
+    device = access(cuda).location
+    assert int(cuda.cuMemPoolGetAccess(pool, device)) == 0
+    address = cuda.cuMemAllocFromPoolAsync(64, pool, stream)
+    cuda.cuStreamSynchronize(stream)
+    assert cuda.result("cuMemsetD8Async", address, 7, 64, stream) == "INVALID_VALUE"
+    cuda.cuMemPoolSetAccess(pool, [access(cuda)], 1)
+    assert int(cuda.cuMemPoolGetAccess(pool, device)) == 3
+    cuda.cuMemsetD8(address, 7, 64)
+    cuda.cuMemPoolSetAccess(pool, [access(cuda, flags=0)], 1)
+    assert int(cuda.cuMemPoolGetAccess(pool, device)) == 0
 
 
 def test_the_default_pool_of_managed_memory(cuda, context, properties):

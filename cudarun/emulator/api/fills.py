@@ -12,6 +12,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import device_bytes
 from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.allocations import fill
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
@@ -49,6 +50,9 @@ class Fill:
             raise Refusal("INVALID_VALUE", f"the address is not a multiple of {self.width}")
         words = f"invalid pitch: {self.pitch} bytes for rows of {length} bytes"
         refuse_if(self.rows > 1 and (self.pitch < length or self.pitch % self.width), words)
+        found = process.allocations.find(handle_value(self.pointer))
+        pool = found.pool if found and found.kind is AllocationKind.PAGE_LOCKED else None
+        refuse_if(pool and not pool.accessing, "no device accesses the pool: cuMemPoolSetAccess")
         return device_bytes(self.pointer, self.extent, to_write=to_write)
 
     def perform(self) -> None:

@@ -18,6 +18,7 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 
 _MANAGED = 2  # CU_MEM_ALLOCATION_TYPE_MANAGED, since CUDA 13
+_DEVICE = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
 _READ_WRITE = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
 
@@ -65,25 +66,27 @@ def _pools_at(location: cuda.CUmemLocation, typename: int) -> DevicePools:
 
 def _kind(location: cuda.CUmemLocation, typename: SupportsInt) -> AllocationKind:
     """Return the kind of memory that an allocation type means at a location."""
-    types, number = cuda.CUmemLocationType, int(typename)
-    place = enum_field(location, "type")
+    number, place = int(typename), enum_field(location, "type")
     if number == _MANAGED:
         return AllocationKind.MANAGED
     if number != cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
         raise Refusal("INVALID_VALUE", f"{number} is not a type of allocations of pools")
-    refuse_if(place == types.CU_MEM_LOCATION_TYPE_INVALID, "location is not set")
-    is_of_device = place == types.CU_MEM_LOCATION_TYPE_DEVICE
-    return AllocationKind.DEVICE if is_of_device else AllocationKind.PAGE_LOCKED
+    refuse_if(place == cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_INVALID, "location is not set")
+    return AllocationKind.DEVICE if place == _DEVICE else AllocationKind.PAGE_LOCKED
 
 
 @call()
 def cuMemPoolSetAccess(pool: PoolHandle, map: Sequence[cuda.CUmemAccessDesc], count: int) -> None:  # noqa: A002
-    """Accept that the device of a pool accesses its memory; no other one can."""
+    """Set which devices access page-locked memory; that of a device only this device accesses."""
     for each in (map or ())[:count]:
-        if not _is_accessible(pool, each.location):
-            raise Refusal("NOT_SUPPORTED", "only its own device accesses the memory of a pool")
-        if enum_field(each, "flags") != _READ_WRITE:
-            raise Refusal("INVALID_VALUE", "the device of a pool always accesses its memory")
+        location, flags = each.location, enum_field(each, "flags")
+        if pool.kind is AllocationKind.PAGE_LOCKED and enum_field(location, "type") == _DEVICE:
+            change = pool.accessing.add if flags == _READ_WRITE else pool.accessing.discard
+            change(process.device(location.id))
+            continue
+        words = "only its own device accesses the memory of a pool"
+        refuse_if(not _is_accessible(pool, location), words, "NOT_SUPPORTED")
+        refuse_if(flags != _READ_WRITE, "the device of a pool always accesses its memory")
 
 
 @call()
@@ -95,9 +98,12 @@ def cuMemPoolGetAccess(memPool: PoolHandle, location: cuda.CUmemLocation) -> cud
 
 def _is_accessible(pool: Pool, location: cuda.CUmemLocation) -> bool:
     """Return whether a device, or the host, accesses the memory of a pool."""
-    if enum_field(location, "type") != cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+    if enum_field(location, "type") != _DEVICE:
         return pool.kind is not AllocationKind.DEVICE
-    return process.device(location.id) is pool.device or pool.kind is not AllocationKind.DEVICE
+    device = process.device(location.id)
+    if pool.kind is AllocationKind.PAGE_LOCKED:
+        return device in pool.accessing
+    return pool.kind is AllocationKind.MANAGED or device is pool.device
 
 
 @call()

@@ -31,7 +31,11 @@ _HIGH = (Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, Attribute.CU_MEMPOOL_ATTR_
 
 @dataclass(eq=False)
 class Pool:
-    """A pool of a device; ``used`` bytes are allocated now, ``highest`` is the high-water mark."""
+    """A pool of a device; ``used`` bytes are allocated now, ``highest`` is the high-water mark.
+
+    Attributes:
+        accessing: The devices that a program has let access page-locked memory; none at first.
+    """
 
     device: EmulatedDevice
     # The kind of its memory: of the device, managed or page-locked.
@@ -41,6 +45,7 @@ class Pool:
     highest: int = 0
     handle: int = 0
     is_default: bool = False
+    accessing: set[EmulatedDevice] = field(default_factory=set)
     _set: dict[int, int] = field(default_factory=lambda: {int(key): 1 for key in _SWITCHES})
 
     def take(self, size: int) -> None:

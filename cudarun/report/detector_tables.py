@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -41,9 +41,15 @@ _VERBS = {
 }
 
 
-def show_watched(watched: DetectorReport, out: Console, *, schedules: int = 1) -> None:
+def show_watched(
+    watched: DetectorReport,
+    out: Console,
+    *,
+    schedules: int = 1,
+    kernels: Mapping[str, str] | None = None,
+) -> None:
     """Print the findings, the detectors without any in so many schedules, and the counts."""
-    show_findings(watched.findings, out)
+    show_findings(watched.findings, out, kernels)
     found = {finding.kind for finding in watched.findings}
     silent = [name for name in watched.detect if name.partition("=")[0] not in found]
     races = [_CLAIMS[name] for name in silent if name.startswith("race")]
@@ -59,24 +65,33 @@ def show_watched(watched: DetectorReport, out: Console, *, schedules: int = 1) -
     show_statistics(watched.statistics, out)
 
 
-def show_findings(findings: Sequence[LaunchFinding], out: Console) -> None:
-    """Print findings; those at the same lines of the source, as of unrolled loops, are one."""
+def show_findings(
+    findings: Sequence[LaunchFinding], out: Console, kernels: Mapping[str, str] | None = None
+) -> None:
+    """Print findings; those at the same lines of the source, as of unrolled loops, are one.
+
+    Args:
+        kernels: The names to print of the kernels of a whole program.
+    """
     groups: dict[object, list[LaunchFinding]] = {}
     for number, finding in enumerate(findings):
         sources = tuple(place.source for place in finding.places)
         key = number if None in sources else (finding.kind, finding.problem, sources)
         groups.setdefault(key, []).append(finding)
     for first, *others in [*groups.values()][:_SHOWN]:
-        _show_finding(first, others, out)
+        _show_finding(first, others, out, (kernels or {}).get(first.kernel))
     if len(groups) > _SHOWN:
         out.print(f"{len(groups) - _SHOWN} more findings; --json lists all")
 
 
-def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console) -> None:
+def _show_finding(
+    finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console, kernel: str | None
+) -> None:
     """Print each access of a finding with its thread and its place in the code."""
     count = finding.count + sum(other.count for other in others)
     times = f"  ({count} times)" if count > 1 else ""
-    print_line(out, FAILED, _title(finding), (times, "dim"))
+    name = f"{kernel}: " if kernel else ""
+    print_line(out, FAILED, f"{name}{_title(finding)}", (times, "dim"))
     for place in finding.places:
         print_line(out, f"  {_who(place)}")
         function = "" if place.function == finding.kernel else f" in {place.function}"

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 from rich.console import Console
@@ -13,7 +14,7 @@ from rich.console import Console
 from cudarun.base.terminal import one_line
 from cudarun.model.exec import ExecReport
 from cudarun.report.console import FittingTable, console, print_line
-from cudarun.report.detector_tables import show_findings, show_watched
+from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.renderer import TableStyle
 from cudarun.report.terminal import shown
 
@@ -33,8 +34,12 @@ def show_execution(report: ExecReport, _: Console, style: TableStyle) -> None:
         err.print(rows)
         if len(report.kernels) > _SHOWN:
             print_line(err, f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
-    for detected in report.detectors:
-        show_watched(detected, err)
+    if report.detectors:
+        first, *others = report.detectors
+        findings = tuple(each for detected in report.detectors for each in detected.findings)
+        show_watched(replace(first, findings=findings), err, kernels=_names(report))
+        for each in others:
+            show_statistics(each.statistics, err)
     for line in _lines(report):
         click.echo(shown(line, sys.stderr), err=True)
 
@@ -44,9 +49,13 @@ def failure_text(report: ExecReport) -> str:
     text = io.StringIO()
     out = Console(file=text, width=_WIDTH, highlight=False, soft_wrap=True)
     for detected in report.detectors:
-        show_findings(detected.findings, out)
+        show_findings(detected.findings, out, _names(report))
     lines = [*_lines(report), f"the program ended with {report.program_status}"]
     return text.getvalue() + "\n".join(lines)
+
+
+def _names(report: ExecReport) -> dict[str, str]:
+    return {each.demangled: one_line(each.name) for each in report.kernels}
 
 
 def _lines(report: ExecReport) -> Iterator[str]:

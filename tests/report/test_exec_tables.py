@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cudarun.model.detectors import DetectorReport, LaunchFinding, MemoryAccess
 from cudarun.model.exec import ExecReport, ExecutedKernel
 from cudarun.report.console import console
 from cudarun.report.exec_tables import show_execution
@@ -19,3 +20,21 @@ def test_a_pipe_has_no_width(capsys: pytest.CaptureFixture[str]) -> None:
     header, row = captured.err.splitlines()
     assert header == "launches  ms     kernel"
     assert row == f"2         1.250  {name}"
+
+
+def test_findings_name_their_kernel_and_processes_share_their_claims(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    access = MemoryAccess("load", "void f<int>(int*)", 7, "ld.u32", None, (0, 0, 0), (1, 0, 0))
+    finding = LaunchFinding(
+        "uninit", "void f<int>(int*)", "shared", "variable s", 4, None, 1028, 4, (access,), 1
+    )
+    kernel = ExecutedKernel("_Z1fIiEvPT_", "void f<int>(int*)", "f", 2, 1.25)
+    reports = tuple(DetectorReport(("race", "uninit"), found, None) for found in ((), (finding,)))
+    report = ExecReport("./p", 0, 1.0, (kernel,), detectors=reports)
+    show_execution(report, console(False), TableStyle(quiet=True))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "FAIL f: uninitialized read of shared memory: s + 4, 4 bytes at 0x404"
+    assert [line for line in lines if line.startswith("PASS")] == [
+        "PASS no race in this schedule; asynchronous copies included"
+    ]

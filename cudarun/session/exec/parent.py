@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import select
 import shlex
 import signal
@@ -279,11 +280,17 @@ def execution_report(
         unsupported=tuple(UnsupportedCall(*row) for row in sorted(unsupported.items())),
         problems=tuple(dict.fromkeys(_problems(request, reports))),
         defects=tuple(dict.fromkeys(defects)),
-        fault=None if defects else next((each.fault for each in reports if each.fault), None),
+        fault=None if defects else _with_name(each.fault for each in reports),
         limit=request.timeout if is_late else None,
-        running=next((each.running for each in reports if each.running), None),
+        running=_with_name(each.running for each in reports),
         keeps_status=request.exit_code == "program",
     )
+
+
+def _with_name(texts: Iterable[str | None]) -> str | None:
+    """Return the first text about a kernel, with its name in C++ spelling."""
+    text = next(filter(None, texts), None)
+    return text and re.sub(r"(?<=^kernel )[^\s:]+", lambda found: demangle(found[0]), text)
 
 
 def _kernels(reports: Iterable[ProcessReport]) -> tuple[ExecutedKernel, ...]:

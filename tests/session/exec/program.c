@@ -96,7 +96,7 @@ static int factor;
 __attribute__((constructor)) static void register_code(void) {
   void **handle = __cudaRegisterFatBinary(&wrapper);
   __cudaRegisterFunction(handle, (char *)scale, "scale", "scale", -1, 0, 0, 0, 0, 0);
-  __cudaRegisterFunction(handle, (char *)wait_for, "wait_for", "wait_for", -1, 0, 0, 0, 0, 0);
+  __cudaRegisterFunction(handle, (char *)wait_for, "_Z8wait_forPViPi", "_Z8wait_forPViPi", -1, 0, 0, 0, 0, 0);
   __cudaRegisterFunction(handle, (char *)hello, "hello", "hello", -1, 0, 0, 0, 0, 0);
   __cudaRegisterFunction(handle, (char *)count_down, "count_down", "count_down", -1, 0, 0, 0, 0, 0);
   __cudaRegisterVar(handle, (char *)&factor, "factor", "factor", 0, 4, 0, 0);

@@ -129,7 +129,7 @@ def test_a_copy_goes_through_the_rows_of_an_array(program: Exec) -> None:
 
 
 def test_names_are_texts_that_stay(program: Exec) -> None:
-    assert program("names").stdout == "wait_for scale\n"
+    assert program("names").stdout == "_Z8wait_forPViPi scale\n"
 
 
 def test_threads_of_a_program(program: Exec) -> None:
@@ -144,6 +144,7 @@ def test_a_time_limit(program: Exec) -> None:
     ran = program("--timeout", "3", "endless")
     assert ran.returncode == 6
     assert "timed out after 3 s" in ran.stderr
+    assert "kernel wait_for(int volatile*, int*): 0 of 1 blocks have finished" in ran.stderr
 
 
 def test_a_time_limit_is_for_the_work_and_the_processes_that_are_left(program: Exec) -> None:

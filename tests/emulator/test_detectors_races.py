@@ -319,7 +319,7 @@ def test_a_release_passes_on_what_some_warps_have_met_for() -> None:
 def test_blocks_race_in_global_memory_also_from_batch_to_batch() -> None:
     [finding] = races("st.global.u32 [%g], %b;", grid=3000, block=64)
     assert [place.block != (0, 0, 0) for place in finding.places].count(True) >= 1
-    assert finding.memory.name == "buffer"
+    assert finding.memory.name == "buffer (param_0)"
 
 
 @pytest.mark.parametrize("scope", ["cta", "gpu"])

@@ -154,9 +154,17 @@ def register_bytes(slot: RegisterSlot) -> AccessedBytes:
 
 
 def accessed_bytes(launch: Launch, region: Region, place: int, size: int) -> AccessedBytes:
-    """Return bytes at a place in an allocation, or in the section of a space."""
+    """Return bytes at a place in an allocation, or in the section of a space.
+
+    The name of an allocation has the first parameter of the kernel that points to it.
+    """
     if not isinstance(region, Section):
-        return AccessedBytes("global", region.base + place, size, region.label, place)
+        name, values = region.label, launch.parameters.tobytes()
+        for number, (at, width) in enumerate(launch.kernel.parameters):
+            pointer = int.from_bytes(values[at : at + width], "little")
+            if " " not in name and 0 <= pointer - region.base < region.size:
+                name = f"{name} (param_{number})"
+        return AccessedBytes("global", region.base + place, size, name, place)
     if region.name == "shared":
         return shared_bytes(launch, place, size)
     if region.name == "local":

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from cudarun.base.errors import ExitCode
 from cudarun.base.records import LEFT_OUT, dataclass
-from cudarun.model.detectors import DetectorReport
+from cudarun.model.detectors import DetectorReport, LaunchFinding
 
 SIGNALED = range(129, 193)  # the exit statuses of a shell for signals
 
@@ -65,9 +65,9 @@ class ExecReport:
     tag: ClassVar[Literal["exec"]] = "exec"
 
     @property
-    def has_findings(self) -> bool:
-        """Return whether a detector found something."""
-        return any(each.findings for each in self.detectors)
+    def findings(self) -> tuple[LaunchFinding, ...]:
+        """The findings of the detectors in all processes."""
+        return tuple(found for each in self.detectors for found in each.findings)
 
     @property
     def exit_code(self) -> int:
@@ -82,6 +82,6 @@ class ExecReport:
             return int(ExitCode.DEVICE_FAILED)
         if self.program_status in SIGNALED:
             return self.program_status
-        if self.has_findings or self.unchecked:
+        if self.findings or self.unchecked:
             return int(ExitCode.CHECK_FAILED)
         return self.program_status

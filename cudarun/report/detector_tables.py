@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 
+from cudarun.images.demangler import base_name
 from cudarun.model.detectors import (
     BankConflicts,
     Coordinates,
@@ -42,14 +43,10 @@ _VERBS = {
 
 
 def show_watched(
-    watched: DetectorReport,
-    out: Console,
-    *,
-    schedules: int = 1,
-    kernels: Mapping[str, str] | None = None,
+    watched: DetectorReport, out: Console, *, schedules: int = 1, named: bool = False
 ) -> None:
     """Print the findings, the detectors without any in so many schedules, and the counts."""
-    show_findings(watched.findings, out, kernels)
+    show_findings(watched.findings, out, named=named)
     found = {finding.kind for finding in watched.findings}
     silent = [name for name in watched.detect if name.partition("=")[0] not in found]
     races = [_CLAIMS[name] for name in silent if name.startswith("race")]
@@ -65,33 +62,26 @@ def show_watched(
     show_statistics(watched.statistics, out)
 
 
-def show_findings(
-    findings: Sequence[LaunchFinding], out: Console, kernels: Mapping[str, str] | None = None
-) -> None:
-    """Print findings; those at the same lines of the source, as of unrolled loops, are one.
-
-    Args:
-        kernels: The names to print of the kernels of a whole program.
-    """
+def show_findings(findings: Sequence[LaunchFinding], out: Console, *, named: bool = False) -> None:
+    """Print findings; those at the same lines of the source, as of unrolled loops, are one."""
     groups: dict[object, list[LaunchFinding]] = {}
     for number, finding in enumerate(findings):
         sources = tuple(place.source for place in finding.places)
         key = number if None in sources else (finding.kind, finding.problem, sources)
         groups.setdefault(key, []).append(finding)
     for first, *others in [*groups.values()][:_SHOWN]:
-        _show_finding(first, others, out, (kernels or {}).get(first.kernel))
+        _show_finding(first, others, out, f"{base_name(first.kernel)}: " if named else "")
     if len(groups) > _SHOWN:
         out.print(f"{len(groups) - _SHOWN} more findings; --json lists all")
 
 
 def _show_finding(
-    finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console, kernel: str | None
+    finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console, start: str
 ) -> None:
     """Print each access of a finding with its thread and its place in the code."""
     count = finding.count + sum(other.count for other in others)
     times = f"  ({count} times)" if count > 1 else ""
-    name = f"{kernel}: " if kernel else ""
-    print_line(out, FAILED, f"{name}{_title(finding)}", (times, "dim"))
+    print_line(out, FAILED, f"{start}{_title(finding)}", (times, "dim"))
     for place in finding.places:
         print_line(out, f"  {_who(place)}")
         function = "" if place.function == finding.kernel else f" in {place.function}"

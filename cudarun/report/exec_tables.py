@@ -36,8 +36,7 @@ def show_execution(report: ExecReport, _: Console, style: TableStyle) -> None:
             print_line(err, f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
     if report.detectors:
         first, *others = report.detectors
-        findings = tuple(each for detected in report.detectors for each in detected.findings)
-        show_watched(replace(first, findings=findings), err, kernels=_names(report))
+        show_watched(replace(first, findings=report.findings), err, named=True)
         for each in others:
             show_statistics(each.statistics, err)
     for line in _lines(report):
@@ -48,14 +47,9 @@ def failure_text(report: ExecReport) -> str:
     """Return what is wrong, as text."""
     text = io.StringIO()
     out = Console(file=text, width=_WIDTH, highlight=False, soft_wrap=True)
-    for detected in report.detectors:
-        show_findings(detected.findings, out, _names(report))
+    show_findings(report.findings, out, named=True)
     lines = [*_lines(report), f"the program ended with {report.program_status}"]
     return text.getvalue() + "\n".join(lines)
-
-
-def _names(report: ExecReport) -> dict[str, str]:
-    return {each.demangled: one_line(each.name) for each in report.kernels}
 
 
 def _lines(report: ExecReport) -> Iterator[str]:

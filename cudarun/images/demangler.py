@@ -89,9 +89,9 @@ def quoted(name: str) -> str:
 def base_name(signature: str) -> str:
     """Return the function's own name in a demangled signature, without anything around it.
 
-    ``void ns::scale<float>(float*, int)`` is ``scale``; a name without a signature is unchanged.
+    ``void ns::scale<float>(float*, int)`` and Numba's ``scale[abi:v1](int)`` are ``scale``.
     """
-    return _unqualified(_without_template(qualified_name(signature)))
+    return _unqualified(_without_template(qualified_name(signature))).partition("[abi:")[0]
 
 
 def qualified_name(signature: str) -> str:

@@ -82,6 +82,7 @@ def test_without_a_cxx_runtime_the_name_stays(monkeypatch):
         ),
         ("axpy(float*, float4)", "axpy", "axpy", ("float*", "float4")),
         ("f()", "f", "f", ()),
+        ("f[abi:v1][abi:cw51](int)", "f[abi:v1][abi:cw51]", "f", ("int",)),
         ("f(void)", "f", "f", ()),
         ("saxpy", "saxpy", "saxpy", None),
         (

@@ -49,6 +49,13 @@ def found(body: str, *, grid: int = 1, block: int = 32) -> list[DetectorFinding]
     return Watched(KERNEL.format(body=body)).run(grid=grid, block=block)
 
 
+# ``if (%later1 && part[…] > %t) %t = part[…]``, by threads that all load
+SPECULATIVE = (
+    ".reg .pred %later<3>; .reg .u32 %new;\n ld.shared.u32 %new, [%s];"
+    "setp.gt.u32 %later0, %new, %t; CONDITION;"
+    "and.pred %later2, %later1, %later0; selp.u32 %v3, %new, %t, %later2; st.global.u32 [%g], %v3;"
+)
+
 SILENT = {
     "a copy of a struct": (
         "st.shared.v2.u32 [part], {%t, %t}; st.shared.u32 [part+8], %t;"
@@ -84,6 +91,11 @@ SILENT = {
     "local, generic": "st.u32 [%w2+8], %t; ld.u32 %v1, [%w2+8]; ld.local.u32 %v2, [own+8];",
     "global": "st.global.u32 [%g], %t; ld.global.u32 %v1, [%g]; red.global.add.u32 [%g], 1;",
     "parameters": "ld.param.u64 %w5, [p];",
+    "before its condition": SPECULATIVE.replace("CONDITION", "setp.gt.u32 %later1, %t, 99"),
+    "for a selection": (
+        ".reg .pred %before; .reg .u32 %new; setp.gt.u32 %before, %t, 99; ld.shared.u32 %new, [%s];"
+        "selp.u32 %v3, %new, %t, %before; st.global.u32 [%g], %v3;"
+    ),
 }
 
 
@@ -111,6 +123,16 @@ FOUND = {
         "shared", 8, 32,
     ),
     "some threads": ("@%p0 ld.shared.u32 %v1, [%s];", "shared", 4, 7),
+    "before a condition that holds": (
+        SPECULATIVE.replace("CONDITION", "setp.lt.u32 %later1, %t, 2"), "shared", 4, 2,
+    ),
+    "before a comparison with it": (
+        ".reg .pred %later;\n ld.shared.u32 %v1, [%s]; setp.gt.u32 %later, %v1, %t;"
+        "selp.u32 %v3, %v1, %t, %later; st.global.u32 [%g], %v3;", "shared", 4, 32,
+    ),
+    "before a condition of the value": (
+        SPECULATIVE.replace("CONDITION", "setp.gt.u32 %later1, %new, 99"), "shared", 4, 32,
+    ),
     "local": ("st.local.u32 [own+8], %t;\n ld.local.u32 %v1, [own+12];", "local", 4, 32),
     "local, generic": ("ld.u32 %v1, [%w2+8];", "local", 4, 32),
     "global": ("ld.global.u32 %v1, [%g];", "global", 4, 32),

@@ -18,6 +18,7 @@ from cudarun.emulator.code import slots_of
 from cudarun.emulator.detectors.agents import Agents, agents_of_queue, of_thread
 from cudarun.emulator.detectors.findings import AccessSite, FindingTable, accessed_bytes
 from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.detectors.speculative_loads import conditions_of_loads, holds
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.lanes import groups
@@ -53,6 +54,7 @@ class UninitializedReadDetector(Detector):
         self._pending: dict[int, list[tuple[int, Access, Section, Array]]] = {}
         self._completing: dict[tuple[Batch, int, int], list[tuple[int, int]]] = {}
         self._loaded: dict[Site, tuple[Use, ...]] = {}
+        self._conditions = conditions_of_loads(launch.kernel_function.blocks)
         self._used: set[int] = set()  # the slots whose values are not only copied
         for block in launch.kernel_function.blocks:
             self._used |= slots_of(block.terminator.reads)
@@ -189,6 +191,9 @@ class UninitializedReadDetector(Detector):
             others = (offsets % 8 != 0) & (unwritten[offsets - 1] == 0) & are_bytes
             read = unwritten[offsets[:, None] + np.arange(access.bytes)] != 0
             bad = bad[~self._is_padding(site, read, others | ~read.all(axis=1), access.count)]
+        if len(bad) and site in self._conditions:
+            lanes = bad if part.positions is None else part.positions[bad]
+            bad = bad[holds(self._conditions[site], active)[lanes]]
         if not len(bad):
             return
         first = int(bad[0])

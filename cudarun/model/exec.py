@@ -82,6 +82,6 @@ class ExecReport:
             return int(ExitCode.DEVICE_FAILED)
         if self.program_status in SIGNALED:
             return self.program_status
-        if self.findings or self.unchecked:
+        if self.findings or self.unchecked or (self.problems and not self.kernels):
             return int(ExitCode.CHECK_FAILED)
         return self.program_status

@@ -38,3 +38,9 @@ def test_findings_name_their_kernel_and_processes_share_their_claims(
     assert [line for line in lines if line.startswith("PASS")] == [
         "PASS no race in this schedule; asynchronous copies included"
     ]
+
+
+def test_a_program_whose_code_cannot_run_fails_unless_other_code_does() -> None:
+    kernel = ExecutedKernel("k", "k", "k", 1, 1.0)
+    assert ExecReport("./p", 0, 1.0, problems=("it contains SASS",)).exit_code == 1
+    assert ExecReport("./p", 0, 1.0, (kernel,), problems=("it contains SASS",)).exit_code == 0

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
-from cudarun.images.demangler import base_name
 from cudarun.model.detectors import (
     BankConflicts,
     Coordinates,
@@ -20,6 +19,8 @@ from cudarun.model.detectors import (
 )
 from cudarun.report.console import FAILED, PASSED, FittingTable, print_line
 from cudarun.report.notes import redundant
+
+Names = Mapping[str, str]  # of kernels, to be printed before their findings
 
 _SHOWN = 10  # findings at different lines of the source
 _WORDS = {"race": "race in", "uninit": "uninitialized read of"}
@@ -43,10 +44,10 @@ _VERBS = {
 
 
 def show_watched(
-    watched: DetectorReport, out: Console, *, schedules: int = 1, named: bool = False
+    watched: DetectorReport, out: Console, names: Names | None = None, *, schedules: int = 1
 ) -> None:
     """Print the findings, the detectors without any in so many schedules, and the counts."""
-    show_findings(watched.findings, out, named=named)
+    show_findings(watched.findings, out, names)
     found = {finding.kind for finding in watched.findings}
     silent = [name for name in watched.detect if name.partition("=")[0] not in found]
     races = [_CLAIMS[name] for name in silent if name.startswith("race")]
@@ -62,7 +63,9 @@ def show_watched(
     show_statistics(watched.statistics, out)
 
 
-def show_findings(findings: Sequence[LaunchFinding], out: Console, *, named: bool = False) -> None:
+def show_findings(
+    findings: Sequence[LaunchFinding], out: Console, names: Names | None = None
+) -> None:
     """Print findings; those at the same lines of the source, as of unrolled loops, are one."""
     groups: dict[object, list[LaunchFinding]] = {}
     for number, finding in enumerate(findings):
@@ -70,7 +73,9 @@ def show_findings(findings: Sequence[LaunchFinding], out: Console, *, named: boo
         key = number if None in sources else (finding.kind, finding.problem, sources)
         groups.setdefault(key, []).append(finding)
     for first, *others in [*groups.values()][:_SHOWN]:
-        _show_finding(first, others, out, f"{base_name(first.kernel)}: " if named else "")
+        _show_finding(
+            first, others, out, f"{names.get(first.kernel, first.kernel)}: " if names else ""
+        )
     if len(groups) > _SHOWN:
         out.print(f"{len(groups) - _SHOWN} more findings; --json lists all")
 

@@ -36,9 +36,9 @@ def show_execution(report: ExecReport, _: Console, style: TableStyle) -> None:
             print_line(err, f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
     if report.detectors:
         first, *others = report.detectors
-        show_watched(replace(first, findings=report.findings), err, named=True)
-        for each in others:
-            show_statistics(each.statistics, err)
+        show_watched(replace(first, findings=report.findings), err, _names(report))
+        for other in others:
+            show_statistics(other.statistics, err)
     for line in _lines(report):
         click.echo(shown(line, sys.stderr), err=True)
 
@@ -47,9 +47,13 @@ def failure_text(report: ExecReport) -> str:
     """Return what is wrong, as text."""
     text = io.StringIO()
     out = Console(file=text, width=_WIDTH, highlight=False, soft_wrap=True)
-    show_findings(report.findings, out, named=True)
+    show_findings(report.findings, out, _names(report))
     lines = [*_lines(report), f"the program ended with {report.program_status}"]
     return text.getvalue() + "\n".join(lines)
+
+
+def _names(report: ExecReport) -> dict[str, str]:
+    return {each.demangled: one_line(each.name) for each in report.kernels}
 
 
 def _lines(report: ExecReport) -> Iterator[str]:

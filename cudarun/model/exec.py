@@ -60,6 +60,8 @@ class ExecReport:
     fault: str | None = None  # the report of the fault that ended a kernel
     limit: float | None = None  # the time limit that was exceeded, in seconds
     running: str | None = None  # the states of the threads of a kernel that was running at the end
+    # Whether a program contains a CUDA runtime, so that its kernels cannot run.
+    has_runtime: bool = field(default=False, metadata=LEFT_OUT)
     # Whether the exit code is always that of the program.
     keeps_status: bool = field(default=False, metadata=LEFT_OUT)
     tag: ClassVar[Literal["exec"]] = "exec"
@@ -82,6 +84,6 @@ class ExecReport:
             return int(ExitCode.DEVICE_FAILED)
         if self.program_status in SIGNALED:
             return self.program_status
-        if self.findings or self.unchecked or (self.problems and not self.kernels):
+        if self.findings or self.unchecked or self.has_runtime:
             return int(ExitCode.CHECK_FAILED)
         return self.program_status

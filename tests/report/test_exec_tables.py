@@ -40,7 +40,7 @@ def test_findings_name_their_kernel_and_processes_share_their_claims(
     ]
 
 
-def test_a_program_whose_code_cannot_run_fails_unless_other_code_does() -> None:
-    kernel = ExecutedKernel("k", "k", "k", 1, 1.0)
-    assert ExecReport("./p", 0, 1.0, problems=("it contains SASS",)).exit_code == 1
-    assert ExecReport("./p", 0, 1.0, (kernel,), problems=("it contains SASS",)).exit_code == 0
+def test_a_program_with_a_runtime_of_its_own_fails() -> None:
+    problems = ("./p: it contains the CUDA runtime",)
+    assert ExecReport("./p", 0, 1.0, problems=problems, has_runtime=True).exit_code == 1
+    assert ExecReport("./p", 0, 1.0, problems=("a library",)).exit_code == 0

@@ -283,6 +283,7 @@ def execution_report(
         fault=None if defects else _with_name(each.fault for each in reports),
         limit=request.timeout if is_late else None,
         running=_with_name(each.running for each in reports),
+        has_runtime=not all(_is_library(file) for each in reports for file in each.foreign),
         keeps_status=request.exit_code == "program",
     )
 
@@ -335,9 +336,12 @@ def _problems(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterato
         for kernel, reason in report.refused.items():
             yield f"{demangle(kernel)} {_with_remedy(reason)}"
         for file, function in report.foreign.items():
-            is_library = ".so" in os.path.basename(file)
             call = f" ({function})" if function else ""
-            yield _FOREIGN.format(file, call) if is_library else _STATIC.format(file)
+            yield _FOREIGN.format(file, call) if _is_library(file) else _STATIC.format(file)
+
+
+def _is_library(file: str) -> bool:
+    return ".so" in os.path.basename(file)
 
 
 def _with_remedy(reason: str) -> str:

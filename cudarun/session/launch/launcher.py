@@ -79,10 +79,9 @@ class Launcher:
         self._geometry = geometry
         self.name = kernel.demangled  # the kernel's name, in C++ spelling
         self._stream = stream
-        self._parameters = _Parameters(packed, kernel)
-        self._passed = (
-            (self._parameters.array, 0) if step.passing == "array" else (0, self._parameters.extra)
-        )
+        self._threads = prod(geometry.block)
+        self._estimated = " (estimated)" if driver.traits.estimates_resources else ""
+        self._passed = self._parameters(packed, as_array=step.passing == "array")
         with self._refusals_explained():
             self._set_attributes(step.preferences)
         self._function = driver.CUfunction(int(kernel.handle))
@@ -101,13 +100,26 @@ class Launcher:
                 self._stream, *self._passed,
             )  # fmt: skip
 
+    def _parameters(self, packed: bytes, *, as_array: bool) -> tuple[int, int]:
+        """Keep the parameter buffer; return the addresses for kernelParams and for extra."""
+        buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
+        start, size = ctypes.addressof(buffer), ctypes.c_size_t(len(packed))
+        words: list[int | None] = [
+            _PARAM_BUFFER_POINTER, start, _PARAM_BUFFER_SIZE, ctypes.addressof(size), _PARAM_END,
+        ]  # fmt: skip
+        if as_array:
+            words = [start + each.offset for each in self._kernel.parameters] or [None]
+        array = (ctypes.c_void_p * len(words))(*words)
+        self._kept = buffer, size, array
+        address = ctypes.addressof(array)
+        return (address, 0) if as_array else (0, address)
+
     @contextmanager
     def _refusals_explained(self) -> Iterator[None]:
         try:
             yield
         except DeviceFailed as error:
-            own = self._driver, self._device, self._kernel, self._geometry
-            error.hint = "\n".join(_Explanation(*own).lines()) or error.hint
+            error.hint = "\n".join(self._exceeded()) or error.hint
             raise
 
     def _set_attributes(self, preferences: Preferences) -> None:
@@ -157,81 +169,49 @@ class Launcher:
         config.attrs = attributes
         return config
 
+    # --- the limits of the device and the kernel that the geometry exceeds -----------------------
 
-class _Parameters:
-    """The parameter buffer, with both ways to pass it to a launch.
-
-    Attributes:
-        array: The address of the ``void*[]`` for kernelParams.
-        extra: The address of the ``extra`` array with the packed buffer.
-    """
-
-    def __init__(self, packed: bytes, kernel: Kernel) -> None:
-        self._buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
-        start = ctypes.addressof(self._buffer)
-        pointers = [start + parameter.offset for parameter in kernel.parameters]
-        self._array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
-        self._size = ctypes.c_size_t(len(packed))
-        self._extra = (ctypes.c_void_p * 5)(
-            _PARAM_BUFFER_POINTER, start,
-            _PARAM_BUFFER_SIZE, ctypes.addressof(self._size),
-            _PARAM_END,
-        )  # fmt: skip
-        self.array, self.extra = ctypes.addressof(self._array), ctypes.addressof(self._extra)
-
-
-class _Explanation:
-    """A comparison of a geometry with the limits of the device and the kernel."""
-
-    def __init__(self, driver: Driver, device: Device, kernel: Kernel, geometry: Geometry) -> None:
-        self.driver = driver
-        self.device = device
-        self.kernel = kernel
-        self.geometry = geometry
-        self.threads = prod(geometry.block)
-        self.estimated = " (estimated)" if driver.traits.estimates_resources else ""
-
-    def lines(self) -> Iterator[str]:
+    def _exceeded(self) -> Iterator[str]:
         """Yield a line for each exceeded limit."""
-        for what, asked, limit in (*self.block_limits(), *self.extent_limits()):
+        for what, asked, limit in (*self._block_limits(), *self._extent_limits()):
             if asked > limit:
                 yield f"{what}: {asked} requested, the limit is {limit}"
-        if self.geometry.cluster is not None:
-            yield from self.cluster_problems(self.geometry.cluster)
-        if self.geometry.cooperative:
-            yield from self.residency_problems()
+        if self._geometry.cluster is not None:
+            yield from self._cluster_problems(self._geometry.cluster)
+        if self._geometry.cooperative:
+            yield from self._residency_problems()
 
-    def block_limits(self) -> Iterator[tuple[str, int, int]]:
+    def _block_limits(self) -> Iterator[tuple[str, int, int]]:
         """Yield threads, shared memory and registers: the requested value and the limit."""
-        any_kernel = self.device_limit("MAX_THREADS_PER_BLOCK")
-        this_kernel = self.kernel_fact("MAX_THREADS_PER_BLOCK")
-        whose = f" of {self.kernel.name}" if this_kernel < any_kernel else ""
-        yield f"threads per block{whose}", self.threads, min(any_kernel, this_kernel)
-        static, dynamic = self.kernel_fact("SHARED_SIZE_BYTES"), self.geometry.shared_bytes
+        any_kernel = self._device_limit("MAX_THREADS_PER_BLOCK")
+        this_kernel = self._kernel_fact("MAX_THREADS_PER_BLOCK")
+        whose = f" of {self._kernel.name}" if this_kernel < any_kernel else ""
+        yield f"threads per block{whose}", self._threads, min(any_kernel, this_kernel)
+        static, dynamic = self._kernel_fact("SHARED_SIZE_BYTES"), self._geometry.shared_bytes
         yield (
             f"shared memory in bytes ({static} static + {dynamic} dynamic)",
             static + dynamic,
-            self.device_limit("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+            self._device_limit("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
         )
-        registers = self.kernel_fact("NUM_REGS")
+        registers = self._kernel_fact("NUM_REGS")
         yield (
-            f"registers per block{self.estimated} ({registers} × {self.threads} threads)",
-            registers * self.threads,
-            self.device_limit("MAX_REGISTERS_PER_BLOCK"),
+            f"registers per block{self._estimated} ({registers} × {self._threads} threads)",
+            registers * self._threads,
+            self._device_limit("MAX_REGISTERS_PER_BLOCK"),
         )
 
-    def extent_limits(self) -> Iterator[tuple[str, int, int]]:
+    def _extent_limits(self) -> Iterator[tuple[str, int, int]]:
         """Yield each dimension of the block and of the grid."""
-        grid = self.geometry.grid
-        for what, asked in (("block", self.geometry.block), ("grid", grid)):
+        grid = self._geometry.grid
+        for what, asked in (("block", self._geometry.block), ("grid", grid)):
             for axis, number in zip("xyz", asked, strict=True):
-                limit = self.device_limit(f"MAX_{what.upper()}_DIM_{axis.upper()}")
+                limit = self._device_limit(f"MAX_{what.upper()}_DIM_{axis.upper()}")
                 yield f"{what}.{axis}", number, limit
 
-    def cluster_problems(self, cluster: Extent) -> Iterator[str]:
+    def _cluster_problems(self, cluster: Extent) -> Iterator[str]:
         """Check that the device supports clusters, their size, and that they divide the grid."""
-        if not self.device_limit("CLUSTER_LAUNCH"):
-            yield f"device {self.device.label} does not support clusters"
+        if not self._device_limit("CLUSTER_LAUNCH"):
+            yield f"device {self._device.label} does not support clusters"
             return
         blocks = prod(cluster)
         if blocks > _PORTABLE_CLUSTER:
@@ -239,38 +219,38 @@ class _Explanation:
                 f"blocks per cluster: {blocks} requested, the limit is {_PORTABLE_CLUSTER}, and up "
                 f"to {_LARGEST_CLUSTER} on some devices"
             )
-        for axis, number, width in zip("xyz", self.geometry.grid, cluster, strict=True):
+        for axis, number, width in zip("xyz", self._geometry.grid, cluster, strict=True):
             if number % width:
                 yield f"grid.{axis}: {number} is not a multiple of the cluster's {width}"
 
-    def residency_problems(self) -> Iterator[str]:
+    def _residency_problems(self) -> Iterator[str]:
         """Check that a cooperative grid does not exceed the resident blocks of the device."""
-        if not self.device_limit("COOPERATIVE_LAUNCH"):
-            yield f"device {self.device.label} does not support cooperative launches"
+        if not self._device_limit("COOPERATIVE_LAUNCH"):
+            yield f"device {self._device.label} does not support cooperative launches"
             return
-        found = self.driver.attempt("cuKernelGetFunction", self.kernel.handle)
+        found = self._driver.attempt("cuKernelGetFunction", self._kernel.handle)
         if found[0] != 0:
             return
-        result, *resident = self.driver.attempt(
+        result, *resident = self._driver.attempt(
             "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-            found[1], self.threads, self.geometry.shared_bytes,
+            found[1], self._threads, self._geometry.shared_bytes,
         )  # fmt: skip
         if result != 0:
             return
-        processors = self.device_limit("MULTIPROCESSOR_COUNT")
-        blocks, limit = prod(self.geometry.grid), resident[0] * processors
+        processors = self._device_limit("MULTIPROCESSOR_COUNT")
+        blocks, limit = prod(self._geometry.grid), resident[0] * processors
         if blocks > limit:
             yield (
-                f"resident blocks{self.estimated}: {blocks} requested, the limit is "
+                f"resident blocks{self._estimated}: {blocks} requested, the limit is "
                 f"{limit} ({resident[0]} on each of {processors} multiprocessors)"
             )
 
-    def device_limit(self, name: str) -> int:
+    def _device_limit(self, name: str) -> int:
         """Return a ``CUdevice_attribute``."""
-        return attribute_of(self.driver, self.device.handle, name)
+        return attribute_of(self._driver, self._device.handle, name)
 
-    def kernel_fact(self, name: str) -> int:
+    def _kernel_fact(self, name: str) -> int:
         """Return a ``CUfunction_attribute``."""
-        attribute = getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-        handle, device = self.kernel.handle, self.device.handle
-        return int(self.driver.cuKernelGetAttribute(attribute, handle, device))
+        attribute = getattr(self._driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+        handle, device = self._kernel.handle, self._device.handle
+        return int(self._driver.cuKernelGetAttribute(attribute, handle, device))

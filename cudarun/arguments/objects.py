@@ -6,6 +6,7 @@ import math
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import partial
 from typing import Any, TypeVar
 
@@ -52,15 +53,11 @@ class ObjectRules(BufferRules):
             scanner.expect("(", f"after {word}")
             source = self.source(word)
             if scanner.accept(","):
-                parsers = {
-                    name: parse and partial(parse, self) for name, parse in _OF[word].items()
-                }
-                given = self.options(parsers, word)
+                given = self.options(self.parsers(word), word)
             scanner.expect(")", f"or ',' after an option of {word}")
-        form = ArrayForm(**{name: given[name] for name in _FORM if name in given})
-        sampling = None
-        if word == "texture":
-            sampling = Sampling(**{name: given[name] for name in _SAMPLING if name in given})
+        names = given.keys() & {each.name for each in fields(ArrayForm)}
+        form = ArrayForm(**{name: given.pop(name) for name in names})
+        sampling = Sampling(**given) if word == "texture" else None
         self.check(source, form, sampling, start)
         return ObjectValue(source, form, sampling)
 
@@ -116,6 +113,29 @@ class ObjectRules(BufferRules):
             raise self.scanner.error(problem, start)
 
     # --- the values of options -------------------------------------------------------------------
+
+    def parsers(self, word: str) -> dict[str, Callable[[], Any] | None]:
+        """Return the options, each with the parser of its value; ``None`` for a flag."""
+        flags = dict.fromkeys(("layered", "cube"))
+        if word == "surface":
+            return {**flags}
+        mode, filters = partial(self.choice, ADDRESS_MODES), partial(self.choice, FILTERS)
+        return {
+            **flags,
+            **dict.fromkeys(("gather", "linear")),
+            "levels": self.levels,
+            "filter": filters,
+            "address": partial(self.one_or_list, MOST_AXES, mode),
+            "normalized": None,
+            "read": partial(self.choice, READ_MODES),
+            "srgb": None,
+            "border": partial(self.one_or_list, 4, self.finite_number),
+            "mip_filter": filters,
+            "mip_bias": self.finite_number,
+            "mip_clamp": self.clamps,
+            "anisotropy": partial(self.count, _MOST_ANISOTROPY),
+            "seamless": None,
+        }
 
     def choice(self, words: tuple[str, ...]) -> str:
         """Parse one of some words."""
@@ -175,35 +195,6 @@ class ObjectRules(BufferRules):
 
 
 _ALL = re.compile(r"all\b")
-
-_Parse = Callable[[ObjectRules], Any] | None
-
-_FORM: dict[str, _Parse] = {
-    **dict.fromkeys(("layered", "cube", "gather", "linear")),
-    "levels": lambda rules: rules.levels(),
-}
-"""The options of the array, each with the parser of its value; ``None`` for a flag."""
-
-_SAMPLING: dict[str, _Parse] = {
-    "filter": lambda rules: rules.choice(FILTERS),
-    "address": lambda rules: rules.one_or_list(MOST_AXES, lambda: rules.choice(ADDRESS_MODES)),
-    "normalized": None,
-    "read": lambda rules: rules.choice(READ_MODES),
-    "srgb": None,
-    "border": lambda rules: rules.one_or_list(4, rules.finite_number),
-    "mip_filter": lambda rules: rules.choice(FILTERS),
-    "mip_bias": lambda rules: rules.finite_number(),
-    "mip_clamp": lambda rules: rules.clamps(),
-    "anisotropy": lambda rules: rules.count(_MOST_ANISOTROPY),
-    "seamless": None,
-}
-"""The options of a texture."""
-
-_OF: Mapping[str, Mapping[str, _Parse]] = {
-    "texture": _FORM | _SAMPLING,
-    "surface": {"layered": None, "cube": None},
-}
-
 
 # --- tensor maps ---------------------------------------------------------------------------------
 

@@ -15,8 +15,12 @@ FILTERS = ("point", "linear")
 ADDRESS_MODES = ("wrap", "clamp", "mirror", "border")
 READ_MODES = ("element", "normalized")
 FACES = 6
-TEXELS = ("u8", "i8", "u16", "i16", "u32", "i32", "f16", "f32")
-"""The types of the components of a texel."""
+TEXELS = {
+    "u8": 0x01, "i8": 0x08, "u16": 0x02, "i16": 0x09, "u32": 0x03, "i32": 0x0A, "f16": 0x10,
+    "f32": 0x20,
+}  # fmt: skip
+"""The types of the components of a texel, with their ``CUarray_format``."""
+LAYERED, SURFACE, CUBEMAP, GATHER = 0x01, 0x02, 0x04, 0x08  # cuda.h: CUDA_ARRAY3D_*
 CHANNELS = (1, 2, 4)
 MOST_AXES = 3
 

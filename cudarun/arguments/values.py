@@ -58,11 +58,7 @@ class StructValue:
 
     @property
     def type(self) -> types.StructType:
-        """The struct's type; pointers in it are pointer members.
-
-        Raises:
-            TypeError: A number in it has no type until it is bound to a parameter.
-        """
+        """The struct's type; pointers in it are pointer members."""
         if self._type is None:
             members = tuple(types.StructMember(m.name, value_type(m.value)) for m in self.members)
             object.__setattr__(self, "_type", types.StructType(members))
@@ -340,7 +336,13 @@ class BoxFilter:
         return f"level {self.level} of {self.initial}"
 
 
-Initial: TypeAlias = Constant | Generated | ListInitial | FileInitial | BoxFilter
+class OtherInitial:
+    """Contents that no text has, from elsewhere."""
+
+    __slots__ = ()
+
+
+Initial: TypeAlias = Constant | Generated | ListInitial | FileInitial | BoxFilter | OtherInitial
 
 
 def literal_text(value: object) -> str:

@@ -10,14 +10,14 @@ import struct
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from cudarun.arguments import sampling
 from cudarun.arguments.packing import ArraySpec, BufferSpec, HandleOwner, ObjectSpec
-from cudarun.arguments.sampling import ADDRESS_MODES, FACES, Sampling, texel
 from cudarun.arguments.types import Type
 from cudarun.base.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import attribute_of
 from cudarun.session.driver.memory import DeviceBuffer
-from cudarun.session.launch.recorded.memory import RecordedArrayBuffer
+from cudarun.session.launch.recorded.memory import RecordedInitial
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -26,20 +26,7 @@ if TYPE_CHECKING:
     from cudarun.arguments.dtypes import Array
     from cudarun.session.driver.protocol import Handle
 
-# cuda.h: CUDA_ARRAY3D_* and CU_TRSF_*.
-_LAYERED, _SURFACE, _CUBEMAP, _GATHER = 0x01, 0x02, 0x04, 0x08
-_READ_AS_INTEGER, _NORMALIZED, _SRGB, _SEAMLESS = 0x01, 0x02, 0x10, 0x40
-
-_FORMATS = {
-    "u8": "UNSIGNED_INT8",
-    "u16": "UNSIGNED_INT16",
-    "u32": "UNSIGNED_INT32",
-    "i8": "SIGNED_INT8",
-    "i16": "SIGNED_INT16",
-    "i32": "SIGNED_INT32",
-    "f16": "HALF",
-    "f32": "FLOAT",
-}
+_READ_AS_INTEGER, _NORMALIZED, _SRGB, _SEAMLESS = 0x01, 0x02, 0x10, 0x40  # cuda.h: CU_TRSF_*
 
 
 class ArrayMemory(DeviceBuffer):
@@ -125,10 +112,10 @@ class LaunchArrays:
         descriptor.Width, descriptor.Height, descriptor.Depth = _extent(spec)
         descriptor.Format, descriptor.NumChannels = _texel_format(driver, spec.type)
         descriptor.Flags = (
-            _LAYERED * form.layered
-            | _CUBEMAP * form.cube
-            | _GATHER * form.gather
-            | _SURFACE * self._can_write(spec)
+            sampling.LAYERED * form.layered
+            | sampling.CUBEMAP * form.cube
+            | sampling.GATHER * form.gather
+            | sampling.SURFACE * self._can_write(spec)
         )
         try:
             if spec.levels > 1:
@@ -144,7 +131,8 @@ class LaunchArrays:
             raise error.of(argument=spec.name, shown=shown) from None
 
     def _can_write(self, spec: ArraySpec) -> bool:
-        is_recorded = isinstance(spec, RecordedArrayBuffer) and spec.is_writable
+        initial = spec.initial
+        is_recorded = isinstance(initial, RecordedInitial) and initial.is_writable
         return is_recorded or spec.array in self._writable
 
     def handle(self, name: str) -> Handle:
@@ -170,8 +158,7 @@ class LaunchArrays:
         return found
 
     def _object(self, spec: ObjectSpec, name: str, addresses: Mapping[str, int]) -> int:
-        driver = self._driver
-        first = spec.levels[0]
+        driver, first = self._driver, spec.levels[0]
         resource = self._resource(first, name, addresses)
         try:
             if spec.sampling is None:
@@ -211,35 +198,34 @@ class LaunchArrays:
         return linear_resource(driver, *texels, width, (height, width * first.type.size))
 
     def _description(
-        self, sampling: Sampling, element: Type, levels: int
+        self, way: sampling.Sampling, element: Type, levels: int
     ) -> cuda.CUDA_TEXTURE_DESC:
         driver = self._driver
-        scalar, _ = texel(element)
+        scalar, _ = sampling.texel(element)
         assert scalar is not None, "the array exists"
         # CUDA's first mode is that of x, the last axis.
-        modes = sampling.address[::-1] if len(sampling.address) > 1 else sampling.address * 3
-        numbers = [ADDRESS_MODES.index(mode) for mode in modes] or [ADDRESS_MODES.index("clamp")]
-        numbers += numbers[-1:] * (3 - len(numbers))
-        filters = {
-            "point": driver.CUfilter_mode.CU_TR_FILTER_MODE_POINT,
-            "linear": driver.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR,
-        }
-        as_integers = scalar.is_integer and sampling.read == "element"
+        modes = way.address[::-1] or ("clamp",)
+        modes += modes[-1:] * (3 - len(modes))
+        as_integers = scalar.is_integer and way.read == "element"
         description = driver.CUDA_TEXTURE_DESC()
-        description.addressMode = [driver.CUaddress_mode(number) for number in numbers]
-        description.filterMode = filters[sampling.filter]
-        description.mipmapFilterMode = filters[sampling.mip_filter]
+        description.addressMode = [
+            driver.CUaddress_mode(sampling.ADDRESS_MODES.index(mode)) for mode in modes
+        ]
+        description.filterMode, description.mipmapFilterMode = (
+            driver.CUfilter_mode(sampling.FILTERS.index(each))
+            for each in (way.filter, way.mip_filter)
+        )
         description.flags = (
             _READ_AS_INTEGER * as_integers
-            | _NORMALIZED * sampling.normalized
-            | _SRGB * sampling.srgb
-            | _SEAMLESS * sampling.seamless
+            | _NORMALIZED * way.normalized
+            | _SRGB * way.srgb
+            | _SEAMLESS * way.seamless
         )
-        border = [*sampling.border, *[0.0] * (4 - len(sampling.border))]
+        border = [*way.border, *[0.0] * (4 - len(way.border))]
         description.borderColor = list(map(_integer_bits, border)) if as_integers else border
-        description.maxAnisotropy = sampling.anisotropy
-        description.mipmapLevelBias = sampling.mip_bias
-        smallest, largest = sampling.mip_clamp or (0.0, float(levels - 1))
+        description.maxAnisotropy = way.anisotropy
+        description.mipmapLevelBias = way.mip_bias
+        smallest, largest = way.mip_clamp or (0.0, float(levels - 1))
         description.minMipmapLevelClamp, description.maxMipmapLevelClamp = smallest, largest
         return description
 
@@ -317,7 +303,7 @@ def _extent(spec: ArraySpec) -> tuple[int, int, int]:
     form, shape = spec.form, spec.shape
     if form.cube:
         layers = shape[0] if form.layered else 1
-        return shape[-1], shape[-2], FACES * layers
+        return shape[-1], shape[-2], sampling.FACES * layers
     if form.layered:
         return shape[-1], shape[-2] if len(shape) == 3 else 0, shape[0]
     width, height, depth = (*shape[::-1], 0, 0)[:3]
@@ -325,9 +311,9 @@ def _extent(spec: ArraySpec) -> tuple[int, int, int]:
 
 
 def _texel_format(driver: Driver, element: Type) -> tuple[cuda.CUarray_format, int]:
-    scalar, channels = texel(element)
+    scalar, channels = sampling.texel(element)
     assert scalar is not None, "the array exists"
-    return getattr(driver.CUarray_format, f"CU_AD_FORMAT_{_FORMATS[scalar.name]}"), channels
+    return driver.CUarray_format(sampling.TEXELS[scalar.name]), channels
 
 
 def _integer_bits(number: float) -> float:

@@ -12,14 +12,7 @@ import numpy as np
 from cudarun.arguments.contents import ArrayContents, Contents, RepeatedContents
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.initializers import contents, in_memory, seeded
-from cudarun.arguments.packing import (
-    ArraySpec,
-    BufferSpec,
-    HandleOwner,
-    Handles,
-    ObjectSpec,
-    write_addresses,
-)
+from cudarun.arguments.packing import ArraySpec, BufferSpec, Handles, write_addresses
 from cudarun.base.errors import DeviceFailed, errors_of
 from cudarun.model.launch import BufferResult
 from cudarun.session.driver.devices import Device
@@ -30,9 +23,8 @@ from cudarun.session.launch.arrays import ArrayMemory, LaunchArrays
 from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.launch.recorded.fixed_addresses import allocate_at
 from cudarun.session.launch.recorded.memory import (
-    RecordedBuffer,
+    RecordedInitial,
     RecordedMemoryContents,
-    RecordedSpec,
     memory_ranges,
     moved_variables,
 )
@@ -76,12 +68,12 @@ class Buffers:
         self._bare = bare
         self._never_written: dict[str, int] = {}
         self._copies: dict[str, tuple[Array, range]] = {}  # with the rows that were copied
-        self._arrays = LaunchArrays(session, writable)
+        self.arrays = LaunchArrays(session, writable)
         recorded = memory_ranges(specs)
         if recorded:
             allocate_at(session, device, recorded)
         self._buffers = {name: self._memory(spec) for name, spec in self._specs.items()}
-        create_objects(session, specs, self._arrays.handle)
+        create_objects(session, specs, self.arrays.handle)
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
         with_kernels = session.driver.traits.quick_kernels and not bare
@@ -108,16 +100,6 @@ class Buffers:
         memory = self._buffers
         memory[first], memory[second] = memory[second], memory[first]
 
-    def handles(
-        self, objects: Sequence[ObjectSpec], behind: Mapping[str, str] | None = None
-    ) -> dict[HandleOwner, int]:
-        """Return the handles of texture and surface objects.
-
-        Args:
-            behind: The array or buffer behind each name, if names have been exchanged.
-        """
-        return self._arrays.handles(objects, self.addresses, behind or {})
-
     def staged(
         self,
         variables: Sequence[ImageVariable],
@@ -128,9 +110,7 @@ class Buffers:
         """Return variables with buffers that contain their values, to copy within the device.
 
         Args:
-            variables: The variables, with their addresses.
             addresses: The address behind the name of each buffer.
-            handles: Device addresses in variables of the image, and handles of objects.
         """
         staged = []
         for variable in variables:
@@ -154,7 +134,7 @@ class Buffers:
             buffer, array = self._buffers[name], None
             if isinstance(spec, ImageVariable):
                 pass  # the image initializes it, or the loop above
-            elif spec.initial is not None or isinstance(spec, RecordedSpec):
+            elif spec.initial is not None:
                 keeps, address = name in keep, buffer.address
                 array = self._write(spec, address, seed, self.addresses, handles, keep=keeps)
                 _store(buffer)
@@ -184,17 +164,18 @@ class Buffers:
         doing, array = f"filling {spec.name}", None
         self._session.progress.report(doing)
         with in_memory(f"{spec.name}, {spec},"):
-            if isinstance(spec, RecordedSpec):
-                data: Contents = RecordedMemoryContents(spec, self.moved)
+            assert spec.initial is not None, "a variable is written with a value"
+            if isinstance(spec.initial, RecordedInitial):
+                data: Contents = RecordedMemoryContents(spec.initial, self.moved)
+                keep = False
             else:
-                assert spec.initial is not None, "a variable is written with a value"
                 chance = seeded(seed, spec.seed_name)
                 data = contents(spec.initial, spec.type, spec.shape, chance)
             if spec.pointers:
                 raw = bytearray(data.array().tobytes())
                 write_addresses(raw, spec.pointers, addresses, handles[spec.name])
                 data = ArrayContents(np.frombuffer(raw, spec.dtype()))
-            if keep and not isinstance(spec, RecordedSpec):
+            if keep:
                 check_free_memory(spec.nbytes)
                 flat = data.array()
                 array = flat.reshape(spec.array_shape)
@@ -369,11 +350,11 @@ class Buffers:
 
     def _memory(self, spec: BufferSpec) -> DeviceBuffer:
         if isinstance(spec, ArraySpec):
-            return self._arrays.memory(spec)
+            return self.arrays.memory(spec)
         if isinstance(spec, ImageVariable):
             return FixedMemory(self._session.driver, spec.address, spec.nbytes)
-        if isinstance(spec, RecordedBuffer) and spec.recorded is not None:
-            return FixedMemory(self._session.driver, spec.recorded.address, spec.nbytes)
+        if isinstance(spec.initial, RecordedInitial):
+            return FixedMemory(self._session.driver, spec.initial.range.address, spec.nbytes)
         return self._allocate(spec.name, spec.nbytes)
 
     def _allocate(self, name: str, nbytes: int) -> DeviceBuffer:

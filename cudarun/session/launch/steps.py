@@ -69,7 +69,7 @@ class BoundStep(StepArguments):
             behind: The buffer behind each name, if names have been exchanged.
         """
         written = self.variables.written
-        found = buffers.handles(self.binding.objects, behind)
+        found = buffers.arrays.handles(self.binding.objects, buffers.addresses, behind or {})
         for each in (*self.binding.variables, *self.variables.pointees):
             found[each] = element_address(each, self.library, written)
         return found
@@ -87,10 +87,8 @@ class BoundStep(StepArguments):
         Args:
             overlaps: The step before may still run: nothing is added to a fault, which can be its.
         """
-        step, library, kernel = self.request, self.library, self.kernel
-        return _errors_named(
-            step, library, kernel, self.number, self.count, lambda: self.notes, overlaps=overlaps
-        )
+        where = self.request, self.library, self.kernel, self.number, self.count
+        return _errors_named(*where, lambda: self.notes, overlaps=overlaps)
 
 
 def bind_steps(

@@ -112,18 +112,25 @@ def variables_of(
     if not step.settings and not wanted:
         return VariableUse()
     facts_of_all = known()
-    resolver = _VariableResolver(facts_of_all, step, integers)
-    written = tuple(map(resolver.written, step.settings))
-    resolver.refuse_written_twice(written)
-    read = []
+    buffers = BufferResolver(integers, step.directory)
+    written: list[ImageVariable] = []
+    read: list[ImageVariable] = []
+    for setting in step.settings:
+        name = setting.name or ""
+        with errors_of(option="--set"):
+            facts = find_variable(name, facts_of_all)
+            if facts is None:
+                raise unknown_variable(name, setting.text, facts_of_all, step.image.origin)
+            written.append(variable_with_value(name, facts, setting, buffers))
+    _refuse_written_twice(written)
     for name in wanted:
         symbol = symbols[name].name if name in symbols else name
         facts = find_variable(symbol, facts_of_all)
         if facts is not None:
-            read.append(resolver.read(name, facts, symbols.get(name), written))
+            read.append(_read(name, facts, symbols.get(name), written))
         elif name in symbols:
             raise unknown_variable(symbol, name, facts_of_all, step.image.origin)
-    return VariableUse(written, tuple(read))
+    return VariableUse(tuple(written), tuple(read))
 
 
 def variable_type(facts: VariableFacts) -> ScalarType | None:
@@ -248,60 +255,41 @@ def _typed(value: values.Value, facts: VariableFacts) -> values.Leaf:
     return typed
 
 
-class _VariableResolver:
-    """A converter of names and values to variables of the image."""
+def _refuse_written_twice(written: Sequence[ImageVariable]) -> None:
+    """Refuse two values of one variable."""
+    names: dict[str, str] = {}
+    for each in written:
+        if (first := names.get(each.symbol)) is not None:
+            same = "" if first == each.name else f": it is the same variable as {first}"
+            raise RequestError(f"{each.name} is set twice{same}", option="--set")
+        names[each.symbol] = each.name
 
-    def __init__(
-        self, known: Sequence[VariableFacts], step: LaunchStep, integers: Mapping[str, int]
-    ) -> None:
-        self._known = known
-        self._origin = step.image.origin
-        self._buffers = BufferResolver(integers, step.directory)
 
-    def written(self, setting: values.Argument) -> ImageVariable:
-        """Return a variable with the value of ``--set``."""
-        name = setting.name or ""
-        with errors_of(option="--set"):
-            facts = find_variable(name, self._known)
-            if facts is None:
-                raise unknown_variable(name, setting.text, self._known, self._origin)
-            return variable_with_value(name, facts, setting, self._buffers)
-
-    def refuse_written_twice(self, written: Sequence[ImageVariable]) -> None:
-        """Refuse two values of one variable."""
-        names: dict[str, str] = {}
-        for each in written:
-            if (first := names.get(each.symbol)) is not None:
-                same = "" if first == each.name else f": it is the same variable as {first}"
-                raise RequestError(f"{each.name} is set twice{same}", option="--set")
-            names[each.symbol] = each.name
-
-    def read(
-        self,
-        name: str,
-        facts: VariableFacts,
-        symbol: NamedVariable | None,
-        written: Sequence[ImageVariable],
-    ) -> ImageVariable:
-        """Return a variable to read: with the requested type, that of ``--set``, or the image's."""
-        set_before = next((each for each in written if each.symbol == facts.name), None)
-        element: Type | None = symbol.type if symbol is not None else None
-        if element is None and set_before is not None:
-            return replace(set_before, name=name, initial=None)
-        element = element or variable_type(facts)
-        if element is None:
-            raise RequestError(
-                f"the image does not contain the type of {facts.demangled} ({facts.size} bytes)",
-                hint=f'write the type of its elements: symbol("{facts.demangled}", f32)',
-            )
-        if facts.size % element.size:
-            raise RequestError(
-                f"{facts.demangled} has {facts.size} bytes, not a multiple of {element} "
-                f"({element.size} bytes)"
-            )
-        count = facts.size // element.size
-        shape = () if count == 1 else (count,)
-        return ImageVariable(name, element, shape, symbol=facts.name, space=facts.space)
+def _read(
+    name: str,
+    facts: VariableFacts,
+    symbol: NamedVariable | None,
+    written: Sequence[ImageVariable],
+) -> ImageVariable:
+    """Return a variable to read: with the requested type, that of ``--set``, or the image's."""
+    set_before = next((each for each in written if each.symbol == facts.name), None)
+    element: Type | None = symbol.type if symbol is not None else None
+    if element is None and set_before is not None:
+        return replace(set_before, name=name, initial=None)
+    element = element or variable_type(facts)
+    if element is None:
+        raise RequestError(
+            f"the image does not contain the type of {facts.demangled} ({facts.size} bytes)",
+            hint=f'write the type of its elements: symbol("{facts.demangled}", f32)',
+        )
+    if facts.size % element.size:
+        raise RequestError(
+            f"{facts.demangled} has {facts.size} bytes, not a multiple of {element} "
+            f"({element.size} bytes)"
+        )
+    count = facts.size // element.size
+    shape = () if count == 1 else (count,)
+    return ImageVariable(name, element, shape, symbol=facts.name, space=facts.space)
 
 
 def _typed_example(number: UntypedNumber, facts: VariableFacts) -> str:
@@ -329,11 +317,13 @@ def _row(spec: BufferSpec, symbol: str | None = None, space: str = "global") -> 
         space=space,
         type=str(spec),
         nbytes=spec.nbytes,
-        value=None if spec.initial is None else _value_text(spec.initial, spec.shape),
+        value=_value_text(spec.initial, spec.shape),
     )
 
 
-def _value_text(initial: values.Initial, shape: tuple[int, ...]) -> str:
+def _value_text(initial: values.Initial | None, shape: tuple[int, ...]) -> str | None:
+    if initial is None or isinstance(initial, values.OtherInitial):
+        return None
     if isinstance(initial, values.ListInitial) and not shape:
         [only] = initial.items
         return only.literal if isinstance(only, values.Element) else str(only)

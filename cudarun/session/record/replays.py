@@ -8,15 +8,17 @@ import numpy as np
 
 from cudarun.arguments.contents import ArrayContents
 from cudarun.arguments.dtypes import Array
+from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.program import DeviceProgram
-from cudarun.session.launch.recorded.memory import MovedVariables, RecordedSpec, RecordedVariable
+from cudarun.session.launch.recorded.memory import MovedVariables, RecordedInitial
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.steps import Libraries, all_buffers, bind_steps
+from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.record.page_search import Block, RecordedPages
 from cudarun.session.recording.archive import Recording
 from cudarun.session.workers.deadline import stopped_when_overdue
@@ -100,19 +102,23 @@ class Replays:
 
 
 def _areas(
-    recording: Recording, specs: Sequence[object], addresses: dict[str, int], moved: MovedVariables
+    recording: Recording,
+    specs: Sequence[BufferSpec],
+    addresses: dict[str, int],
+    moved: MovedVariables,
 ) -> list[_Area]:
     """Return the memory in the order of the recording, then the variables."""
     found: list[_Area] = []
     with recording.contents() as contents:
         for spec in specs:
-            if not isinstance(spec, RecordedSpec) or spec.recorded is None:
+            if not isinstance(spec.initial, RecordedInitial):
                 continue
-            before = contents.before(spec.recorded)
-            after = contents.after(spec.recorded) if spec.recorded.after else before
-            moved.apply(before, spec.recorded.address)
+            recorded = spec.initial.range
+            before = contents.before(recorded)
+            after = contents.after(recorded) if recorded.after else before
+            moved.apply(before, recorded.address)
             if after is not before:
-                moved.apply(after, spec.recorded.address)
-            here = spec.address if isinstance(spec, RecordedVariable) else addresses[spec.name]
+                moved.apply(after, recorded.address)
+            here = spec.address if isinstance(spec, ImageVariable) else addresses[spec.name]
             found.append(_Area(spec.name, here, before, after))
     return found

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from cudarun.arguments import sampling
 from cudarun.arguments.contents import Contents
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.packing import ArraySpec, BufferSpec
-from cudarun.arguments.sampling import FACES, ArrayForm
 from cudarun.arguments.types import SCALARS, ScalarType, Type, VectorType
-from cudarun.arguments.values import BYTE, Argument, Bytes
+from cudarun.arguments.values import BYTE, Argument, Bytes, OtherInitial
 from cudarun.base.errors import RequestError, errors_of
 from cudarun.base.records import dataclass
 from cudarun.images.facts import VariableFacts
@@ -24,14 +24,6 @@ from cudarun.session.recording.archive import Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
 
 _POINTER = 8  # bytes; pointers are aligned to them
-
-
-# cuda.h: CUDA_ARRAY3D_* and CUarray_format.
-_LAYERED, _SURFACE, _CUBEMAP, _GATHER = 0x01, 0x02, 0x04, 0x08
-_FORMATS = {
-    0x01: "u8", 0x02: "u16", 0x03: "u32", 0x08: "i8", 0x09: "i16", 0x0A: "i32",
-    0x10: "f16", 0x20: "f32",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,48 +56,20 @@ class MovedVariables:
         return changed.tobytes()
 
 
-class _WithContents:
-    """A buffer that the recording has the contents of."""
+@dataclass(frozen=True, slots=True)
+class RecordedInitial(OtherInitial):
+    """The contents of a buffer, an array or a variable in a recording."""
 
-    __slots__ = ()
+    recording: Recording
+    range: RecordedRange
 
     @property
-    def is_unwritten_at_first(self) -> bool:
-        """False: the recording has its contents."""
-        return False
+    def is_writable(self) -> bool:
+        """True of an array that surfaces can write."""
+        return self.range.array is not None and bool(self.range.array.flags & sampling.SURFACE)
 
-    @property
-    def text(self) -> str:
-        """The type and the shape; the contents are recorded."""
-        return f"{self}:recorded"
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedBuffer(_WithContents, BufferSpec):
-    """A range of a recording, at its address."""
-
-    recording: Recording | None = None
-    recorded: RecordedRange | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedVariable(ImageVariable):
-    """A variable of the image with recorded contents."""
-
-    recording: Recording | None = None
-    recorded: RecordedRange | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedArrayBuffer(_WithContents, ArraySpec):
-    """A CUDA array with recorded contents; surfaces can write one that is writable."""
-
-    recording: Recording | None = None
-    recorded: RecordedRange | None = None
-    is_writable: bool = False
-
-
-RecordedSpec = RecordedBuffer | RecordedVariable | RecordedArrayBuffer
+    def __str__(self) -> str:
+        return "recorded"
 
 
 def recorded_arguments(step: LaunchStep, parameters: Sequence[Parameter] | None) -> LaunchStep:
@@ -136,34 +100,35 @@ def recorded_values(manifest: Manifest, parameters: Sequence[Parameter]) -> list
     return [data[offset : offset + size] for offset, size in layout]
 
 
-def recorded_buffers(step: LaunchStep) -> tuple[RecordedBuffer | RecordedArrayBuffer, ...]:
+def recorded_buffers(step: LaunchStep) -> tuple[BufferSpec, ...]:
     """Return the recorded memory as buffers, and the recorded arrays."""
     recording = step.image.recording
     if recording is None:
         return ()
     return (
         *(
-            RecordedBuffer(each.name, *_layout(each), recording=recording, recorded=each)
+            BufferSpec(each.name, *_layout(each), RecordedInitial(recording, each))
             for each in recording.manifest.memory
         ),
         *(_array(recording, each) for each in recording.manifest.arrays),
     )
 
 
-def _array(recording: Recording, recorded: RecordedRange) -> RecordedArrayBuffer:
+def _array(recording: Recording, recorded: RecordedRange) -> ArraySpec:
     """Return an array as `LaunchArrays` creates it: its last axis is x."""
     found = recorded.array
     assert found is not None, "a recorded array has its shape"
-    scalar = SCALARS.get(_FORMATS.get(found.format, ""))
-    form = ArrayForm(
-        layered=bool(found.flags & _LAYERED),
-        cube=bool(found.flags & _CUBEMAP),
-        gather=bool(found.flags & _GATHER),
+    named = (name for name, number in sampling.TEXELS.items() if number == found.format)
+    scalar = SCALARS.get(next(named, ""))
+    form = sampling.ArrayForm(
+        layered=bool(found.flags & sampling.LAYERED),
+        cube=bool(found.flags & sampling.CUBEMAP),
+        gather=bool(found.flags & sampling.GATHER),
     )
     shape = tuple(side for side in (found.depth, found.height, found.width) if side)
     if form.cube:
-        layers = (found.depth // FACES,) if form.layered else ()
-        shape = (*layers, FACES, found.height, found.width)
+        layers = (found.depth // sampling.FACES,) if form.layered else ()
+        shape = (*layers, sampling.FACES, found.height, found.width)
     element: Type = scalar or BYTE
     if scalar is not None and found.channels != 1:
         name = f"{scalar.name}x{found.channels}"
@@ -176,10 +141,8 @@ def _array(recording: Recording, recorded: RecordedRange) -> RecordedArrayBuffer
             f"the recording is damaged: the array '{recorded.name}': {problem}",
             origin=recording.path,
         )
-    return RecordedArrayBuffer(
-        recorded.name, element, shape, array=recorded.name, form=form, recording=recording,
-        recorded=recorded, is_writable=bool(found.flags & _SURFACE),
-    )  # fmt: skip
+    initial = RecordedInitial(recording, recorded)
+    return ArraySpec(recorded.name, element, shape, initial, array=recorded.name, form=form)
 
 
 def with_recorded_variables(
@@ -195,14 +158,18 @@ def with_recorded_variables(
         return use
     facts = {each.name: each for each in known}
     found = [
-        RecordedVariable(
-            each.name, *_layout(each), symbol=each.symbol or "", space=facts[each.symbol].space,
-            recording=recording, recorded=each,
+        ImageVariable(
+            each.name, *_layout(each), RecordedInitial(recording, each),
+            symbol=each.symbol or "", space=facts[each.symbol].space,
         )
         for each in recording.manifest.variables
         if each.symbol in facts and facts[each.symbol].size == each.size
     ]  # fmt: skip
-    changed = tuple(each for each in found if each.recorded and each.recorded.after)
+    changed = tuple(
+        each
+        for each in found
+        if isinstance(each.initial, RecordedInitial) and each.initial.range.after
+    )
     own = {each.symbol for each in found}
     for each in recording.manifest.variables if step.image.replaces_recorded else ():
         if each.after and each.symbol not in own:
@@ -214,19 +181,14 @@ def with_recorded_variables(
     return VariableUse((*found, *use.written), (*use.read, *changed))
 
 
-def moved_variables(written: Iterable[BufferSpec]) -> MovedVariables:
-    """Return the recorded variables among others that have moved.
-
-    Args:
-        written: The variables, with their addresses in this process.
-    """
+def moved_variables(written: Iterable[ImageVariable]) -> MovedVariables:
+    """Return the recorded variables among others, with their addresses, that have moved."""
     return MovedVariables(
         tuple(
-            (each.recorded.address, each.recorded.size, each.address)
+            (initial.range.address, initial.range.size, each.address)
             for each in written
-            if isinstance(each, RecordedVariable)
-            and each.recorded is not None
-            and each.recorded.address != each.address
+            if isinstance(initial := each.initial, RecordedInitial)
+            and initial.range.address != each.address
         )
     )
 
@@ -240,8 +202,9 @@ def _layout(recorded: RecordedRange) -> tuple[ScalarType, tuple[int, ...]]:
 
 def memory_ranges(specs: Sequence[BufferSpec]) -> list[tuple[int, int]]:
     """Return the addresses and sizes of the recorded buffers among others."""
-    found = [spec.recorded for spec in specs if isinstance(spec, RecordedBuffer)]
-    return [(each.address, each.size) for each in found if each is not None]
+    initials = (spec.initial for spec in specs if type(spec) is BufferSpec)
+    found = [each.range for each in initials if isinstance(each, RecordedInitial)]
+    return [(each.address, each.size) for each in found]
 
 
 class RecordedMemoryContents(Contents):
@@ -249,12 +212,10 @@ class RecordedMemoryContents(Contents):
 
     in_order = True
 
-    def __init__(self, spec: RecordedSpec, moved: MovedVariables) -> None:
-        super().__init__(np.dtype(np.uint8), spec.nbytes)
-        assert spec.recording is not None, "a recorded range has its file"
-        assert spec.recorded is not None, "a recorded range has its description"
-        self._file = spec.recording.contents()
-        self._recorded = spec.recorded
+    def __init__(self, initial: RecordedInitial, moved: MovedVariables) -> None:
+        super().__init__(np.dtype(np.uint8), initial.range.size)
+        self._file = initial.recording.contents()
+        self._recorded = initial.range
         self._moved = moved
 
     def read(self, part: Array, first: int) -> None:

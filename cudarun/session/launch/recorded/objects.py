@@ -18,7 +18,7 @@ from cudarun.images.parameters import Parameter
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.tensor_maps import encode
 from cudarun.session.launch.arrays import array_resource, linear_resource
-from cudarun.session.launch.recorded.memory import RecordedArrayBuffer, RecordedBuffer
+from cudarun.session.launch.recorded.memory import RecordedInitial
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -39,10 +39,9 @@ def create_objects(
     """Create the objects of the recording that buffers are from; the session destroys them.
 
     Args:
-        session: The session; the context of the launch is current.
         array: Returns the handle of an array by name.
     """
-    recorded = (each for each in specs if isinstance(each, RecordedBuffer | RecordedArrayBuffer))
+    recorded = (each.initial for each in specs if isinstance(each.initial, RecordedInitial))
     recording = next((each.recording for each in recorded), None)
     objects = recording.manifest.objects if recording is not None else ()
     others: list[Callable[[], object]] = []
@@ -134,7 +133,6 @@ def with_tensor_maps(
     """Return the parameters of a launch with the tensor maps of this driver.
 
     Args:
-        driver: The driver; a context must be current.
         recording: The recording; ``None`` for other launches.
     """
     if recording is None or not recording.manifest.tensor_maps:

@@ -14,8 +14,9 @@ from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.packing import BufferSpec
 from cudarun.model.checks import CheckResult
 from cudarun.session.launch.buffers import Buffers
-from cudarun.session.launch.recorded.memory import MovedVariables, RecordedSpec, RecordedVariable
+from cudarun.session.launch.recorded.memory import MovedVariables, RecordedInitial
 from cudarun.session.launch.step_request import LaunchStep
+from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.recording.archive import RecordedContents
 from cudarun.session.recording.manifest import Manifest, RecordedRange
 
@@ -37,17 +38,17 @@ def compare_recorded(request: LaunchStep, buffers: Buffers) -> Iterator[CheckRes
         return
     with recording.contents() as contents:
         for spec in buffers.specs:
-            if not isinstance(spec, RecordedSpec):
+            if not isinstance(spec.initial, RecordedInitial):
                 continue
-            assert spec.recorded is not None, "a recorded range has its description"
-            comparison = _Comparison(contents, spec.recorded, buffers.moved)
+            recorded = spec.initial.range
+            comparison = _Comparison(contents, recorded, buffers.moved)
             buffers.deliver(spec.name, comparison)
             got = expected = np.zeros(0, np.uint8)  # a range can be large
             if not comparison.is_equal:
                 got, expected = buffers.array(spec.name), comparison.expected(0, spec.nbytes)
             result = _compared(request, spec, got, expected)
-            if spec.recorded.after or not result.passed:
-                yield result
+            if recorded.after or not result.passed:
+                yield replace(result, expression=f"{recorded.symbol or spec.name} == recorded")
 
 
 class _Comparison:
@@ -75,7 +76,7 @@ class _Comparison:
         return found
 
 
-def _compared(request: LaunchStep, spec: RecordedSpec, got: Array, expected: Array) -> CheckResult:
+def _compared(request: LaunchStep, spec: BufferSpec, got: Array, expected: Array) -> CheckResult:
     """Return the result of comparing bytes; none if all are equal."""
     tolerance, dtype = request.tolerance, spec.dtype()
     is_exact = tolerance.rtol is None and tolerance.atol is None
@@ -88,9 +89,8 @@ def _compared(request: LaunchStep, spec: RecordedSpec, got: Array, expected: Arr
     check = run_check(parse_expression(f"{_GOT} == {_EXPECTED}"), values, {}, tolerance)
     if not got.size:
         elements = spec.nbytes // dtype.itemsize
-        check = replace(check, elements=elements, passed=True, is_empty=False)
-    name = spec.recorded.symbol if spec.recorded and spec.recorded.symbol else spec.name
-    return replace(check, expression=f"{name} == recorded")
+        return replace(check, elements=elements, passed=True, is_empty=False)
+    return check
 
 
 def _as_floats(got: Array, expected: Array) -> dict[str, Array]:
@@ -103,7 +103,7 @@ def _as_floats(got: Array, expected: Array) -> dict[str, Array]:
 
 
 def recorded_notes(
-    request: LaunchStep, variables: Sequence[BufferSpec], checks: Sequence[CheckResult]
+    request: LaunchStep, variables: Sequence[ImageVariable], checks: Sequence[CheckResult]
 ) -> Iterator[str]:
     """Yield what was not compared, and how to compare floating-point results.
 
@@ -116,7 +116,7 @@ def recorded_notes(
     if request.image.replaces_recorded:
         if recording.manifest.status != 0:
             yield "the recorded launch failed: there are no results to compare with"
-        own = {each.symbol for each in variables if isinstance(each, RecordedVariable)}
+        own = {each.symbol for each in variables if isinstance(each.initial, RecordedInitial)}
         missing = [each.symbol for each in recording.manifest.variables if each.symbol not in own]
         if missing:
             named = ", ".join(map(str, missing))

@@ -48,6 +48,11 @@ class CheckResult:
     step: int | None = None  # the step after which it was evaluated; ``None`` after the last one
 
 
+def not_evaluated(expression: str) -> CheckResult:
+    """Return the result of a check that could not be evaluated."""
+    return CheckResult(expression, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ReferenceResult:
     """The comparison with the device of ``--reference``."""

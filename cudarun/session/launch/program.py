@@ -66,9 +66,9 @@ class DeviceProgram:
         buffers: Buffers,
         handles: Mapping[int, Handles],
     ) -> None:
-        self._session = session  # the session; the device's context is current
+        self.session = session  # the session; the device's context is current
         self._driver = session.driver
-        self._buffers = buffers  # their buffers, initialized
+        self.buffers = buffers  # their buffers, initialized
         self._first_handles = handles  # by the number of a step, the result of its `handles`
         self.stream = launch_stream(session, device, options.priority, created=options.graph)
         self._unchanged = behind = {name: name for name in buffers.addresses}
@@ -140,7 +140,7 @@ class DeviceProgram:
 
     def _timed(self, name: str, launch: Callable[[], object], *, waits: bool = True) -> float:
         """Launch, and wait; return the milliseconds of both."""
-        progress, traits = self._session.progress, self._driver.traits
+        progress, traits = self.session.progress, self._driver.traits
 
         def report(done: float) -> None:
             progress.report(f"{'compiling' if traits.is_compiling() else 'running'} {name}", done)
@@ -156,13 +156,13 @@ class DeviceProgram:
     def _exchange(self, launches: StepLaunches) -> None:
         for _ in range(launches.exchanges):
             for first, second in launches.step.swaps:
-                self._buffers.exchange(first, second)
+                self.buffers.exchange(first, second)
 
     def _handles(self, step: BoundStep, behind: dict[str, str]) -> Handles:
         """Return the addresses and handles of a step, once more only if names are exchanged."""
         if behind == self._unchanged:
             return self._first_handles[step.number]
-        return step.handles(self._buffers, behind)
+        return step.handles(self.buffers, behind)
 
     def _launchers(
         self, device: Device, step: BoundStep, behind: dict[str, str]
@@ -172,7 +172,7 @@ class DeviceProgram:
         Args:
             behind: The buffer behind each name before it.
         """
-        addresses = self._buffers.addresses
+        addresses = self.buffers.addresses
         launchers: list[Launcher] = []
         first = behind
         times = step.request.times
@@ -183,7 +183,7 @@ class DeviceProgram:
             encode = partial(encode_tensor_map, self._driver)
             with step.errors_named():
                 packed = step.binding.pack(named, self._handles(step, behind), encode)
-                packed = self._buffers.moved.applied(packed)
+                packed = self.buffers.moved.applied(packed)
                 packed = with_tensor_maps(
                     self._driver, step.request.image.recording, step.kernel.parameters, packed
                 )

@@ -21,7 +21,7 @@ from cudarun.arguments.expressions.statements import Check
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.base.records import dataclass
-from cudarun.model.checks import CheckResult, Mismatch
+from cudarun.model.checks import CheckResult, Mismatch, not_evaluated
 from cudarun.model.launch import BufferResult, Figure, Printed, Saved
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern
@@ -62,37 +62,46 @@ class StepResults:
 
 
 class StepReader:
-    """A reader of the buffers of a program after its steps."""
+    """A reader of the buffers of a program after a step.
+
+    Args:
+        steps: The steps so far, of which the last one has just run.
+        before: The arrays of ``old(…)``.
+        comparing: Copy all buffers, to compare them with the reference's.
+    """
 
     def __init__(
-        self, session: Session, options: ProgramOptions, buffers: Buffers, device: Device
+        self,
+        session: Session,
+        options: ProgramOptions,
+        buffers: Buffers,
+        device: Device,
+        steps: Sequence[BoundStep],
+        before: Values,
+        *,
+        comparing: bool = False,
     ) -> None:
         self._session = session
         self._options = options
         self._buffers = buffers
         self._device = device
+        self._comparing = comparing
+        self._step = steps[-1]
+        self._request = steps[-1].request
+        self._scalars = all_scalars(steps)
+        self._old = self._scalars | before
+        self._errors: list[CudarunError] = []
 
-    def results(
-        self, steps: Sequence[BoundStep], before: Values, *, comparing: bool = False
-    ) -> StepResults:
-        """Copy back, save, check and print after a step.
-
-        Args:
-            steps: The steps so far, of which the last one has just run.
-            before: The arrays of ``old(…)``.
-            comparing: Copy all buffers, to compare them with the reference's.
-        """
-        step, request = steps[-1], steps[-1].request
-        errors: list[CudarunError] = []
+    def results(self) -> StepResults:
+        """Copy back, save, check and print."""
+        request, step = self._request, self._step
         # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
-        after, saved = self._copy_back(request, errors, comparing=comparing)
+        after, saved = self._copy_back()
         is_last = step.number == step.count
         verified = self._buffers.verified(digests=is_last and self._options.digests)
         self._session.progress.report("checking")
-        scalars = all_scalars(steps)
-        values, old = scalars | after, scalars | before
-        checks, weak = self._checks(request, values, old, after, errors)
-        prints = tuple(_printed(request, values, old, errors, self._buffers.unwritten))
+        checks, weak = self._checks(after)
+        prints = tuple(self._printed(self._scalars | after))
         number = None if is_last else step.number
         where = {"file": request.image.origin, "device": self._device.label}
         return StepResults(
@@ -103,35 +112,25 @@ class StepReader:
             weaknesses=weak,
             prints=tuple(replace(each, step=number) for each in prints),
             figures=tuple(figure(show, after[show.name]) for show in request.shows),
-            errors=tuple(error.at(**where) for error in errors),
+            errors=tuple(error.at(**where) for error in self._errors),
         )
 
-    def _checks(
-        self,
-        request: LaunchStep,
-        values: Values,
-        old: Values,
-        after: Values,
-        errors: list[CudarunError],
-    ) -> tuple[list[CheckResult], tuple[str, ...]]:
-        """Evaluate checks and comparisons; add errors of those that cannot be evaluated.
+    def _checks(self, after: Values) -> tuple[list[CheckResult], tuple[str, ...]]:
+        """Evaluate checks and comparisons; note the errors of those that cannot be evaluated.
 
         Returns:
             The results, and the replacements of the outputs that they do not notice.
         """
-        buffers, unwritten = self._buffers, self._buffers.unwritten
+        request, buffers, unwritten = self._request, self._buffers, self._buffers.unwritten
+        values, old = self._scalars | after, self._old
         only_floats = self._session.driver.traits.unwritten_bytes is None
         results: list[CheckResult] = []
         for check in request.checks:
             try:
-                results.append(
-                    _checked(check, request, values, old, unwritten, only_floats=only_floats)
-                )
+                results.append(self._checked(check, values, unwritten, only_floats=only_floats))
             except CudarunError as error:
-                errors.append(error.of(option="--check"))
-                text = check.expression.text
-                nothing = CheckResult(text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
-                results.append(nothing)
+                self._errors.append(error.of(option="--check"))
+                results.append(not_evaluated(check.expression.text))
         expected: list[Array | CudarunError] = []
         recorded: list[CheckResult] = []
         if request.image.recording is not None:
@@ -148,8 +147,8 @@ class StepReader:
             functions = self._options.functions
             for each in expected_arrays(self._session, request, functions, buffers.specs, old):
                 expected.append(each)
-                if isinstance(each, CudarunError) and each not in errors:
-                    errors.append(each.of(option="--expect"))
+                if isinstance(each, CudarunError) and each not in self._errors:
+                    self._errors.append(each.of(option="--expect"))
             results += compare_expected(request, buffers.specs, expected, values, unwritten)
         is_tested = _tests_strength(request, self._options, buffers.specs)
         passed = any(each.elements for each in results) and all(each.passed for each in results)
@@ -157,7 +156,7 @@ class StepReader:
             return results, ()  # recorded results are those of outputs that have changed
 
         def passes(replaced: Values, unwritten: Unwritten) -> bool:
-            again = [_checked(each, request, replaced, old, unwritten) for each in request.checks]
+            again = [self._checked(each, replaced, unwritten) for each in request.checks]
             if expected:
                 again += compare_expected(request, buffers.specs, expected, replaced, unwritten)
             return all(each.passed for each in again)
@@ -165,20 +164,41 @@ class StepReader:
         checked = {name: after[name] for name in _checked_names(request) if name in after}
         return results, weaknesses(passes, values, checked, old)
 
-    def _copy_back(
-        self, request: LaunchStep, errors: list[CudarunError], *, comparing: bool
-    ) -> tuple[Values, tuple[Saved, ...]]:
+    def _checked(
+        self, check: Check, values: Values, unwritten: Unwritten, *, only_floats: bool = False
+    ) -> CheckResult:
+        request = self._request
+        return run_check(
+            check.expression, values, self._old,
+            request.tolerance.overridden(check.rtol, check.atol), request.directory, unwritten,
+            only_floats=only_floats,
+        )  # fmt: skip
+
+    def _printed(self, values: Values) -> Iterator[Printed]:
+        """Yield the values to print; note the error of one that cannot be evaluated."""
+        for expression in self._request.prints:
+            try:
+                evaluator = Evaluator(expression, values, self._old, self._request.directory)
+                value = evaluator.result()
+                mask = evaluator.unwritten(expression.node, self._buffers.unwritten)
+            except CudarunError as error:
+                self._errors.append(error.of(option="--print"))
+            else:
+                text, plain = without_unwritten(value, mask)
+                yield Printed(expression.text, text, plain)
+
+    def _copy_back(self) -> tuple[Values, tuple[Saved, ...]]:
         """Copy the requested data from the device: into arrays if necessary, else only to files.
 
-        A file that cannot be written adds an error instead.
+        The error of a file that cannot be written is noted.
         """
         arrays: Values = {}
         saved: dict[Save, Saved] = {}
-        buffers, options = self._buffers, self._options
-        wanted = _as_arrays(request, options, buffers.specs)
+        buffers, request = self._buffers, self._request
+        wanted = _as_arrays(request, self._options, buffers.specs)
         for spec in buffers.specs:
             deliver: Callable[[ChunkSink], object] = partial(buffers.deliver, spec.name)
-            if comparing or ALL in wanted.get(spec.name, ()):
+            if self._comparing or ALL in wanted.get(spec.name, ()):
                 arrays[spec.name] = buffers.array(spec.name)
                 deliver = partial(_deliver, arrays[spec.name])
             elif spec.name in wanted:
@@ -186,11 +206,11 @@ class StepReader:
                 arrays[spec.name] = buffers.rows(spec.name, rows)
             for each in request.saves:
                 if each.name == spec.name:
-                    label, force = self._device.label, options.force
+                    label, force = self._device.label, self._options.force
                     try:
                         saved[each] = save(each, label, spec, deliver, force=force)
                     except RequestError as error:
-                        errors.append(error)
+                        self._errors.append(error)
         return arrays, tuple(saved[each] for each in request.saves if each in saved)
 
 
@@ -200,7 +220,6 @@ def initializer_notes(
     """Yield what can explain results: memory that kernels read before anything wrote it.
 
     Args:
-        results: Those of its last step.
         suggest_uninit: The reads are known; the detector, which is off, would locate them.
     """
     unset = {spec.name: spec for spec in specs if spec.is_unwritten_at_first}
@@ -256,41 +275,6 @@ def _checked_names(request: LaunchStep) -> set[str]:
     """Return the names in checks, and the buffers with an expected output."""
     names = {name for each in request.checks for name in each.expression.names}
     return names | {each.name for each in request.expectations}
-
-
-def _checked(
-    check: Check,
-    request: LaunchStep,
-    values: Values,
-    old: Values,
-    unwritten: Unwritten,
-    *,
-    only_floats: bool = False,
-) -> CheckResult:
-    return run_check(
-        check.expression, values, old, request.tolerance.overridden(check.rtol, check.atol),
-        request.directory, unwritten, only_floats=only_floats,
-    )  # fmt: skip
-
-
-def _printed(
-    request: LaunchStep,
-    values: Values,
-    old: Values,
-    errors: list[CudarunError],
-    unwritten: Unwritten,
-) -> Iterator[Printed]:
-    """Yield the values to print; if one cannot be evaluated, add an error instead."""
-    for expression in request.prints:
-        try:
-            evaluator = Evaluator(expression, values, old, request.directory)
-            value = evaluator.result()
-            mask = evaluator.unwritten(expression.node, unwritten)
-        except CudarunError as error:
-            errors.append(error.of(option="--print"))
-        else:
-            text, plain = without_unwritten(value, mask)
-            yield Printed(expression.text, text, plain)
 
 
 def old_names(program: Program, specs: Sequence[BufferSpec]) -> set[str]:

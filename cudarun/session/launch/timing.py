@@ -24,12 +24,10 @@ from cudarun.model.runs import TimingResult
 from cudarun.session.driver.devices import Device, uuid_of
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.nvml import Throttling
-from cudarun.session.launch.buffers import Buffers, Values
+from cudarun.session.launch.buffers import Values
 from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.program import DeviceProgram
 from cudarun.session.launch.request import Timing
-from cudarun.session.launch.steps import Libraries
-from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
     from cudarun.session.driver.protocol import Handle
@@ -42,60 +40,56 @@ _NOISY = 0.05  # standard deviation divided by the mean
 
 
 def measure(
-    session: Session,
     device: Device,
     program: DeviceProgram,
     timing: Timing,
-    inputs: TimedInputs,
+    sets: Sequence[InputSet],
     integers: Mapping[str, int],
     *,
     as_graph: bool,
-    verify: Callable[[InputSet], None] | None = None,
+    verify: Callable[[InputSet], None],
 ) -> tuple[TimingResult, tuple[TimingResult, ...]]:
     """Run a kernel or a program repeatedly, and time it.
 
     Args:
-        session: The session, with the device's context current.
+        sets: The inputs, which take turns.
         integers: The integer arguments, for the expressions of ``timing``.
         verify: Called after the last run of each input set but the first, whose run is the last.
 
     Returns:
         The time of the whole, and of each step if there are several and they are no graph.
     """
-    nbytes = flops = None
-    if timing.nbytes is not None:
-        nbytes = evaluate_dimension(timing.nbytes, integers, "--bytes")
-    if timing.flops is not None:
-        flops = evaluate_dimension(timing.flops, integers, "--flops")
-    throttling = Throttling(uuid_of(session.driver, device.handle))
+    nbytes, flops = (
+        None if each is None else evaluate_dimension(each, integers, option)
+        for each, option in ((timing.nbytes, "--bytes"), (timing.flops, "--flops"))
+    )
+    driver = program.session.driver
+    throttling = Throttling(uuid_of(driver, device.handle))
     with ExitStack() as stack:
         parts: Sequence[Callable[[], None]] = program.steps
         if as_graph:
             parts = [stack.enter_context(program.captured())]
-        runs = _Runs(session, program, parts, inputs.restore, throttling, hot=timing.hot)
+        runs = _Runs(program, parts, sets, throttling, hot=timing.hot)
         tried = timing.warmup > 0 and len(program.steps) > 1
         if tried:
             program.try_once()
         runs.take(timing.warmup - tried, "warming up")
-        others = inputs.sets[1:]
+        others = sets[1:]
         samples = runs.take(timing.repeat - len(others) - bool(others), "timing")
-        for number in reversed(range(len(inputs.sets) if others else 0)):
-            inputs.select(number)
+        for number in reversed(range(len(sets) if others else 0)):
+            runs.turn = number
             samples += runs.take(1, "timing")
-            if verify is not None and number:
-                verify(inputs.sets[number])
-    is_measured = session.driver.traits.measures_device
-    clock, flushed_bytes, throttled = (
-        session.driver.traits.clock, runs.flushed_bytes, throttling.reasons,
-    )  # fmt: skip
+            if number:
+                verify(sets[number])
+    is_measured = driver.traits.measures_device
 
     def summed(times: list[float], nbytes: int | None, flops: int | None) -> TimingResult:
         return summary(
             times,
             warmup=timing.warmup,
-            clock=clock,
-            flushed_bytes=flushed_bytes,
-            throttled=throttled,
+            clock=driver.traits.clock,
+            flushed_bytes=runs.flushed_bytes,
+            throttled=throttling.reasons,
             nbytes=nbytes if is_measured else None,
             flops=flops if is_measured else None,
             rates_left_out=not is_measured and (nbytes, flops) != (None, None),
@@ -110,19 +104,19 @@ class _Runs:
 
     def __init__(
         self,
-        session: Session,
         program: DeviceProgram,
         parts: Sequence[Callable[[], None]],
-        restore: Callable[[Handle], None],
+        sets: Sequence[InputSet],
         throttling: Throttling,
         *,
         hot: bool,
     ) -> None:
-        self._session = session
+        session = program.session
         self._driver = session.driver
         self._program = program
         self._parts = parts
-        self._restore = restore
+        self._sets = sets
+        self.turn = 0  # the number of the set of the next run
         self._throttling = throttling
         self.flushed_bytes = 0 if hot or not session.driver.traits.has_cache else _FLUSH_BYTES
         self._scratch = DeviceBuffer(
@@ -137,7 +131,8 @@ class _Runs:
         samples: list[list[float]] = []
         while len(samples) < count:
             samples += self._batch(min(_BATCH, count - len(samples)))
-            self._session.progress.report(f"{doing} {self._program.name}", len(samples) / count)
+            progress = self._program.session.progress
+            progress.report(f"{doing} {self._program.name}", len(samples) / count)
         return samples
 
     def _batch(self, count: int) -> list[list[float]]:
@@ -170,7 +165,10 @@ class _Runs:
         Without a flush, a copy over the bus keeps the device busy for some microseconds
         instead, so that the launch is in the queue before the event is reached.
         """
-        self._restore(stream)
+        chosen = self._sets[self.turn % len(self._sets)]
+        self.turn += 1
+        self._program.buffers.restore(chosen.originals, stream)
+        chosen.state.restore(stream)
         address = self._scratch.address
         if self.flushed_bytes:
             self._driver.cuMemsetD8Async(address, 0, self.flushed_bytes, stream)
@@ -185,8 +183,8 @@ def summary(
     clock: str,
     flushed_bytes: int,
     throttled: tuple[str, ...] | None,
-    nbytes: int | None,
-    flops: int | None,
+    nbytes: int | None = None,
+    flops: int | None = None,
     rates_left_out: bool = False,
 ) -> TimingResult:
     """Return the statistics of samples, in milliseconds; rates are computed from the median."""
@@ -224,42 +222,3 @@ class InputSet:
     before: Values  # the arrays of ``old(…)``
     originals: dict[str, DeviceBuffer]  # the copies of all buffers with an initializer
     state: ImageState  # the variables of the image
-
-
-class TimedInputs:
-    """The inputs of timed runs, which take turns.
-
-    Args:
-        buffers: The buffers, filled with the inputs of the first seed.
-        before: The arrays of ``old(…)`` of the first set.
-        fill: Fills the buffers with the inputs of a seed; returns its arrays of ``old(…)``.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        buffers: Buffers,
-        libraries: Libraries,
-        seeds: range,
-        before: Values,
-        fill: Callable[[int], Values],
-    ) -> None:
-        self._buffers = buffers
-        self._turn = 0
-        self.sets: list[InputSet] = []
-        for seed in seeds:
-            if self.sets:
-                before = fill(seed)
-            originals = buffers.copy_inputs()
-            self.sets.append(InputSet(seed, before, originals, ImageState(session, libraries)))
-
-    def select(self, number: int) -> None:
-        """Make a set the next one."""
-        self._turn = number
-
-    def restore(self, stream: Handle) -> None:
-        """Write the inputs of the next run, in stream order."""
-        chosen = self.sets[self._turn % len(self.sets)]
-        self._turn += 1
-        self._buffers.restore(chosen.originals, stream)
-        chosen.state.restore(stream)

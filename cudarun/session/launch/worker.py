@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from cudarun.arguments.expressions.statements import check_lets
 from cudarun.arguments.packing import BufferSpec
@@ -45,9 +44,6 @@ from cudarun.session.launch.variables import shortest_names
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
 
-if TYPE_CHECKING:
-    from cudarun.session.launch.timing import InputSet
-
 
 def run_on(
     session: Session,
@@ -61,16 +57,9 @@ def run_on(
     for each in program.steps:
         check_on_device(each.saves, device.label, force=options.force)
     about = describe(session.driver, device)
-    results: list[StepResults] = []
-
-    def after(ran: _Launch, step: BoundStep) -> None:
-        if step.number < step.count and step.request.reads_results:
-            results.append(ran.results(ran.steps[: step.number]))
-            ran.buffers.forget_copies()
-
-    ran = _run(session, libraries, program, device, after)
+    ran = _run(session, libraries, program, device, reads_results=True)
     last = ran.steps[-1]
-    results.append(ran.results(ran.steps, comparing=reference is not None))
+    results = [*ran.early, ran.results(ran.steps, comparing=reference is not None)]
     sets = [(options.seed, results[-1]), *reversed(ran.other_sets)] if ran.other_sets else []
     shown = next((each for _, each in sets if each.failures), results[-1])
     messages = [each for step in ran.steps for each in step.notes]
@@ -130,7 +119,7 @@ def run_reference(
     session: Session, libraries: Libraries, program: Program, device: Device, path: str
 ) -> ReferenceBuffers:
     """Launch on the reference device and write every buffer to a shared file for `run_on`."""
-    ran = _run(session, libraries, program, device, lambda ran, step: None)
+    ran = _run(session, libraries, program, device, reads_results=False)
     return write_reference(path, uuid_of(session.driver, device.handle), ran.buffers)
 
 
@@ -155,6 +144,7 @@ class _Launch:
         self.timing: TimingResult | None = None
         # The seed and the results of each input set after the first one.
         self.other_sets: list[tuple[int, StepResults]] = []
+        self.early: list[StepResults] = []  # the results after steps before the last one
         self._step_milliseconds: list[float] = []
         self._step_timings: tuple[TimingResult, ...] = ()
         specs = all_buffers(steps)
@@ -177,7 +167,7 @@ class _Launch:
         """Initialize the buffers; return the arrays of ``old(…)``."""
         return self.buffers.fill(seed, self._kept, self._handles)
 
-    def run(self, after: Callable[[_Launch, BoundStep], None]) -> None:
+    def run(self, *, reads_results: bool) -> None:
         """Launch and wait: for each step, or for the graph."""
         if self._options.graph:
             self.milliseconds = self._program.run_as_graph()
@@ -186,31 +176,40 @@ class _Launch:
         def done(launches: StepLaunches, milliseconds: float) -> None:
             self._step_milliseconds.append(milliseconds)
             self.milliseconds += milliseconds
-            after(self, launches.step)
+            step = launches.step
+            if reads_results and step.number < step.count and step.request.reads_results:
+                self.early.append(self.results(self.steps[: step.number]))
+                self.buffers.forget_copies()
 
         self._program.run(done)
 
     def measure(self, timing: Timing) -> None:
         """Time the runs, and verify the last run of each input set but the first."""
-        from cudarun.session.launch.timing import TimedInputs, measure  # few launches are timed
+        from cudarun.session.launch.image_state import ImageState  # few launches are timed
+        from cudarun.session.launch.timing import InputSet, measure
 
         session, seed = self._session, self._options.seed
         session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress
         libraries = [step.library for step in self.steps]
-        seeds = range(seed, seed + timing.input_sets)
-        inputs = TimedInputs(session, self.buffers, libraries, seeds, self._before, self._fill)
+        sets: list[InputSet] = []
+        for number in range(timing.input_sets):
+            before = self._fill(seed + number) if number else self._before
+            originals, state = self.buffers.copy_inputs(), ImageState(session, libraries)
+            sets.append(InputSet(seed + number, before, originals, state))
         *earlier, last = self.steps
         only_checked = replace(last, request=last.request.without_outputs())
         unweighed = replace(self._options, check_strength="off")
-        reader = StepReader(session, unweighed, self.buffers, self._device)
 
         def verify(chosen: InputSet) -> None:
-            results = reader.results((*earlier, only_checked), chosen.before)
+            results = StepReader(
+                session, unweighed, self.buffers, self._device, (*earlier, only_checked),
+                chosen.before,
+            ).results()  # fmt: skip
             self.other_sets.append((chosen.seed, results))
             self.buffers.forget_copies()
 
         self.timing, self._step_timings = measure(
-            session, self._device, self._program, timing, inputs, last.binding.integers,
+            self._device, self._program, timing, sets, last.binding.integers,
             as_graph=self._options.graph, verify=verify,
         )  # fmt: skip
         self.milliseconds = self.timing.median
@@ -218,8 +217,10 @@ class _Launch:
 
     def results(self, steps: Sequence[BoundStep], *, comparing: bool = False) -> StepResults:
         """Return the results after the last of some steps."""
-        reader = StepReader(self._session, self._options, self.buffers, self._device)
-        return reader.results(steps, self._before, comparing=comparing)
+        return StepReader(
+            self._session, self._options, self.buffers, self._device, steps, self._before,
+            comparing=comparing,
+        ).results()  # fmt: skip
 
     def watched(self) -> DetectorReport | None:
         """Return the report of the detectors, also of a launch that has failed."""
@@ -250,13 +251,10 @@ def _run(
     libraries: Libraries,
     program: Program,
     device: Device,
-    after: Callable[[_Launch, BoundStep], None],
+    *,
+    reads_results: bool,
 ) -> _Launch:
-    """Bind, allocate, initialize, launch and wait.
-
-    Args:
-        after: Called after each step, if the host waits for it.
-    """
+    """Bind, allocate, initialize, launch and wait; read the results of steps before the last."""
     steps = bind_steps(session, libraries, program, device)
     for number, step in enumerate(steps, start=1):
         with step.errors_named():
@@ -274,7 +272,7 @@ def _run(
             session.on_launch(located, ran.buffers)
             if options.timing is None:
                 with stopped_when_overdue(session.driver, session.progress):
-                    ran.run(after)
+                    ran.run(reads_results=reads_results)
                 ran.milliseconds -= 1e3 * detected.proving_seconds
                 return ran
         with stopped_when_overdue(session.driver, session.progress):

@@ -21,7 +21,7 @@ from cudarun.arguments.dtypes import Array, Values
 from cudarun.arguments.expressions.evaluation import Unwritten, nothing_unwritten
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError, ExpectationFailed, RequestError
-from cudarun.model.checks import CheckResult
+from cudarun.model.checks import CheckResult, not_evaluated
 from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch.expected import function_call
 from cudarun.session.launch.reference import compare_members
@@ -52,7 +52,6 @@ def expected_arrays(
 
     Args:
         session: The session, whose time limit starts anew after each function.
-        buffers: Its buffers, and the variables to read.
         old: Arrays and numpy scalars by name, before the launch.
     """
     specs = {spec.name: spec for spec in buffers}
@@ -91,16 +90,13 @@ def compare_expected(
     """Compare buffers with what is expected; yield a result for each, or for each member.
 
     Args:
-        buffers: Its buffers, and the variables to read.
         expected: The result of `expected_arrays`.
         values: The buffers by name, after the launch.
-        unwritten: Returns which elements of a buffer were never written.
     """
     specs = {spec.name: spec for spec in buffers}
     for each, array in zip(request.expectations, expected, strict=True):
         if isinstance(array, CudarunError):
-            text = f"{each.name} == {each.source}"
-            yield CheckResult(text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
+            yield not_evaluated(f"{each.name} == {each.source}")
             continue
         got, array = without_common_pattern(values[each.name], array)
         mask = unwritten(each.name)

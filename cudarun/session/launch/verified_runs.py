@@ -47,6 +47,7 @@ class Launches:
         self._session = session
         self._libraries = libraries
         self._device = device
+        self.measures_device = session.driver.traits.measures_device
         self.state = ImageState(session, libraries)  # the values of the variables after loading
 
     def run(self, program: Program, reference: ReferenceBuffers | None = None) -> LaunchResult:
@@ -82,34 +83,25 @@ def run_verified(
     reference: ReferenceBuffers | None = None,
     baseline: Libraries = (),
 ) -> LaunchResult:
-    """Launch on a device, in the current context, as often as the request wants.
+    """Launch as often as the request wants, otherwise as `run_on`.
 
-    The first five arguments are those of `run_on`; ``baseline`` has the image of ``--baseline``.
+    ``baseline`` has the image of ``--baseline``.
     """
     options = program.options
     if options.seeds == 1 and not (options.schedules or options.stateless or options.baseline):
         return run_on(session, libraries, program, device, reference)
     own = Launches(session, libraries, device)
-    if options.baseline is None:
-        return _VerifiedRuns(program, own).result()
-    others = BaselineLaunches(
-        options.baseline,
-        Launches(session, baseline, device),
-        measures_device=session.driver.traits.measures_device,
-    )
-    return _VerifiedRuns(program, own, others).result()
+    return _VerifiedRuns(program, own, Launches(session, baseline, device)).result()
 
 
 class _VerifiedRuns:
     """The runs of one launch on one device."""
 
-    def __init__(
-        self, program: Program, own: Launches, baseline: BaselineLaunches | None = None
-    ) -> None:
+    def __init__(self, program: Program, own: Launches, other: Launches) -> None:
         self._program = program
         self._options = program.options
         self._own = own
-        self._baseline = baseline
+        self._other = other  # launches the image of ``--baseline``
         self._seeds = range(self._options.seed, self._options.seed + self._options.seeds)
 
     def result(self) -> LaunchResult:
@@ -172,9 +164,43 @@ class _VerifiedRuns:
         return runs
 
     def _run(self, program: Program) -> LaunchResult:
-        if self._baseline is None:
-            return self._own.run(program)
-        return self._baseline.compare(program, self._own)
+        baseline = self._options.baseline
+        return self._own.run(program) if baseline is None else self._beside(baseline, program)
+
+    def _beside(self, baseline: BaselineLaunch, program: Program) -> LaunchResult:
+        """Make a launch and that of the baseline with the same inputs, and compare.
+
+        Half of the timed runs of the baseline precede those of the launch, and the others follow
+        them, so that a slow change of the clock rate affects both equally.
+        """
+        timing, other = program.options.timing, baseline.program.without_results()
+        repeat = 0 if timing is None else timing.repeat
+        with SharedFile() as file:
+            with errors_of(DeviceFailed, option="--baseline"):
+                plain = other.with_options(seed=program.options.seed, timing=None)
+                buffers = self._other.reference(plain, file)
+                before = self._times(other, (repeat + 1) // 2)
+            result = self._own.run(program, buffers)
+        timings = [each for each in (before, self._times(other, repeat // 2)) if each is not None]
+        assert result.reference is not None, "there are buffers to compare with"
+        compared = BaselineResult(baseline.label, result.reference.comparisons, None, None)
+        if result.timing is not None:
+            samples = tuple(sample for each in timings for sample in each.samples)
+            speed = None
+            if self._other.measures_device:  # other times are not compared
+                ratio = time_ratio(result.timing.samples, samples)
+                speed = derived(SpeedResult, ratio, confidence=CONFIDENCE)
+            compared = replace(compared, timing=_joined(timings, samples), speed=speed)
+        return replace(result, reference=None, baseline=compared)
+
+    def _times(self, program: Program, repeat: int) -> TimingResult | None:
+        """Time a number of runs of the baseline; ``None`` of zero."""
+        timing = program.options.timing
+        if not repeat or timing is None:
+            return None
+        sets = min(repeat, timing.input_sets)
+        timing = replace(timing, repeat=repeat, input_sets=sets, nbytes=None, flops=None)
+        return self._other.run(program.with_options(timing=timing)).timing
 
     def _compared(self) -> StateResult:
         """Launch two inputs with restored variables, then again without, and compare."""
@@ -223,55 +249,6 @@ def _baseline(first: BaselineResult | None, failed: BaselineResult | None) -> Ba
     return replace(first, comparisons=failed.comparisons)
 
 
-class BaselineLaunches:
-    """The launches of a baseline."""
-
-    def __init__(
-        self, baseline: BaselineLaunch, launches: Launches, *, measures_device: bool
-    ) -> None:
-        self._label = baseline.label
-        self._program = baseline.program.without_results()
-        self._launches = launches  # launches its image
-        # Whether times are those of a device; others are not compared.
-        self._measures_device = measures_device
-
-    def compare(self, program: Program, own: Launches) -> LaunchResult:
-        """Make a launch and that of the baseline with the same inputs, and compare.
-
-        Half of the timed runs of the baseline precede those of the launch, and the others follow
-        them, so that a slow change of the clock rate affects both equally.
-        """
-        timing = program.options.timing
-        repeat = 0 if timing is None else timing.repeat
-        with SharedFile() as file:
-            with errors_of(DeviceFailed, option="--baseline"):
-                plain = self._program.with_options(seed=program.options.seed, timing=None)
-                buffers = self._launches.reference(plain, file)
-                before = self._times((repeat + 1) // 2)
-            result = own.run(program, buffers)
-        timings = [each for each in (before, self._times(repeat // 2)) if each is not None]
-        assert result.reference is not None, "there are buffers to compare with"
-        compared = BaselineResult(self._label, result.reference.comparisons, None, None)
-        if result.timing is not None:
-            samples = tuple(sample for each in timings for sample in each.samples)
-            speed = None
-            if self._measures_device:
-                ratio = time_ratio(result.timing.samples, samples)
-                speed = derived(SpeedResult, ratio, confidence=CONFIDENCE)
-            compared = replace(compared, timing=_joined(timings, samples), speed=speed)
-        return replace(result, reference=None, baseline=compared)
-
-    def _times(self, repeat: int) -> TimingResult | None:
-        """Time a number of runs; ``None`` of zero."""
-        if not repeat:
-            return None
-        timing = self._program.options.timing
-        assert timing is not None, "runs are timed only by request"
-        sets = min(repeat, timing.input_sets)
-        timing = replace(timing, repeat=repeat, input_sets=sets, nbytes=None, flops=None)
-        return self._launches.run(self._program.with_options(timing=timing)).timing
-
-
 def _joined(timings: list[TimingResult], samples: tuple[float, ...]) -> TimingResult:
     """Return the timing of all samples."""
     reasons = [each.throttled for each in timings if each.throttled is not None]
@@ -281,6 +258,4 @@ def _joined(timings: list[TimingResult], samples: tuple[float, ...]) -> TimingRe
         clock=timings[0].clock,
         flushed_bytes=timings[0].flushed_bytes,
         throttled=tuple(dict.fromkeys(sum(reasons, ()))) if reasons else None,
-        nbytes=None,
-        flops=None,
     )

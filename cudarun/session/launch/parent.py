@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import CudarunError, errors_of, worst
@@ -16,6 +17,7 @@ from cudarun.session.workers.job import Job
 if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.model.launch import (
         DeviceOutcome,
+        KernelLaunch,
         LaunchPlan,
         LaunchReport,
         LaunchResult,
@@ -94,9 +96,7 @@ def _recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
     recordings = [step.image.recording for step in program.steps if step.image.recording]
     if not recordings:
         return ()
-    from cudarun.session.launch.recorded.fixed_addresses import (
-        required,  # few launches are recorded
-    )
+    from cudarun.session.launch.recorded.fixed_addresses import required  # few need it
 
     memory = [each for recording in recordings for each in recording.manifest.memory]
     return required([(each.address, each.size) for each in memory])
@@ -120,9 +120,7 @@ class KernelJob(Job[T]):
             session.driver.traits.select_algebra(True)
             session.add_release(partial(session.driver.traits.select_algebra, False))
         if self.addresses:
-            from cudarun.session.launch.recorded.fixed_addresses import (
-                reserve,  # few launches are recorded
-            )
+            from cudarun.session.launch.recorded.fixed_addresses import reserve  # few need it
 
             reserve(session, self.addresses)
         self._libraries = load_libraries(session, self.program, self._jit)
@@ -172,9 +170,37 @@ class LaunchJob(KernelJob["LaunchResult"]):
         )
         if not any(step.gpus for step in self.program.steps):
             return result
-        from cudarun.session.launch.predictions import with_predictions  # only for `--for`
+        return _with_predictions(result, self.program)
 
-        return with_predictions(result, self.program)
+
+def _with_predictions(result: LaunchResult, program: Program) -> LaunchResult:
+    """Return a result with the launches on the GPUs of ``--for``, by their limits."""
+    from cudarun.session.compile.parent import compile_here  # few launches are predicted
+    from cudarun.session.load.prediction import predict
+    from cudarun.session.load.request import LaunchShape, OfflineScope
+
+    launches: tuple[KernelLaunch, ...] = result.steps or (result,)
+    predictions = tuple(
+        prediction
+        for step, launch in zip(program.steps[-len(launches) :], launches, strict=True)
+        if step.gpus
+        for prediction in predict(
+            step.image,
+            OfflineScope(
+                launch.kernel,
+                gpus=step.gpus,
+                shape=LaunchShape(
+                    launch.block,
+                    launch.shared_bytes,
+                    launch.cluster,
+                    prod(launch.grid) if launch.cooperative else 0,
+                ),
+            ),
+            compile_here,
+        )
+    )
+    errors = (each.error for each in predictions if each.error is not None)
+    return replace(result, predictions=predictions, errors=(*result.errors, *errors))
 
 
 class ReferenceJob(KernelJob["ReferenceBuffers"]):

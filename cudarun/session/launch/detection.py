@@ -86,11 +86,7 @@ def check_engine(
 
 
 def check_algebra(program: Program) -> None:
-    """Refuse what has no meaning where floats are numbers modulo a prime.
-
-    Raises:
-        RequestError: Floats are compared with those of another program, or compiled code is wanted.
-    """
+    """Refuse what has no meaning where floats are numbers modulo a prime."""
     reference = program.options.reference
     for option, given in {
         "--expect": any(step.expectations for step in program.steps),
@@ -181,14 +177,12 @@ def detector_report(
 def _variant(
     variant: drivers.Variant, finding: Callable[[drivers.DetectorFinding], LaunchFinding]
 ) -> ProvedOperation:
-    site = variant.removed.site
     fault = variant.fault.partition("\n")[0].partition(": ")[2]  # without "kernel NAME"
-    return ProvedOperation(
-        kind=variant.removed.kind,
-        function=demangle(site.function),
-        ptx_line=site.line,
-        ptx=" ".join(site.text.split()),
-        source=site.source,
+    return derived(
+        ProvedOperation,
+        variant.removed,
+        **_instruction(variant.removed.site),
+        function=demangle(variant.removed.site.function),
         outcome=variant.outcome,
         race=None if variant.race is None else finding(variant.race),
         fault=fault or None,
@@ -229,15 +223,13 @@ def _words(name: str) -> str:
 
 
 def _access(access: drivers.AccessSite) -> MemoryAccess:
-    site = access.site
-    return derived(
-        MemoryAccess,
-        access,
-        site,
-        function=demangle(site.function),
-        ptx_line=site.line,
-        ptx=" ".join(site.text.split()),
-    )
+    own = _instruction(access.site)
+    return derived(MemoryAccess, access, **own, function=demangle(access.site.function))
+
+
+def _instruction(site: drivers.Site) -> dict[str, object]:
+    """Return the fields of a report about the instruction of a site."""
+    return {"ptx_line": site.line, "ptx": " ".join(site.text.split()), "source": site.source}
 
 
 def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
@@ -257,13 +249,7 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
         shared_accesses=sum(count.accesses for _, count in conflicts),
         bank_conflicts=sum(count.turns - count.accesses for _, count in conflicts),
         worst_conflicts=tuple(
-            BankConflicts(
-                site.line,
-                " ".join(site.text.split()),
-                site.source,
-                c.accesses,
-                c.turns - c.accesses,
-            )
+            derived(BankConflicts, c, **_instruction(site), conflicts=c.turns - c.accesses)
             for site, c in conflicts[:_WORST]
             if c.turns > c.accesses
         ),

@@ -138,9 +138,7 @@ class StepBinder:
             kernel=kernel.demangled,
             directory=step.directory,
             allow_type_mismatch=step.allow_type_mismatch,
-            suggest=complete_command(
-                step, source.image, source.names, kernel.name, source.parameters, self._device
-            ),
+            suggest=self._suggesting(step, source),
             others=step.buffers,
             symbols=symbols,
             scope=self._scope,
@@ -152,6 +150,32 @@ class StepBinder:
                 _bindings.clear()
             _bindings[key] = binding
         return binding
+
+    def _suggesting(self, step: LaunchStep, source: KernelSource) -> Suggest | None:
+        """Return a function that suggests a complete command; ``None`` in a spec."""
+        if step.directory != Path():  # paths on the command line have another base
+            return None
+
+        def suggest(arguments: Sequence[Argument | None]) -> str:
+            from cudarun.session.image.suggestion import (  # only this error needs it
+                GivenWords,
+                Suggestions,
+                device_words,
+                image_words,
+            )
+
+            geometry = _geometry_words(step.geometry)
+            given = GivenWords(
+                step.kernel,
+                (*image_words(step.image), *device_words(self._device), *geometry),
+                bool(geometry),
+                tuple(None if each is None else each.whole or each.shown for each in arguments),
+                tuple(_integers(arguments)),
+            )
+            suggestions = Suggestions(source.image, step.image.origin)
+            return suggestions.command(source.kernel.name, source.parameters, source.names(), given)
+
+        return suggest
 
 
 _bindings: dict[Any, Binding] = {}
@@ -199,39 +223,6 @@ def _form(spec: BufferSpec) -> tuple[ArrayForm, int] | None:
     return (spec.form, spec.levels) if isinstance(spec, ArraySpec) else None
 
 
-def complete_command(
-    step: LaunchStep,
-    image: Image,
-    names: Callable[[], Sequence[str]],
-    name: str,
-    parameters: Sequence[Parameter],
-    device: str = "0",
-) -> Suggest | None:
-    """Return a function that suggests a complete command; ``None`` in a spec."""
-    if step.directory != Path():  # paths on the command line have another base
-        return None
-
-    def suggest(arguments: Sequence[Argument | None]) -> str:
-        from cudarun.session.image.suggestion import (  # only this error needs it
-            GivenWords,
-            Suggestions,
-            device_words,
-            image_words,
-        )
-
-        geometry = _geometry_words(step.geometry)
-        given = GivenWords(
-            step.kernel,
-            (*image_words(step.image), *device_words(device), *geometry),
-            bool(geometry),
-            tuple(None if each is None else each.whole or each.shown for each in arguments),
-            tuple(_integers(arguments)),
-        )
-        return Suggestions(image, step.image.origin).command(name, parameters, names(), given)
-
-    return suggest
-
-
 def _integers(arguments: Sequence[Argument | None]) -> list[int]:
     found = []
     for argument in arguments:
@@ -245,6 +236,8 @@ def _integers(arguments: Sequence[Argument | None]) -> list[int]:
 
 def _geometry_words(geometry: GeometryRequest) -> tuple[str, ...]:
     """Return the options of the requested geometry; nothing without one."""
+    if not (geometry.threads or geometry.grid or geometry.block):
+        return ()
     extents: dict[str, Sequence[Expression] | None] = {
         "--threads": geometry.threads,
         "--grid": geometry.grid,
@@ -252,12 +245,8 @@ def _geometry_words(geometry: GeometryRequest) -> tuple[str, ...]:
         "--cluster": geometry.cluster,
         "--smem": None if geometry.shared_bytes is None else (geometry.shared_bytes,),
     }
-    if not (geometry.threads or geometry.grid or geometry.block):
-        return ()
-    given = {name: extent for name, extent in extents.items() if extent is not None}
-    words = [
-        word
-        for name, extent in given.items()
-        for word in (name, ",".join(each.text for each in extent))
-    ]
+    words: list[str] = []
+    for option, extent in extents.items():
+        if extent is not None:
+            words += (option, ",".join(each.text for each in extent))
     return (*words, "--cooperative") if geometry.cooperative else tuple(words)

@@ -46,16 +46,11 @@ def npy_header(
         RequestError: The file is in another format, its type is unsupported, or it is in Fortran
             order.
     """
-    if is_png(path) and (value is None or value.order is not FileOrder.STORED):
-        header = png_header(path)
-        scalar = element_type(header.dtype)
-        assert scalar is not None, "it is u8 or u16"
-        return scalar, header.shape
-    if not is_npy(path):
+    value = value or FileBuffer(str(path))
+    array = _typed_array(path, value.order)
+    if array is None:
         hint = f"add the type and dimensions: f32[n]:@{path}"
         raise _refused(path, "is not a .npy file, so its type is unknown", hint)
-    array = _mapped(path)
-    value = value or FileBuffer(str(path))
     if not array.flags.c_contiguous and value.order is FileOrder.PLAIN:
         raise _in_fortran_order(path, lambda order: paste(replace(value, order=order)))
     element = element_type(array.dtype)
@@ -68,9 +63,6 @@ def load_npy(path: Path) -> Array:
     """Return the array of a ``.npy`` file in native byte order, or the pixels of a PNG image.
 
     A ``.npy`` file is mapped: its size is no claim on memory. Pickled objects are refused.
-
-    Raises:
-        RequestError: The file cannot be read, is not in this format, or holds Python objects.
     """
     if is_png(path):
         return read_png(path)
@@ -90,16 +82,13 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
         RequestError: The file cannot be read, is in Fortran order, or its type or its number of
             items does not match.
     """
-    image = _is_image(path, initial)
-    if not image and not is_npy(path):
+    array = _typed_array(path, initial.order)
+    if array is None:
         if initial.cast or initial.order is FileOrder.C:
             word = "cast" if initial.cast else "corder"
             raise _refused(path, f"is not a .npy file: {word} requires its type and shape")
         check_raw_size(path, spec.nbytes, str(spec))
         return
-    # The pixels of an image are decoded where they are needed: here is only their shape.
-    header = png_header(path) if image else None
-    array = _mapped(path) if header is None else np.empty(header.shape, header.dtype)
 
     def written(**changes: Any) -> str:
         return paste(f"{spec}:{replace(initial, **changes)}")
@@ -116,7 +105,7 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
         is_castable = _is_numeric(array.dtype) and isinstance(innermost(spec.type), ScalarType)
         hint = f"convert it: {written(cast=True)}" if is_castable else None
         raise _refused(path, f"contains {array.dtype}; the buffer is {spec}", hint)
-    if header is not None and _gets_alpha(array.shape, spec):
+    if _gets_alpha(array.shape, spec) and _is_image(path, initial.order):
         return
     if array.size * _width(array.dtype) != math.prod(spec.array_shape):
         raise _refused(path, f"has shape {array.shape}; the buffer is {spec}")
@@ -127,14 +116,11 @@ def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
 
     The file is read in chunks. Only an image, and an array in another byte order or in Fortran
     order, is loaded into memory.
-
-    Raises:
-        RequestError: The file cannot be read, or does not match; see `check_file`.
     """
     path = Path(initial.path)
     check_file(path, spec, initial)
     dtype, count = spec.dtype(), math.prod(spec.array_shape)
-    if _is_image(path, initial):
+    if _is_image(path, initial.order):
         pixels = _with_alpha(read_png(path), spec).reshape(-1)
         scalar = innermost(spec.type)
         if initial.cast and isinstance(scalar, ScalarType):
@@ -155,9 +141,20 @@ def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
     return ArrayContents(_native(array).reshape(-1).view(dtype))
 
 
-def _is_image(path: Path, initial: FileInitial) -> bool:
+def _is_image(path: Path, order: FileOrder) -> bool:
     """Return whether the pixels of a PNG image are the contents; ``asis`` requests its bytes."""
-    return is_png(path) and initial.order is not FileOrder.STORED
+    return is_png(path) and order is not FileOrder.STORED
+
+
+def _typed_array(path: Path, order: FileOrder) -> Array | None:
+    """Return the array of a ``.npy`` file, or one like that of an image; ``None`` of raw bytes.
+
+    The pixels of an image are decoded where they are needed: here is only their shape.
+    """
+    if _is_image(path, order):
+        header = png_header(path)
+        return np.empty(header.shape, header.dtype)
+    return _mapped(path) if is_npy(path) else None
 
 
 def _gets_alpha(shape: tuple[int, ...], spec: BufferSpec) -> bool:

@@ -54,17 +54,10 @@ def time_ratio(first: Sequence[float], second: Sequence[float]) -> TimeRatio:
     pairs = one.size * other.size
     lower, upper = (_difference(one, other, rank) for rank in ((pairs + 1) // 2, pairs // 2 + 1))
     cut = _pairs_cut(one.size, other.size)
-    bounds: tuple[float, float] | None = None
-    if cut:
-        ranks = (cut, pairs + 1 - cut)
-        low, high = (math.exp(_difference(one, other, rank)) for rank in ranks)
-        bounds = low, high
-    return TimeRatio(
-        ratio=math.exp((lower + upper) / 2),
-        low=bounds[0] if bounds else None,
-        high=bounds[1] if bounds else None,
-        p_value=_p_value(one, other),
+    low, high = (
+        math.exp(_difference(one, other, rank)) if cut else None for rank in (cut, pairs + 1 - cut)
     )
+    return TimeRatio(math.exp((lower + upper) / 2), low, high, _p_value(one, other))
 
 
 def _logarithms(times: Sequence[float]) -> _Sample:

@@ -107,20 +107,20 @@ def _of_launch(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
     if document.get("exit_code", 0) != 0:  # a wrong result is not faster
         return
     for outcome in document["outcomes"]:
-        result = outcome["result"]
-        if result is not None and result["timing"] is not None:
-            yield CaseTimings(
-                result["demangled"], outcome["device"], _samples(result), _work(result)
-            )
+        if (result := outcome["result"]) is not None:
+            yield from _timed(result["demangled"], outcome["device"], result)
 
 
 def _of_spec(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
     for case in document["cases"]:
         result = case["result"]
-        if case.get("verdict") == "failed" or result is None:
-            continue
-        if result["timing"] is not None:
-            yield CaseTimings(case["name"], case["device"], _samples(result), _work(result))
+        if case.get("verdict") != "failed" and result is not None:
+            yield from _timed(case["name"], case["device"], result)
+
+
+def _timed(name: str, device: str, result: Mapping[str, Any]) -> Iterator[CaseTimings]:
+    if result["timing"] is not None:
+        yield CaseTimings(name, device, _samples(result), _work(result))
 
 
 def _of_fleet(document: Mapping[str, Any]) -> Iterator[CaseTimings]:

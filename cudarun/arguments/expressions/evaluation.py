@@ -314,7 +314,8 @@ class Evaluator:
                 return functions.arange([first, *map(self.array, rest)], *self._given)
             case "linspace":
                 stop, count = self.array(rest[0]), self._integer(rest[1])
-                return functions.linspace(first, stop, count, *self._given)
+                guard_size(count, *self._given)
+                return np.linspace(wide(first), wide(stop), count)
             case "zeros" | "ones":
                 value, shape = float(name == "ones"), self._integers(arguments)
                 return functions.filled(shape, value, *self._given)

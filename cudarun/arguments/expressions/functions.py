@@ -64,11 +64,7 @@ def _reduced(name: str, array: Any, **options: Any) -> Any:
 
 
 def matrix_product(left: Any, right: Any) -> Any:
-    """Return ``left @ right``: floats in float64, integers in 64 bits.
-
-    Raises:
-        RequestError: A side is a scalar, or the shapes do not match.
-    """
+    """Return ``left @ right``: floats in float64, integers in 64 bits."""
     if left.ndim == 0 or right.ndim == 0:
         raise RequestError("'@' requires vectors or matrices; use '*' for scalars")
     columns = right.shape[-1] if right.ndim > 1 else 1
@@ -102,9 +98,6 @@ def arange(bounds: Sequence[Any], *given: Array) -> Array:
 
     Args:
         given: The arrays of the launch; so many numbers are no claim on more memory.
-
-    Raises:
-        RequestError: There would be too many.
     """
     start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1)}.get(len(bounds), tuple(bounds))
     if any(isinstance(b, np.ndarray) for b in bounds):
@@ -123,11 +116,7 @@ def arange(bounds: Sequence[Any], *given: Array) -> Array:
 
 
 def bincount(array: Any, minlength: int = 0) -> Array:
-    """Count the occurrences of each integer from 0.
-
-    Raises:
-        RequestError: A value is negative, too large or not an integer.
-    """
+    """Count the occurrences of each integer from 0."""
     if array.dtype.kind not in "iub":
         raise RequestError("bincount requires integers")
     if array.size and (int(array.min()) < 0 or int(array.max()) >= MAX_ELEMENTS):
@@ -161,11 +150,7 @@ def close(
 
 
 def einsum(subscripts: str, operands: Sequence[Any]) -> Any:
-    """Return ``numpy.einsum``: floats in float64, integers in 64 bits.
-
-    Raises:
-        RequestError: The subscripts do not match the operands, or the result would be too large.
-    """
+    """Return ``numpy.einsum``: floats in float64, integers in 64 bits."""
     inputs, arrow, output = subscripts.partition("->")
     labels = inputs.split(",")
     if [len(each) for each in labels] != [operand.ndim for operand in operands]:
@@ -184,12 +169,6 @@ def einsum(subscripts: str, operands: Sequence[Any]) -> Any:
     return np.einsum(subscripts, *(part.astype(dtype, copy=False) for part in parts))
 
 
-def linspace(start: Any, stop: Any, count: int, *given: Array) -> Any:
-    """Return ``count`` numbers from ``start`` to ``stop``, both included."""
-    guard_size(count, *given)
-    return np.linspace(wide(start), wide(stop), count)
-
-
 def filled(shape: tuple[int, ...], value: Any, *given: Array) -> Any:
     """Return an array that has one value in all elements."""
     guard_size(math.prod(shape), *given)
@@ -197,11 +176,7 @@ def filled(shape: tuple[int, ...], value: Any, *given: Array) -> Any:
 
 
 def repeated(name: str, array: Any, times: tuple[int, ...], **options: Any) -> Any:
-    """Return ``numpy.repeat`` or ``numpy.tile``.
-
-    Raises:
-        RequestError: The result would be too large, or there are several numbers for ``repeat``.
-    """
+    """Return ``numpy.repeat`` or ``numpy.tile``."""
     guard_size(math.prod((array.size, *times)))
     if name == "tile":
         return np.tile(array, times)

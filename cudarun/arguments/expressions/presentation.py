@@ -8,8 +8,7 @@ import numpy as np
 
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.types import SCALARS, ScalarType
-
-NEVER_WRITTEN = "(never written)"
+from cudarun.model.checks import NEVER_WRITTEN
 
 
 def presented(value: Any, precision: ScalarType | None) -> Any:

@@ -99,16 +99,15 @@ class _Parser:
         return test
 
     def _either(self) -> _Test:
-        tests = [self._both()]
-        while self._scanner.match(_OR):
-            tests.append(self._both())
-        return lambda case: any(test(case) for test in tests)
+        return self._joined(_OR, lambda: self._joined(_AND, self._negation, all), any)
 
-    def _both(self) -> _Test:
-        tests = [self._negation()]
-        while self._scanner.match(_AND):
-            tests.append(self._negation())
-        return lambda case: all(test(case) for test in tests)
+    def _joined(
+        self, operator: re.Pattern[str], part: Callable[[], _Test], join: Callable[..., bool]
+    ) -> _Test:
+        tests = [part()]
+        while self._scanner.match(operator):
+            tests.append(part())
+        return lambda case: join(test(case) for test in tests)
 
     def _negation(self) -> _Test:
         with self._scanner.nested():
@@ -191,16 +190,13 @@ def _texts(case: Case, name: str) -> Sequence[str]:
     if name in case.matrix:
         value = case.matrix[name]
         return [str(value).lower() if isinstance(value, bool) else str(value)]
-    match name:
-        case "name":
-            return [case.name]
-        case "image":
-            return [case.image]
-        case "kernel":
-            return [case.kernel] if case.kernel is not None else []
-        case "device":
-            return [*map(str, case.devices)]
-    return []
+    own = {
+        "name": [case.name],
+        "image": [case.image],
+        "kernel": [case.kernel] if case.kernel is not None else [],
+        "device": [*map(str, case.devices)],
+    }
+    return own.get(name, [])
 
 
 def _number(text: str) -> float | None:

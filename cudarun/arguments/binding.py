@@ -195,7 +195,7 @@ def bind(
     further: list[packing.BufferSpec] = []
     for other in others:
         name = other.name or ""
-        if name in names:
+        if name in names or any(spec.name == name for spec in further):
             raise RequestError(f"the name '{name}' is already in use", option="--buffer")
         assert isinstance(other.value, Buffer | FileBuffer), "the parser refuses other values"
         try:

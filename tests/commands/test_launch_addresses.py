@@ -141,6 +141,10 @@ def test_random_buffers_in_a_table_have_a_seed(run: Run) -> None:
         ((*SUM, "in=ptr[2]:zeros", "--buffer", "f32[4]"), "--buffer: expected NAME=VALUE"),
         ((*SUM, "in=ptr[2]:zeros", "--buffer", "a=f32:4"), "--buffer: f32:4"),
         ((*SUM, "in=ptr[2]:zeros", "--buffer", "out=f32[4]"), "the name 'out' is already in use"),
+        (
+            (*SUM, "in=ptr[2]:zeros", "--buffer", "t=f32[4]", "--buffer", "t=f32[8]"),
+            "the name 't' is already in use",
+        ),
     ],
 )
 def test_refusals(run: Run, words: list[str], message: str) -> None:

@@ -89,6 +89,9 @@ def test_a_tolerance_of_its_own_reaches_every_claim():
     assert (result("all(x == near)").rtol, result("x < far").rtol) == (1e-5, 0.0)
     with pytest.raises(ArgumentSyntaxError, match="a tolerance requires a check with =="):
         result("where(x == 1, 1, 2) < 3, rtol=1")
+    with pytest.raises(ArgumentSyntaxError) as caught:
+        result(f"{'':12}maximum(x, far) < 3, rtol=1")
+    assert caught.value.text[caught.value.column :] == " rtol=1"
 
 
 def test_masks_are_exact():

@@ -95,7 +95,8 @@ def claimed_check(check: Check, lets: Sequence[Let] = ()) -> Check:
     comparisons = (each for each in tree.walk(expression.node) if isinstance(each, tree.Comparison))
     has_equality = any(each.is_claim and "==" in each.operators for each in comparisons)
     if (check.rtol, check.atol) != (None, None) and not has_equality:
-        where = check.source.index(",", len(check.expression.text)) + 1
+        text = check.expression.text
+        where = check.source.index(",", check.source.index(text) + len(text)) + 1
         what, hint = "a tolerance requires a check with ==", "example: 'y == 2*x, rtol=1e-3'"
         raise ArgumentSyntaxError(what, check.source, where, hint=hint)
     return replace(check, expression=expression)

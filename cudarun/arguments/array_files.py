@@ -134,7 +134,9 @@ def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
         scalar = innermost(spec.type)
         assert isinstance(scalar, ScalarType), "the grammar refuses other casts"
         flat = array.reshape(-1, order="F" if _as_stored(array, initial.order) else "C")
-        return converted(_reals(flat), scalar)
+        if flat.dtype.kind == "c":  # as pairs
+            flat = flat.view(f"{flat.dtype.byteorder}f{flat.dtype.itemsize // 2}")
+        return converted(flat, scalar)
     native = array.dtype == array.dtype.newbyteorder("=")
     if stored or (native and array.flags.c_contiguous):
         return FileContents(path, array.offset, dtype, count)
@@ -202,14 +204,6 @@ def _width(dtype: DType) -> int:
     """Return the number of scalars, or structs, of one item."""
     element = element_type(dtype)
     return 1 if element is None else math.prod(inner_shape(element))
-
-
-def _reals(array: Array) -> Array:
-    """Return a flat array with complex numbers as pairs."""
-    if array.dtype.kind != "c":
-        return array
-    part = np.dtype(f"{array.dtype.byteorder}f{array.dtype.itemsize // 2}")
-    return array.view(part)
 
 
 def _as_stored(array: Array, order: FileOrder) -> bool:

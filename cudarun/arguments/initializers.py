@@ -128,7 +128,11 @@ def _scalars(
             item = np.array([value.bits], f"u{scalar.size}").view(scalar_dtype(scalar))
             return RepeatedContents(item, count)
         case Generated("iota", (start, step)) if scalar.is_float:
-            return _float_sequence(start.as_float(scalar), step.as_float(scalar), scalar, count)
+            first, by = start.as_float(scalar), step.as_float(scalar)
+            last = first + max(count - 1, 0) * by
+            if not np.isfinite(convert(last, scalar).astype(np.float64)):
+                raise RequestError(f"iota reaches {last:g}, which is out of range for {scalar}")
+            return ArithmeticSequence(scalar, first, by, count)
         case Generated("iota", (start, step)):
             return ArithmeticSequence(scalar, _integer(start), _integer(step), count)
         case Generated("rand", (low, high)):
@@ -144,29 +148,16 @@ def _scalars(
                 scalar, lambda n: rng().integers(lowest, end, size=n, dtype=dtype), count
             )
         case Generated("eye"):
-            return ArrayContents(_eye(scalar, shape))
+            result = np.zeros(shape, scalar_dtype(scalar))
+            diagonal = np.arange(min(shape[-2:]))
+            result[..., diagonal, diagonal] = 1
+            return ArrayContents(result)
         case _:
             raise AssertionError(f"{initial} is handled before")
 
 
 def _integer(number: UntypedNumber) -> int:
     return read(number.text).integer
-
-
-def _float_sequence(
-    start: float, step: float, scalar: types.ScalarType, count: int
-) -> ArithmeticSequence:
-    last = start + max(count - 1, 0) * step
-    if not np.isfinite(convert(last, scalar).astype(np.float64)):
-        raise RequestError(f"iota reaches {last:g}, which is out of range for {scalar}")
-    return ArithmeticSequence(scalar, start, step, count)
-
-
-def _eye(scalar: types.ScalarType, shape: tuple[int, ...]) -> Array:
-    result = np.zeros(shape, scalar_dtype(scalar))
-    diagonal = np.arange(min(shape[-2:]))
-    result[..., diagonal, diagonal] = 1
-    return result
 
 
 def _box_filtered(

@@ -226,14 +226,12 @@ def _typed(number: UntypedNumber, expected: Expected, size: int) -> Scalar:
         case types.VectorType():
             raise ParameterMismatch(f"it is {expected}: {expected}:…")
         case _:
-            raise ParameterMismatch(f"its type is unknown: {_with_type(number, size)}")
+            forms = {Form.INTEGER: f"i{8 * size}", Form.TRUTH: "bool"}
+            likely = f"{forms.get(read(number.text).form, f'f{8 * size}')}:{number}"
+            raise ParameterMismatch(
+                f"its type is unknown: add a type to {number}, such as {likely}"
+            )
     try:
         return number.of(scalar)
     except LiteralError as error:
         raise ParameterMismatch(str(error)) from None
-
-
-def _with_type(number: UntypedNumber, size: int) -> str:
-    form = read(number.text).form
-    likely = {Form.INTEGER: f"i{8 * size}", Form.TRUTH: "bool"}.get(form, f"f{8 * size}")
-    return f"add a type to {number}, such as {likely}:{number}"

@@ -117,11 +117,6 @@ class DetectorResults:
         """The statistics for the report; ``None`` where nothing was counted."""
         return None if self.counted is None else _statistics(self.counted)
 
-    @property
-    def proving_seconds(self) -> float:
-        """The seconds that variants have taken so far."""
-        return 0.0 if self.limit is None else self.limit.spent
-
 
 @contextmanager
 def detecting(

@@ -26,7 +26,12 @@ class BufferDigest:
     def __call__(self, part: Array, first: int) -> None:
         """Take the items from number ``first`` on."""
         if self._addresses:
-            part = self._without_addresses(part, first * part.dtype.itemsize)
+            raw, start = bytearray(part.tobytes()), first * part.dtype.itemsize
+            for offset in self._addresses:
+                at = offset - start
+                if 0 <= at <= len(raw) - _ADDRESS:
+                    raw[at : at + _ADDRESS] = bytes(_ADDRESS)
+            part = np.frombuffer(raw, part.dtype)
         self._add(part)
 
     def text(self) -> str:
@@ -39,11 +44,3 @@ class BufferDigest:
             return
         for name in part.dtype.names:  # what lies between the members is padding
             self._add(part[name])
-
-    def _without_addresses(self, part: Array, start: int) -> Array:
-        raw = bytearray(part.tobytes())
-        for offset in self._addresses:
-            at = offset - start
-            if 0 <= at <= len(raw) - _ADDRESS:
-                raw[at : at + _ADDRESS] = bytes(_ADDRESS)
-        return np.frombuffer(raw, part.dtype)

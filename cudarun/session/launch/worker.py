@@ -273,7 +273,8 @@ def _run(
             if options.timing is None:
                 with stopped_when_overdue(session.driver, session.progress):
                     ran.run(reads_results=reads_results)
-                ran.milliseconds -= 1e3 * detected.proving_seconds
+                if detected.limit is not None:
+                    ran.milliseconds -= 1e3 * detected.limit.spent
                 return ran
         with stopped_when_overdue(session.driver, session.progress):
             ran.measure(options.timing)

@@ -177,11 +177,6 @@ class BufferRules(ValueRules):
         if levels > 1:
             return self.list_initial(element, levels - 1)
         inner = types.innermost(element)
-        if isinstance(inner, types.StructType):
-            return self.struct_literal(inner)
-        if isinstance(inner, types.PointerType):
-            return self.pointer()
-        assert isinstance(inner, types.ScalarType), "no buffer has objects of the driver"
-        if self.scanner.peek("["):
+        if isinstance(inner, types.ScalarType) and self.scanner.peek("["):
             raise self.scanner.error("a list is nested deeper than the axes of the buffer")
-        return self.scalar(inner)
+        return self.member_value(inner)

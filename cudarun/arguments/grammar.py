@@ -14,7 +14,7 @@ from cudarun.arguments import values
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
-from cudarun.arguments.objects import OBJECTS, TensorMapRules
+from cudarun.arguments.objects import OBJECTS, ObjectRules
 from cudarun.arguments.scanner import (
     DOTTED,
     IDENTIFIER,
@@ -163,7 +163,7 @@ def parse_type(text: str) -> Type:
     return found
 
 
-class _ArgumentParser(TensorMapRules, FrameworkRules):
+class _ArgumentParser(ObjectRules, FrameworkRules):
     """The values and types of arguments."""
 
     def name(self) -> str | None:

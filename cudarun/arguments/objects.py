@@ -35,14 +35,27 @@ from cudarun.arguments.values import (
 OBJECTS = ("texture", "surface")  # the words that start a texture or surface object
 
 _NAME = re.compile(rf"(?P<name>{DOTTED})\s*(?=[,)])")
+_ALL = re.compile(r"all\b")
 _MOST_LEVELS = 32
 _MOST_ANISOTROPY = 16
+
+_SIZES = re.compile(r"-?[0-9]{1,20}(?:x-?[0-9]{1,20})*(?![\w.])")
+_WORD = re.compile(r"\w+")
+_WORDS: dict[str, Mapping[str, object]] = {
+    "type": tensor_map_options.ELEMENTS,
+    "swizzle": tensor_map_options.SWIZZLES,
+    "interleave": tensor_map_options.INTERLEAVES,
+    "l2": tensor_map_options.PROMOTIONS,
+    "oob": tensor_map_options.FILLS,
+}
+"""The words that are values of options."""
+_EXAMPLE = "example: tensormap(x, box=64x64, swizzle=128B)"
 
 _Kept = TypeVar("_Kept")
 
 
 class ObjectRules(BufferRules):
-    """The memory and the options of a texture or surface object."""
+    """Texture and surface objects with their memory and options, and tensor maps."""
 
     def object(self, word: str) -> ObjectValue:
         """Parse ``(SOURCE, OPTION, …)`` after ``texture`` or ``surface``."""
@@ -185,35 +198,7 @@ class ObjectRules(BufferRules):
         found = self.one_or_list(2, self.finite_number)
         return found if len(found) == 2 else (0.0, *found)
 
-    @abstractmethod
-    def value(self) -> Value:
-        """Parse a value."""
-
-    @abstractmethod
-    def type_or_value(self) -> Type | Value:
-        """Parse a value, or a type without a value."""
-
-
-_ALL = re.compile(r"all\b")
-
-# --- tensor maps ---------------------------------------------------------------------------------
-
-
-_SIZES = re.compile(r"-?[0-9]{1,20}(?:x-?[0-9]{1,20})*(?![\w.])")
-_WORD = re.compile(r"\w+")
-_WORDS: dict[str, Mapping[str, object]] = {
-    "type": tensor_map_options.ELEMENTS,
-    "swizzle": tensor_map_options.SWIZZLES,
-    "interleave": tensor_map_options.INTERLEAVES,
-    "l2": tensor_map_options.PROMOTIONS,
-    "oob": tensor_map_options.FILLS,
-}
-"""The words that are values of options."""
-_EXAMPLE = "example: tensormap(x, box=64x64, swizzle=128B)"
-
-
-class TensorMapRules(ObjectRules):
-    """The text of a tensor map."""
+    # --- tensor maps ------------------------------------------------------------------------------
 
     def tensor_map(self) -> TensorMapValue:
         """Parse ``(TENSOR, OPTION, …)`` after ``tensormap``."""
@@ -280,3 +265,11 @@ class TensorMapRules(ObjectRules):
         if missing := [name for name in parsers if name not in given]:
             raise scanner.error(f"im2col requires {', '.join(missing)}", start)
         return tensor_map_options.Im2col(**given)
+
+    @abstractmethod
+    def value(self) -> Value:
+        """Parse a value."""
+
+    @abstractmethod
+    def type_or_value(self) -> Type | Value:
+        """Parse a value, or a type without a value."""

@@ -232,17 +232,10 @@ class _ExpressionParser:
                 node = tree.MemberOf(node, member.group()[1:-1])
             else:
                 outer, self.inside_index = self.inside_index, True
-                node = tree.Index(node, tuple(self.index_items()))
+                if self.scanner.peek("]"):
+                    raise self.scanner.error("expected an index, found ']'")
+                node = tree.Index(node, tuple(self.items("]", self.index_item)[0]))
                 self.inside_index = outer
-
-    def index_items(self) -> list[tree.IndexItem]:
-        items = [self.index_item()]
-        while self.scanner.accept(","):
-            if self.scanner.peek("]"):
-                break
-            items.append(self.index_item())
-        self.scanner.expect("]", "or ','")
-        return items
 
     def index_item(self) -> tree.IndexItem:
         if self.scanner.accept("..."):

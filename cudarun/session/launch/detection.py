@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import FrameType
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import RequestError
@@ -28,7 +26,7 @@ from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector
 from cudarun.session.launch.request import Detection, Program
-from cudarun.session.workers.deadline import OVERDUE
+from cudarun.session.workers.deadline import interrupted_after
 from cudarun.session.workers.progress import Progress
 
 _WORST = 3  # the number of instructions with bank conflicts that are reported
@@ -273,33 +271,10 @@ class VariantLimit:
         self._progress.start_phase(_MARGIN)
         started = time.monotonic()
         try:
-            with _stopped_after(self._seconds):
+            with interrupted_after(self._seconds, _Overdue()):
                 run()
         except _Overdue:
             return False
         finally:
             self.spent += time.monotonic() - started
         return True
-
-
-@contextmanager
-def _stopped_after(seconds: float) -> Iterator[None]:
-    """Raise `_Overdue` after a time; for the main thread.
-
-    The parent's signal, at its own limit and at Ctrl-C, keeps its meaning.
-    """
-    end = time.monotonic() + seconds
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if time.monotonic() >= end:
-            raise _Overdue
-        if callable(before):
-            before(number, frame)
-
-    before = signal.signal(OVERDUE, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(OVERDUE, before)

@@ -47,19 +47,35 @@ def time_limit(seconds: float | None, work: str) -> Iterator[None]:
         yield
         return
 
-    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise OutOfTime(
-            f"{work} timed out after {seconds:g} s",
-            hint="check for a pipe that stays open, or raise --timeout",
-        )
+    late = OutOfTime(
+        f"{work} timed out after {seconds:g} s",
+        hint="check for a pipe that stays open, or raise --timeout",
+    )
+    with interrupted_after(seconds, late):
+        yield
 
-    before = signal.signal(signal.SIGALRM, stop)
+
+@contextmanager
+def interrupted_after(seconds: float, error: Exception) -> Iterator[None]:
+    """Raise an error after a time; for the main thread.
+
+    The parent's signal, at its own limit and at Ctrl-C, keeps its meaning.
+    """
+    end = time.monotonic() + seconds
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if time.monotonic() >= end:
+            raise error
+        if callable(before):
+            before(number, frame)
+
+    before = signal.signal(OVERDUE, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(OVERDUE, before)
 
 
 @contextmanager

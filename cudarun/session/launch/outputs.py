@@ -35,7 +35,7 @@ def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, forc
     from cudarun.model.launch import Saved
 
     path = request.path_on(device)
-    with whole_file(_output(path, force=force)) as file:
+    with whole_file(OutputFile("--save", path, force=force)) as file:
         deliver(_WRITERS[_suffix(path)](file, spec))
     return Saved(request.name, path, os.stat(path).st_size)
 
@@ -55,11 +55,8 @@ def check_format(request: Save) -> None:
 
 def check_on_device(saves: Iterable[Save], device: str, *, force: bool) -> None:
     """Apply the rule for outputs to the files of a device, not known before with ``all``."""
-    check_outputs([_output(save.path_on(device), force=force) for save in saves], ())
-
-
-def _output(path: str, *, force: bool) -> OutputFile:
-    return OutputFile("--save", path, force=force)
+    outputs = [OutputFile("--save", save.path_on(device), force=force) for save in saves]
+    check_outputs(outputs, ())
 
 
 def check_saving(request: Save, spec: BufferSpec) -> None:

@@ -110,10 +110,7 @@ def brightness(data: Array) -> npt.NDArray[np.uint8]:
         low, high = 0.0, 1.0
     with np.errstate(all="ignore"):
         scaled = (numbers - low) / (high - low) if high > low else np.zeros_like(numbers)
-        levels: npt.NDArray[np.uint8] = np.rint(np.where(finite, scaled, 0.0) * 255).astype(
-            np.uint8
-        )
-    return levels
+        return np.asarray(np.rint(np.where(finite, scaled, 0.0) * 255), np.uint8)
 
 
 def write_png(file: IO[bytes], data: Array) -> None:

@@ -292,6 +292,13 @@ def test_an_image_in_characters_and_in_colours(run: Run) -> None:
     assert on_a_terminal(*args, env=without)[1].splitlines()[-3:] == ["x:", " @", "@"]
 
 
+@pytest.mark.parametrize("shape", ["1000,2", "2,1000"])
+def test_a_narrow_image_has_a_row_and_a_column(run: Run, shape: str) -> None:
+    args = (*SAXPY, "a=f32:0", f"x=u8[{shape}]:255", "y=f32[n]:ones", "n=i32:0")
+    shown = run(*args, "-q", "--show", "x=image").out
+    assert shown.count("@") == (40 if shape == "1000,2" else 80)
+
+
 def test_what_is_shown_is_in_the_document(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--json", "--show", "y=hist", "--show", "x=plot")
     [outcome] = ran.document["outcomes"]

@@ -71,8 +71,10 @@ def _image(data: Array) -> tuple[tuple[tuple[int, int, int], ...], ...]:
     pixels = pixels[..., : 3 if pixels.shape[2] > 2 else 1]  # without alpha
     height, width, channels = pixels.shape
     step = max(width / _COLUMNS, height / _IMAGE_ROWS, 1.0)
-    rows = (np.arange(int(height / step)) * step).astype(int)
-    small = pixels[rows][:, (np.arange(int(width / step)) * step).astype(int)]
+    rows, columns = (
+        (np.arange(max(int(side / step), 1)) * step).astype(int) for side in (height, width)
+    )
+    small = pixels[rows][:, columns]
     return tuple(tuple(tuple(pixel) * (3 // channels) for pixel in row) for row in small.tolist())
 
 

@@ -236,33 +236,25 @@ class _MismatchTally:
         self.worst = self.worst and self.worst.marked(masks)
 
     def link(self, operator: str, left: Array, right: Array) -> Array:
+        """Return which elements pass a comparison: of ``==``, floats within the tolerance."""
+        passed = np.asarray(compare(operator, left, right))
         if operator != "==":
-            return np.asarray(compare(operator, left, right))
-        if is_float(left.dtype) or is_float(right.dtype):
-            self.used_tolerance = True
-            return self.close(wide(left), wide(right))
-        return self.same(left, right)
-
-    def close(self, left: Array, right: Array) -> Array:
-        """Return which floats are equal within the tolerance."""
-        equal = np.asarray(left == right)
-        if equal.all():  # the usual case
+            return passed
+        is_of_floats = is_float(left.dtype) or is_float(right.dtype)
+        self.used_tolerance |= is_of_floats
+        if passed.all():  # the usual case
             self.note_none(right)
-            return equal
+            return passed
+        left, right = wide(left), wide(right)
+        if not is_of_floats:
+            # Near 2^63 float64 cannot distinguish neighbors, but unequal integers differ by 1.
+            self.note(np.maximum(np.abs(left - right), ~passed), right)
+            return passed
         passed, difference = self.tolerance.within(left, right, self.precision)
         if not self.tolerance.equal_nan:
             both = np.isnan(left) & np.isnan(right)
             self.both_nan += int(np.count_nonzero(both))
         self.note(difference, right)
-        return passed
-
-    def same(self, left: Array, right: Array) -> Array:
-        passed = np.asarray(compare("==", left, right))
-        if passed.all():
-            self.note_none(right)
-            return passed
-        # Near 2^63 float64 cannot distinguish neighbors, but unequal integers differ by 1.
-        self.note(np.maximum(np.abs(wide(left) - wide(right)), ~passed), wide(right))
         return passed
 
     def note_none(self, right: Array) -> None:

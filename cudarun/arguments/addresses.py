@@ -73,9 +73,6 @@ def located(
         integers: The integer arguments by name, for indices.
         symbols: Returns the names of the image's variables; only called for addresses.
         earlier: The buffers and objects of earlier steps.
-
-    Raises:
-        RequestError: An index is out of bounds, or a name is both a buffer and a variable.
     """
     buffers = all_buffers(slots, others)
     objects = [each for each in all_pointees(slots, buffers) if isinstance(each, ObjectSpec)]

@@ -44,12 +44,7 @@ class TimeRatio:
 
 
 def time_ratio(first: Sequence[float], second: Sequence[float]) -> TimeRatio:
-    """Compare two samples of times.
-
-    Args:
-        first: Times in milliseconds, at least one.
-        second: Likewise.
-    """
+    """Compare two samples of times in milliseconds, of at least one each."""
     one, other = _logarithms(first), _logarithms(second)
     pairs = one.size * other.size
     lower, upper = (_difference(one, other, rank) for rank in ((pairs + 1) // 2, pairs // 2 + 1))

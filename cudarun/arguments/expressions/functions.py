@@ -19,8 +19,6 @@ REDUCTIONS = frozenset(
 )
 """The functions that reduce an array to one value."""
 
-_NUMPY_RTOL, _NUMPY_ATOL = 1e-5, 1e-8  # numpy.allclose
-
 
 def native(array: Any) -> Any:
     """Return arrays of ml_dtypes' types as float32, which represents them exactly."""
@@ -136,17 +134,10 @@ def same_type(parts: Sequence[Any]) -> list[Any]:
     return [part.astype(dtype) for part in parts]
 
 
-def close(
-    left: Any, right: Any, *, rtol: Any = None, atol: Any = None, equal_nan: bool = False
-) -> Any:
+def close(left: Any, right: Any, *, equal_nan: bool = False, **tolerances: Any) -> Any:
     """Return ``numpy.isclose`` of two arrays, with numpy's default tolerances."""
-    return np.isclose(
-        wide(left),
-        wide(right),
-        rtol=_NUMPY_RTOL if rtol is None else float(rtol),
-        atol=_NUMPY_ATOL if atol is None else float(atol),
-        equal_nan=equal_nan,
-    )
+    given = {name: float(each) for name, each in tolerances.items()}
+    return np.isclose(wide(left), wide(right), equal_nan=equal_nan, **given)
 
 
 def einsum(subscripts: str, operands: Sequence[Any]) -> Any:

@@ -67,9 +67,6 @@ def observed_device(
     Args:
         folder: An empty folder.
         timeout: The time limit of work that the program leaves, in seconds.
-
-    Raises:
-        RequestError: The libraries of the observer cannot be built.
     """
     if device.driver != "cpu":
         yield _recorded(device, folder)

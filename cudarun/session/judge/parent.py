@@ -250,12 +250,7 @@ class _Judgement:
                 raise RuleBroken("ended", f"{message}\n{shown}".strip()) from None
 
     def _call(self, program: LineProgram, do: str, **task: Any) -> None:
-        """Have the submission do something.
-
-        Raises:
-            RuleBroken: It breaks a rule.
-            EOFError: It has ended.
-        """
+        """Have the submission do something; `EOFError` if it has ended."""
         limit, memory = self._request.timeout, self._request.memory
 
         def watch() -> None:
@@ -276,12 +271,7 @@ class _Judgement:
             raise RuleBroken(rule, str(message)[-_MOST_OUTPUT:])
 
     def _judge_case(self, program: LineProgram, index: int) -> None:
-        """Run a case with new inputs in every run, and compare.
-
-        Raises:
-            RuleBroken: The submission breaks a rule.
-            NoDevice: PyTorch has no CUDA.
-        """
+        """Run a case with new inputs in every run, and compare."""
         problem = self._problem
         self._case = problem.cases[index]
         seed = _derived(self._seed, f"{index} model")  # the submission has it

@@ -8,7 +8,6 @@ left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 from cudarun.base.errors import DeviceFailed, OutOfTime, errors_of
@@ -59,20 +58,16 @@ class Launches:
         self, program: Program, reference: ReferenceBuffers | None = None
     ) -> LaunchResult:
         """Launch with the variables as earlier launches left them; otherwise as `run`."""
-        with self._launching():
+        self._session.progress.start_phase()
+        with self._session.temporary():
             return run_on(self._session, self._libraries, program, self._device, reference)
 
     def reference(self, program: Program, file: SharedFile) -> ReferenceBuffers:
         """Launch with the variables as after loading, and write all buffers to a file."""
         self.state.restore()
-        with self._launching():
-            return run_reference(self._session, self._libraries, program, self._device, file.path)
-
-    @contextmanager
-    def _launching(self) -> Iterator[None]:
         self._session.progress.start_phase()
         with self._session.temporary():
-            yield
+            return run_reference(self._session, self._libraries, program, self._device, file.path)
 
 
 def run_verified(
@@ -113,6 +108,9 @@ class _VerifiedRuns:
         scheduled = self._scheduled() if wanted else {}
         every = (first, *runs, *scheduled.values())
         failed = next((run for run in every if not run.passed), first)
+        baseline = first.baseline
+        if baseline is not None and failed.baseline is not None:
+            baseline = replace(baseline, comparisons=failed.baseline.comparisons)
         result = replace(
             first,
             buffers=failed.buffers,
@@ -124,7 +122,7 @@ class _VerifiedRuns:
             runs=tuple(map(SeededRun, self._seeds, map(_failures, runs))),
             schedules=_schedule_result(scheduled) if scheduled else None,
             state=state,
-            baseline=_baseline(first.baseline, failed.baseline),
+            baseline=baseline,
         )
         if result.baseline is None or result.passed:
             return result
@@ -240,13 +238,6 @@ def _schedule_result(runs: dict[str, LaunchResult]) -> ScheduleResult:
     shown = next(failed, [*runs.values()][-1])
     assert shown.reference is not None
     return ScheduleResult(tuple(found), shown.reference.comparisons)
-
-
-def _baseline(first: BaselineResult | None, failed: BaselineResult | None) -> BaselineResult | None:
-    """Return the times of the first run with the comparisons of the one that the report shows."""
-    if first is None or failed is None:
-        return first
-    return replace(first, comparisons=failed.comparisons)
 
 
 def _joined(timings: list[TimingResult], samples: tuple[float, ...]) -> TimingResult:

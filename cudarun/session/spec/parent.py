@@ -95,8 +95,6 @@ def run_spec(
     """Run every case on each of its devices.
 
     Args:
-        origin: The name of the spec.
-        runs: The result of `device_runs`.
         limits: The ends of candidates before their last cases; by default none.
         on_case: Called with each completed case.
         meanwhile: Called several times a second.
@@ -186,11 +184,7 @@ class DeviceRun:
         settled: Callable[[CaseReport], None],
         limits: CandidateLimits,
     ) -> Steps[None]:
-        """Run every case.
-
-        Args:
-            settled: Called with each case's report.
-        """
+        """Run every case; call ``settled`` with its report."""
         self._limits = limits
         fatal = [index for index, case in enumerate(cases[:-1]) if case.ends_worker]
         last_fatal = max(fatal, default=-1)  # the last case that is expected to end its worker

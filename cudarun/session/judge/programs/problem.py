@@ -209,11 +209,7 @@ class Problem:
         return self._module.generate_input(**given)
 
     def _expected(self, inputs: Any) -> Any:
-        """Return the outputs of the reference.
-
-        Raises:
-            TypeError: They are no tree of arrays.
-        """
+        """Return the outputs of the reference; `TypeError` if they are no tree of arrays."""
         return _as_arrays(self._reference(inputs))
 
     def _reference(self, inputs: Any) -> Any:

@@ -21,7 +21,7 @@ from cudarun.base.errors import RequestError
 
 Operand: TypeAlias = "int | np.generic | Array"  # an operand; arrays are chunks
 
-_Function: TypeAlias = Callable[[Any, Any], Any]
+_Function: TypeAlias = Callable[[Any, Any], Operand]
 
 _FLOAT_OPERATORS: dict[str, _Function] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide,
@@ -61,7 +61,7 @@ def binary(operator: str, left: Operand, right: Operand) -> Operand:
     if operator == "/" or is_floating(left) or is_floating(right):
         if operator not in _FLOAT_OPERATORS:
             raise RequestError(f"{operator!r} requires integers, not floats")
-        return cast(Operand, _FLOAT_OPERATORS[operator](wide(left), wide(right)))
+        return _FLOAT_OPERATORS[operator](wide(left), wide(right))
     return _integer_binary(operator, left, right)
 
 
@@ -82,9 +82,7 @@ def _integer_binary(operator: str, left: Operand, right: Operand) -> Operand:
         raise RequestError(f"'{operator}': integer division by zero")
     if operator in ("**", "<<", ">>") and np.any(np.less(right, 0)):
         raise RequestError(f"'{operator}': the right side has negative integers")
-    return cast(
-        Operand, _INTEGER_OPERATORS[operator](_as_integers(left, dtype), _as_integers(right, dtype))
-    )
+    return _INTEGER_OPERATORS[operator](_as_integers(left, dtype), _as_integers(right, dtype))
 
 
 def is_bool(value: Operand) -> bool:
@@ -132,9 +130,9 @@ def _as_integers(value: Operand, dtype: DType) -> Any:
 def compare(operator: str, left: Operand, right: Operand) -> Operand:
     """Compare: floats as float64, integers exactly whatever their types."""
     if is_floating(left) or is_floating(right):
-        return cast(Operand, _COMPARISONS[operator](wide(left), wide(right)))
+        return _COMPARISONS[operator](wide(left), wide(right))
     sides = (sized(v, np.dtype(np.int64)) if isinstance(v, int) else v for v in (left, right))
-    return cast(Operand, _COMPARISONS[operator](*sides))
+    return _COMPARISONS[operator](*sides)
 
 
 def truth(value: Operand) -> Any:
@@ -186,12 +184,12 @@ def compare_chain(operators: tuple[str, ...], *operands: Operand) -> Operand:
     return functools.reduce(lambda one, other: cast(Operand, np.logical_and(one, other)), passed)
 
 
-def _of_wide(function: Callable[[Any], Any]) -> Callable[[Operand], Operand]:
-    return lambda value: cast(Operand, function(wide(value)))
+def _of_wide(function: Callable[[Any], Operand]) -> Callable[[Operand], Operand]:
+    return lambda value: function(wide(value))
 
 
 def _of_two_wide(function: _Function) -> Callable[[Operand, Operand], Operand]:
-    return lambda one, other: cast(Operand, function(wide(one), wide(other)))
+    return lambda one, other: function(wide(one), wide(other))
 
 
 def _extreme(function: _Function) -> Callable[[Operand, Operand], Operand]:
@@ -199,9 +197,9 @@ def _extreme(function: _Function) -> Callable[[Operand, Operand], Operand]:
 
     def choose(one: Operand, other: Operand) -> Operand:
         if is_floating(one) or is_floating(other):
-            return cast(Operand, function(wide(one), wide(other)))
+            return function(wide(one), wide(other))
         dtype = integer_dtype(one, other)
-        return cast(Operand, function(_as_integers(one, dtype), _as_integers(other, dtype)))
+        return function(_as_integers(one, dtype), _as_integers(other, dtype))
 
     return choose
 
@@ -210,11 +208,9 @@ def _clip(value: Operand, least: Operand, most: Operand) -> Operand:
     return _extreme(np.minimum)(_extreme(np.maximum)(value, least), most)
 
 
-def _whole(function: Callable[[Any], Any]) -> Callable[[Operand], Operand]:
+def _whole(function: Callable[[Any], Operand]) -> Callable[[Operand], Operand]:
     """Return a function that rounds floats and leaves integers as they are."""
-    return lambda value: (
-        cast(Operand, function(wide(value))) if is_floating(value) else unary("+", value)
-    )
+    return lambda value: function(wide(value)) if is_floating(value) else unary("+", value)
 
 
 def _round(value: Operand, decimals: Operand = 0) -> Operand:

@@ -42,9 +42,6 @@ def asserted(
     Args:
         step: The step, whose kernel has the resources and the machine code.
         statistics: What was counted; ``None`` on a GPU.
-
-    Raises:
-        RequestError: A name is unknown on this device, or its number is.
     """
     counts = None if statistics is None else statistics.counts
     code: Mapping[str, int] | None = None

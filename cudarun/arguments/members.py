@@ -124,14 +124,19 @@ def braced(struct: StructValue, parameter: Parameter) -> tuple[Member, ...]:
     return members
 
 
-def by_value(buffer: Buffer) -> Value:
-    """Return the elements of ``f32[3]:[1,2,3]`` as an array by value; other buffers unchanged."""
+def by_value(buffer: Buffer, array: Parameter) -> Value:
+    """Return the elements of ``f32[3]:[1,2,3]`` for an array; other buffers unchanged.
+
+    A buffer for an array of pointers is one of them.
+    """
     initial, axes = buffer.initial, len(buffer.dimensions)
-    if not isinstance(initial, ListInitial) or isinstance(buffer.type, types.PointerType):
-        return buffer
-    if [*map(str, buffer.dimensions)] != [*map(str, initial.shape[:axes])]:
+    if not isinstance(initial, ListInitial) or any(
+        isinstance(each, types.PointerType) for each in (buffer.type, expected_type(array.type))
+    ):
         return buffer
     elements = tuple(each for each in initial.leaves if isinstance(each, Element))
+    if not elements or [*map(str, buffer.dimensions)] != [*map(str, initial.shape[:axes])]:
+        return buffer
     return SequenceValue(types.ArrayType(elements[0].type, len(elements)), elements)
 
 

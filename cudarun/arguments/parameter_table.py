@@ -105,7 +105,7 @@ def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) ->
     value = argument.value
     fields = fields_of(parameter)
     if parameter.count > 1 and isinstance(value, Buffer):
-        value = by_value(value)
+        value = by_value(value, parameter)
     if isinstance(value, StructValue):
         if fields and (not has_type(value) or has_member_names(value)):
             label = argument.name or parameter.label

@@ -182,6 +182,8 @@ def test_arrays_of_vectors_and_pointers_by_value():
         binding = bind(parse_arguments([text]), to, kernel="k")
         data = binding.pack({"s.rows.0": 64}, {})
         assert struct_module.unpack("<8f2Q", data) == (1, 2, 3, 4, 5, 6, 7, 8, 64, 0)
+    with pytest.raises(RequestError, match=r"pass its 2 elements, {…}$"):
+        bind(parse_arguments([f"s={{shifts={shifts}, rows=u64[2]:[0,0]}}"]), to, kernel="k")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +191,7 @@ def test_arrays_of_vectors_and_pointers_by_value():
     [
         ({"rows": "5"}, "it is an array: pass its 3 elements, {…}, or i16*3:…"),
         ({"rows": "i16[3]:iota"}, "it is an array: pass its 3 elements, {…}, or i16*3:…"),
+        ({"rows": "i16[0]:[]"}, "it is an array: pass its 3 elements, {…}, or i16*3:…"),
         ({"rows": "i16[4]:[1,2,3]"}, "it is an array: pass its 3 elements, {…}, or i16*3:…"),
         ({"rows": "i16[4]:[1,2,3,4]"}, "i16*4 is 8 bytes, not 6"),
         ({"rows": "[1,2]"}, "s.rows: takes 3 members, got 2"),

@@ -59,6 +59,7 @@ def test_the_whole_report() -> None:
             ".loc 3 12 9, function_name c, inlined_at 2 9 1",
             "kernels/fill.cu:3",
         ),
+        (".loc 4 12 9, function_name a, inlined_at 1 3 5", "/home/me/cuda/include/fill.cuh:12"),
         (".loc 2 12 9", "/usr/local/cuda-13.0/include/atomics.hpp:12"),
         (  # whatever the calls are
             ".loc 2 7 9, function_name a, inlined_at 2 7 9",
@@ -70,6 +71,7 @@ def test_functions_of_the_toolkit_have_the_line_of_their_call(marks: str, line: 
     files = (
         '.file 2 "/usr/local/cuda-13.0/include/atomics.hpp"\n'
         '.file 3 "/site-packages/nvidia/cu13/include/cub/block.cuh"\n'
+        '.file 4 "/home/me/cuda/include/fill.cuh"\n'
     )
     device = Device(STORE.replace(".loc 1 12 9", marks) + files)
     report = fault(device, "fill", (1,), (1,), 0, 4).report

@@ -47,7 +47,9 @@ from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 from cudarun.ptx.lexer import SourceLines
 
 _UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})
-_TOOLKIT = re.compile(r"/(targets/[^/]+|cuda(-[\d.]+)?|nvidia/\w+)/include/")
+_TOOLKIT = re.compile(
+    r"/(targets/[^/]+|(usr/local|opt)/cuda|cuda-[\d.]+|nvidia/cu(\d+|da_\w+))/include/"
+)
 """The folder of the toolkit's headers, installed or from a Python package."""
 _MOST_INLINED = 64  # calls within one another
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))

@@ -352,11 +352,11 @@ def _suggested_option(error: click.NoSuchOption, args: Sequence[str]) -> str | N
     is_of_all = isinstance(error.ctx and error.ctx.command, click.Group)
     if is_of_all and any(word in COMMANDS for word in args):
         return "put options after the command: cudarun COMMAND [OPTIONS] …"
-    if error.option_name in _OTHER_NAMES:
-        return f"did you mean {_OTHER_NAMES[error.option_name]!r}?"
+    options = [each.opts[-1] for each in error.ctx.command.params] if error.ctx else []
+    if (other := _OTHER_NAMES.get(error.option_name)) in options:
+        return f"did you mean {other!r}?"
     names = error.possibilities or []
-    if not names and len(error.option_name) == 2 and error.ctx:  # other programs have it: -b
-        options = [each.opts[-1] for each in error.ctx.command.params]
+    if not names and len(error.option_name) == 2:  # other programs have it: -b
         names = [each for each in options if each.startswith(f"-{error.option_name}")]
         return f"did you mean {' or '.join(map(repr, names[:3]))}?" if names else None
     return f"did you mean {names[0]!r}?" if names else None

@@ -182,6 +182,7 @@ def test_a_misspelt_command(run: Run, words: tuple[str, ...], meant: str) -> Non
         (("launch", "x.ptx", "--shared", "9"), "did you mean '--smem'?"),
         (("devices", "-z"), "see 'cudarun devices --help'"),
         (("devices", "--zzz"), "see 'cudarun devices --help'"),
+        (("devices", "--shared", "9"), "see 'cudarun devices --help'"),
     ],
 )
 def test_an_option_that_there_is_not(run: Run, args: tuple[str, ...], hint: str) -> None:

@@ -275,6 +275,12 @@ def test_hints(text, hint):
     assert refused.value.hint == hint
 
 
+def test_the_name_of_a_fill_is_no_function():
+    with pytest.raises(ArgumentSyntaxError) as refused:
+        parse_expression("y == iota(8)")
+    assert refused.value.hint.startswith("use arange(n)\nfunctions: ")
+
+
 def test_an_unknown_function_lists_all():
     with pytest.raises(ArgumentSyntaxError) as refused:
         parse_expression("summ(x)")

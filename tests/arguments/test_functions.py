@@ -68,7 +68,6 @@ def value(text: str) -> object:
         ("flip(n, axis=1)", N[:, ::-1]),
         ("roll(n, 1)", np.roll(N, 1)),
         ("roll(b, -1, axis=1)", np.roll(D, -1, axis=1)),
-        ("iota(6) ^ 1", np.arange(6) ^ 1),
         ("repeat(u, 2)", np.repeat(U, 2)),
         ("tile(u, 2, 3)", np.tile(U, (2, 3))),
         ("tril(x)", np.tril(D)),

@@ -22,7 +22,7 @@ from cudarun.base.residues import inverse, representative
 _NAMES = (
     "abs all allclose any arange argmax argmin argsort array_equal bincount clip "
     "concatenate count_nonzero cumsum diag diff dot einsum eye fmax fmin flip full "
-    "iota isclose isfinite isinf isnan max maximum min minimum ones outer ravel repeat reshape "
+    "isclose isfinite isinf isnan max maximum min minimum ones outer ravel repeat reshape "
     "roll sort square squeeze stack sum tile trace transpose tril triu unique where zeros "
 )
 _EXACT = frozenset(_NAMES.split())

@@ -56,7 +56,7 @@ Unwritten: TypeAlias = Callable[[str], "Array | None"]
 
 _CLAIMS = frozenset({"all", "allclose", "array_equal"})  # true of nothing
 _EXACT = _CLAIMS | {
-    *("isnan", "isinf", "isfinite", "isclose", "any", "bincount", "arange", "iota"),
+    *("isnan", "isinf", "isfinite", "isclose", "any", "bincount", "arange"),
     *("argmin", "argmax", "argsort", "count_nonzero"),
 }
 
@@ -310,7 +310,7 @@ class Evaluator:
         if name in functions.REDUCTIONS:
             return functions.reduce(name, first, **options)
         match name:
-            case "arange" | "iota":
+            case "arange":
                 return functions.arange([first, *map(self.array, rest)], *self._given)
             case "linspace":
                 stop, count = self.array(rest[0]), self._integer(rest[1])

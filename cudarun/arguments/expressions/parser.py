@@ -271,7 +271,8 @@ class _ExpressionParser:
             from textwrap import wrap  # only this error needs it
 
             listed = f"functions: {', '.join(sorted({*known} - tree.CASTS.keys()))}, casts"
-            lines = [did_you_mean(name, known), *wrap(listed, _HINT_WIDTH)]
+            near = "use arange(n)" if name == "iota" else did_you_mean(name, known)
+            lines = [near, *wrap(listed, _HINT_WIDTH)]
             hint = "\n".join(filter(None, lines))
             raise self.scanner.error(f"unknown function {name!r}", start, hint=hint)
         text = self.subscripts() if name == "einsum" else ""

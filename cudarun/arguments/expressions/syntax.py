@@ -56,7 +56,6 @@ FUNCTIONS: dict[str, Signature] = {
     "tile": Signature(2, MANY),
     **dict.fromkeys(("ravel", "unique"), ELEMENTWISE),
     "arange": Signature(1, 3),
-    "iota": Signature(1, 1),  # the fill's name
     "linspace": Signature(3, 3),
     **dict.fromkeys(("zeros", "ones"), Signature(1, MANY)),
     "full": Signature(2, 2),

@@ -133,6 +133,22 @@ FOUND = {
     "before a condition of the value": (
         SPECULATIVE.replace("CONDITION", "setp.gt.u32 %later1, %new, 99"), "shared", 4, 32,
     ),
+    "before a condition that is inverted": (
+        SPECULATIVE.replace("CONDITION", "setp.gt.u32 %later1, %t, 99").replace(
+            "%t, %later2;", "%t, !%later2;"
+        ),
+        "shared", 4, 32,
+    ),
+    "before a condition that changes after its use": (
+        ".reg .pred %later; setp.lt.u32 %later, %t, 99;\n ld.shared.u32 %v1, [%s];"
+        "selp.u32 %v3, %v1, %t, %later; setp.gt.u32 %later, %t, 99; st.global.u32 [%g], %v3;"
+        "@%later st.global.u32 [%g], %t;", "shared", 4, 32,
+    ),
+    "before a condition in another block": (
+        ".reg .pred %later; setp.gt.u32 %later, %t, 99;\n ld.shared.u32 %v1, [%s]; bra.uni L1;"
+        "L1: bar.sync 0; setp.lt.u32 %later, %t, 99; selp.u32 %v3, %v1, %t, %later;"
+        "st.global.u32 [%g], %v3;", "shared", 4, 32,
+    ),
     "local": ("st.local.u32 [own+8], %t;\n ld.local.u32 %v1, [own+12];", "local", 4, 32),
     "local, generic": ("ld.u32 %v1, [%w2+8];", "local", 4, 32),
     "global": ("ld.global.u32 %v1, [%g];", "global", 4, 32),

@@ -63,12 +63,12 @@ def _conditions(
         # The selection by a comparison with the value has a use of the value itself.
         yield _other(product, compared, later) if _is(product, "and") else None
     for use in uses:
-        if _is(use, "selp") and not loaded & slots_of(use.sources[1:]):
-            writers = _writers(use.sources[2], later)
+        if _is(use, "selp") and use in later and not loaded & slots_of(use.sources[1:]):
+            selector, before = use.sources[2], later[: later.index(use)]
+            writers = _writers(selector, before)
             is_product = len(writers) == 1 and _is(writers[0], "and")
-            yield (
-                _other(writers[0], compared, later) if is_product else _value(use.sources[2], later)
-            )
+            is_product = is_product and not getattr(selector, "negated", False)
+            yield _other(writers[0], compared, later) if is_product else _value(selector, before)
         elif not _is(use, "setp"):
             yield None
 
@@ -76,15 +76,17 @@ def _conditions(
 def _other(product: Operation, compared: set[int], later: Sequence[Operation]) -> Condition | None:
     """Return the operand of a product that is no comparison with the loaded value."""
     others = [use for use in product.sources if not slots_of([use]) & compared]
-    return _value(others[0], later) if len(others) == 1 and product in later else None
+    if len(others) != 1 or product not in later:
+        return None
+    return _value(others[0], later[: later.index(product)])
 
 
-def _value(use: Use, later: Sequence[Operation]) -> Condition | None:
-    """Return a predicate that is known before some operations, or from what is."""
-    writers = _writers(use, later)
+def _value(use: Use, before: Sequence[Operation]) -> Condition | None:
+    """Return a predicate that is known before the operations from the load to its use."""
+    writers = _writers(use, before)
     if not writers:
         return use
-    changed = {slot for each in later for slot in slots_of(each.destinations)}
+    changed = {slot for each in before for slot in slots_of(each.destinations)}
     (writer, *others), known = writers, not getattr(use, "negated", False)
     known = known and not others and not slots_of(writers[0].sources) & changed
     return writer if known and _is(writer, "setp") and len(writer.destinations) == 1 else None

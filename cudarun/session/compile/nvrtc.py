@@ -31,7 +31,7 @@ _MATH = "math.h"
 _UNKNOWN_TO_NVRTC = re.compile(r"-O[0-3]|-g|-m64|--?(?:(?:expt-)?extended-lambda|expt-[\w-]+)")
 _MACROS_OF_MATH = re.compile(rb"\b(?:INFINITY|NAN|HUGE_VALF?|M_[A-Z0-9_]+)\b")
 # A text without these is the whole source: a line that goes on can hide one of them.
-_DEPENDS = re.compile(rb"include|embed|import|__DATE__|__TIME|##|\?\?|\\[ \t\v\f]*[\r\n]")
+_DEPENDS = re.compile(rb"include|embed|import|__DATE__|__TIME|##|%:%:|\?\?|\\[ \t\v\f]*[\r\n]")
 _FOLDER = Path(__file__).parent / "include"
 
 

@@ -160,7 +160,14 @@ def test_the_cache_is_off(
 
 @pytest.mark.parametrize(
     "line",
-    [b"", b"#include <cstdint>", b'%:incl\\\nude "value.h"', b"// __TIME__", b"#define A(x) x##x"],
+    [
+        b"",
+        b"#include <cstdint>",
+        b'%:incl\\\nude "value.h"',
+        b"// __TIME__",
+        b"#define A(x) x##x",
+        b"%:define A(x) x%:%:x",
+    ],
 )
 def test_a_source_that_depends_on_nothing_else_is_not_preprocessed(
     compiled: Compile, monkeypatch: pytest.MonkeyPatch, line: bytes

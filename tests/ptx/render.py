@@ -101,8 +101,11 @@ def statement(s: tree.Statement) -> str:
             return instruction(s)
         case tree.Label(name):
             return f"{name}:"
-        case tree.LineMark(file, line, column):
+        case tree.LineMark(file, line, column, None):
             return f".loc {file} {line} {column}"
+        case tree.LineMark(file, line, column, (of, at, column_there)):
+            call = f"function_name f, inlined_at {of} {at} {column_there}"
+            return f".loc {file} {line} {column}, {call}"
         case tree.Block(statements):
             return block(statements)
         case tree.Variable():

@@ -115,8 +115,9 @@ families = st.builds(
     st.integers(1, 99),
 )
 labels = st.builds(tree.Label, names, st.just(NOWHERE))
+source_places = (st.integers(1, 9), st.integers(0, 9999), st.integers(0, 99))
 marks = st.builds(
-    tree.LineMark, st.integers(1, 9), st.integers(0, 9999), st.integers(0, 99), st.just(NOWHERE)
+    tree.LineMark, *source_places, st.none() | st.tuples(*source_places), st.just(NOWHERE)
 )
 targets = st.builds(
     tree.BranchTargets,

@@ -64,9 +64,9 @@ class TestStatements:
             ".loc\t2 107 3, function_name $L__info_string0, inlined_at 1 8 79\n"
             ".loc 2 108 4, function_name $L__info_string0+12, inlined_at 1 8 79"
         ) == (
-            LineMark(1, 9, 44, Position(6, 1)),
-            LineMark(2, 107, 3, Position(7, 1)),
-            LineMark(2, 108, 4, Position(8, 1)),
+            LineMark(1, 9, 44, None, Position(6, 1)),
+            LineMark(2, 107, 3, (1, 8, 79), Position(7, 1)),
+            LineMark(2, 108, 4, (1, 8, 79), Position(8, 1)),
         )
 
     def test_variables_of_a_function(self):

@@ -130,6 +130,11 @@ FOUND = {
         ".reg .pred %later;\n ld.shared.u32 %v1, [%s]; setp.gt.u32 %later, %v1, %t;"
         "selp.u32 %v3, %v1, %t, %later; st.global.u32 [%g], %v3;", "shared", 4, 32,
     ),
+    "before a condition that changes in another block": (
+        ".reg .pred %later; .reg .u32 %new; setp.gt.u32 %later, %t, 99;\n ld.shared.u32 %new, [%s];"
+        "bar.sync 0; setp.lt.u32 %later, %t, 2; selp.u32 %v3, %new, %t, %later;"
+        "st.global.u32 [%g], %v3;", "shared", 4, 32,
+    ),
     "before a condition of the value": (
         SPECULATIVE.replace("CONDITION", "setp.gt.u32 %later1, %new, 99"), "shared", 4, 32,
     ),

@@ -236,6 +236,8 @@ class Access:
         offsets = self._offsets(active, addresses, self.first_address(region))
         if isinstance(region, Section) and region.ranks is not None:
             if self.is_own:
+                if int(offsets.max()) >> RANK_SHIFT >= active.batch.launch.cluster_blocks:
+                    return None
                 np.bitwise_and(offsets, offsets.dtype.type(RANK_OFFSET), out=offsets)
             else:
                 ranks = active.per_lane(region.ranks)
@@ -305,7 +307,8 @@ class Access:
             unclaimed &= ~inside
             starts = None if section.starts is None else active.per_lane(section.starts)
             if section.ranks is not None and self.is_own:
-                offsets = offsets & np.uint64(RANK_OFFSET)
+                known = offsets < np.uint64(active.batch.launch.cluster_blocks << RANK_SHIFT)
+                offsets = np.where(known, offsets & np.uint64(RANK_OFFSET), offsets)
             elif section.ranks is not None:
                 offsets, starts = other_blocks(active, offsets, section.stride)
             start, last = self.bounds(active.batch.launch, section)
@@ -384,8 +387,11 @@ class Access:
         section = self._section(active, address)
         if section is not None:
             offset = address - self.first_address(section)
-            if section.ranks is not None and rank_of(address) < active.batch.launch.cluster_blocks:
-                offset -= rank_of(address) << RANK_SHIFT
+            if section.ranks is not None:
+                rank, blocks = rank_of(address), active.batch.launch.cluster_blocks
+                if rank >= blocks:
+                    return f"is in the block of rank {rank} of {blocks} in the cluster", None
+                offset -= rank << RANK_SHIFT
             start, last = self.bounds(active.batch.launch, section)
             what, size = f"{section.name} memory", last - start + self.bytes
             if self.variable is not None and size != section.size:

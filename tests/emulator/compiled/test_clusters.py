@@ -78,6 +78,8 @@ def test_compiled_code_accesses_other_blocks(what: str, monkeypatch: pytest.Monk
 FAULTS = {
     "a block that is not in the cluster": """add.u32 %there, %there, 0x04000000;
         ld.shared::cluster.u32 %r2, [%there];""",
+    "an own address of such a block": """add.u32 %there, %there, 0x04000000;
+        ld.shared.u32 %r2, [%there];""",
     "the end of shared memory": "ld.shared::cluster.u32 %r2, [%there+512];",
     "a generic address past the end": "st.u32 [%g+512], %r2;",
     "a misaligned address": "ld.shared::cluster.u32 %r2, [%there+2];",
@@ -87,7 +89,11 @@ FAULTS = {
 
 @pytest.mark.parametrize("what", FAULTS)
 def test_faults(what: str) -> None:
-    check_equal_fault(text(FAULTS[what]), (8,), (64,), np.zeros(1024, "u4"), cluster=(4, 1, 1))
+    words = np.zeros(1024, "u4")
+    fault = check_equal_fault(text(FAULTS[what]), (8,), (64,), words, cluster=(4, 1, 1))
+    assert ("is in the block of rank" in fault) == (
+        "such a block" in what or "a block that" in what
+    )
 
 
 def test_arrivals_that_no_thread_waits_for() -> None:

@@ -311,8 +311,7 @@ class CompiledRun:
         columns = [self._column(place, kind) for place, kind in enumerate(site.sources)]
         lanes = slice(positions[0], positions[0] + 1) if len(positions) == 1 else positions
         sources = tuple(column[lanes] for column in columns)
-        work = site.work
-        active.site = work.site
+        work, active.site = site.work, site.work.site
         if not isinstance(work, Action):
             for use, values in zip(work.reads, sources, strict=True):
                 if isinstance(use, RegisterUse) and len(self._frame.registers[use.slot]) > 1:
@@ -402,8 +401,8 @@ class CompiledRun:
         else:
             offsets -= active.per_lane(self._shared.ranks)
         start, last = access.bounds(self._launch, region)
-        beyond = (offsets < start) | (offsets >= max(last + 1, start))
-        return not (beyond | ((offsets & np.uint64(access.bytes - 1)) != 0)).any()
+        misplaced = (offsets < start) | (offsets >= max(last + 1, start))
+        return not (misplaced | (offsets & np.uint64(access.bytes - 1) != 0)).any()
 
     def _enter_recent(self) -> None:
         """Enter shared memory, and the allocations that accesses found in earlier launches."""
@@ -414,17 +413,14 @@ class CompiledRun:
         for entry, address in self._kernel.recent.items():
             equal.setdefault((address, accesses[entry].bytes), []).append(entry)
         for (address, _), entries in equal.items():
-            found = (memory.find(address) for memory in self._launch.memories)
-            allocation = next(filter(None, found), None)
-            if allocation is not None:
+            for allocation in filter(None, (each.find(address) for each in self._launch.memories)):
                 self._enter(entries, accesses[entries[0]], allocation)
 
     def _enter(self, entries: list[int], access: Access, region: Region) -> None:
         """Change the cache entries of accesses that are equal to one."""
         stride, block_stride = self._strides(region)
         start, last = access.bounds(self._launch, region)
-        count = max(last - start + 1, 0)
-        unwritten = region.unwritten
+        count, unwritten = max(last - start + 1, 0), region.unwritten
         values = {
             layout.BASE: access.first_address(region) + start,
             layout.COUNT: count,
@@ -439,11 +435,10 @@ class CompiledRun:
         row = [values[8 * column] for column in range(len(values))]
         self._cache[:, entries] = np.array(row, dtype=np.uint64)
         if isinstance(region, Section) and region.ranks is not None:
-            ranks = region.ranks[:: self._launch.block_threads][: self._slots]
-            self._cache[:, entries, layout.BASE // 8] += ranks[:, None]
-        if block_stride:
-            strides = block_stride * np.arange(self._slots, dtype=np.uint64)
-            self._cache[:, entries, layout.HOST // 8] += strides[:, None]
+            ranks = region.ranks[:: self._launch.block_threads, None][: self._slots]
+            self._cache[:, entries, layout.BASE // 8] += ranks
+        strides = block_stride * np.arange(self._slots, dtype=np.uint64)
+        self._cache[:, entries, layout.HOST // 8] += strides[:, None]
 
     def _strides(self, region: Region) -> tuple[int, np.uint64]:
         """Return the bytes from one lane's part of a region, and from one block's, to the next."""

@@ -6,7 +6,7 @@ PTX manual 9.7.14 to 9.7.16.
 from __future__ import annotations
 
 from cudarun.emulator.decode.operands import OperandMismatch
-from cudarun.emulator.machine.matrices import shape_of
+from cudarun.emulator.machine.fragments import shape_of
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_COLUMNS, UNIT
 from cudarun.emulator.machine.tensor_memory.memory import LANES
 from cudarun.emulator.machine.tensor_memory.transfers import REGISTERS

@@ -13,7 +13,7 @@ from math import prod
 from cudarun.emulator.decode.fragments import check_tensor_memory, fragments
 from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
-from cudarun.emulator.machine.matrices import shape_of
+from cudarun.emulator.machine.fragments import shape_of
 from cudarun.emulator.machine.narrow_matrices import scale_vector
 from cudarun.emulator.machine.tensor_maps.tensor_map import PACKED
 from cudarun.emulator.numerics.types import TYPES, TypeKind

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.machine.access import AccessKind
+from cudarun.emulator.machine.fragments import GROUP, PLACE
 from cudarun.emulator.machine.matrices import (
-    GROUP,
-    PLACE,
     MatrixTransfer,
     Multiply,
     elements,

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.fragments import shape_of
 from cudarun.emulator.machine.matrices import (
     accumulator_places,
     elements,
     left_matrix,
     numbers,
-    shape_of,
     sum_matrix,
 )
 from cudarun.emulator.machine.sparsity import Sparsity

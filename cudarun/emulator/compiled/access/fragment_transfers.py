@@ -15,7 +15,8 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant,
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
-from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer, fragment
+from cudarun.emulator.machine.fragments import fragment
+from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
 
 OFFSETS, REGISTERS = 2, 4  # the columns of operands of functions in ``native/fragments.c``
 

@@ -26,8 +26,9 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.products.shapes import MatrixProduct
 from cudarun.emulator.compiled.state.sites import pass_values
 from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.fragments import shape_of
 from cudarun.emulator.machine.lanes import indices, of
-from cudarun.emulator.machine.matrices import Multiply, WarpMultiply, numbers, shape_of
+from cudarun.emulator.machine.matrices import Multiply, WarpMultiply, numbers
 from cudarun.emulator.machine.threads import WARPGROUP
 from cudarun.emulator.machine.warpgroups import MultiplyAsync
 from cudarun.emulator.numerics.arrays import Array, Arrays

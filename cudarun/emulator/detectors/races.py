@@ -28,7 +28,7 @@ from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import (
     NARROW,
-    NOBODY,
+    NO_POSITIONS,
     Conflict,
     Conflicts,
     Overwritten,
@@ -265,7 +265,7 @@ class RaceDetector(Detector):
         rows = {row: shadow.words[row][units] for row in range(first, end + 1)}
         recorded = rows[Row.WRITE]
         unordered = self._unordered(step, rows)
-        chosen = unordered.get(Row.WRITE, NOBODY)
+        chosen = unordered.get(Row.WRITE, NO_POSITIONS)
         reads = not (access.writes or is_generic(access) or step.part.space == "tensor")
         reports = self._agents.report and access.kind is AccessKind.MBARRIER and self._finds_mixed
         if reads or reports:
@@ -283,7 +283,8 @@ class RaceDetector(Detector):
         if len(chosen):
             self._report(step, chosen, recorded[chosen])
         for row in (Row.LAST_READ, Row.LAST_STRONG) if unordered else ():
-            with_last, with_other = unordered.get(row, NOBODY), unordered.get(row + 1, NOBODY)
+            with_last = unordered.get(row, NO_POSITIONS)
+            with_other = unordered.get(row + 1, NO_POSITIONS)
             if len(with_last):
                 last = rows[row][with_last]
                 with_other = _without(with_other, self._report_pairs(step, with_last, last))
@@ -332,7 +333,7 @@ class RaceDetector(Detector):
         elif step.access.writes:
             spaces.append("mbarrier")
         for site, access, positions in self._logical_clock.by_site(recorded[those]):
-            left = those[positions] if is_generic(access) else NOBODY
+            left = those[positions] if is_generic(access) else NO_POSITIONS
             for space in spaces:
                 lanes = lane_sets.pick(step.lanes, left)
                 left = left[step.order.invisible(lanes, recorded[left], space)]

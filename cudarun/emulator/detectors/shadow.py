@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.spaces import Footprint
 
 
-NOBODY = np.zeros(0, dtype=np.intp)
+NO_POSITIONS = np.zeros(0, dtype=np.intp)
 _ALIGNMENT = 16  # of the widest access; a memory need not begin at a multiple of it
 
 
@@ -103,7 +103,7 @@ class Shadow:
         recorded[units] = words
         self.changes += row >= Row.WRITE
         if isinstance(units, slice):
-            return NOBODY
+            return NO_POSITIONS
         lost: Indices = (recorded[units] != words).nonzero()[0]
         return lost
 

@@ -9,7 +9,7 @@ the H200 were measured.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from cudarun.base.records import dataclass
 
@@ -164,7 +164,7 @@ def profiles() -> dict[str, Profile]:
     return gpus | architectures
 
 
-@cache
+@lru_cache(256)  # names of clients, too
 def profile_named(name: str) -> Profile | None:
     """Return the profile with a name, in any case; ``None`` if there is none."""
     return profiles().get(name.lower())

@@ -79,10 +79,8 @@ class Command(click.Command):
         A server gets many a line again. The values of options are immutable.
         """
         variables = (os.environ.get(str(each.envvar)) for each in self.params if each.envvar)
-        line, is_short = (
-            (ctx.resilient_parsing, *variables, *args),
-            sum(map(len, args)) < _LONG_LINE,
-        )
+        line = (ctx.resilient_parsing, *variables, *args)
+        length = sum(map(len, args))
         if line in self._lines:
             values, sources, rest = self._lines[line]
             ctx.params.update(values)
@@ -97,7 +95,7 @@ class Command(click.Command):
             name: ctx.get_parameter_source(name) for each in self.params if (name := each.name)
         }
         given = (each for each in self.params if sources[each.name] is not ParameterSource.DEFAULT)
-        if is_short and not any(each.callback for each in given):
+        if length < _LONG_LINE and not any(each.callback for each in given):
             if len(self._lines) == _MOST_LINES:
                 self._lines.clear()
             self._lines[line] = {**ctx.params}, sources, [*rest]

@@ -1,4 +1,4 @@
-"""Which elements of a matrix each lane holds in ``wmma`` (PTX manual 9.7.14)."""
+"""The elements of a matrix that each lane holds in ``wmma`` (PTX manual 9.7.14)."""
 
 from __future__ import annotations
 

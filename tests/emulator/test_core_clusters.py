@@ -35,6 +35,44 @@ NEIGHBOURS = f"""
 """
 
 
+# Whether the address of a variable is in shared memory, for each rank in a cluster of two: the
+# generic address, that of the other block, and that of the own rank.
+SPACES = ["shared", "shared::cta", "shared::cluster"]
+TESTED = f"""
+.visible .entry test(.param .u64 out)
+{{
+    .shared .align 4 .b32 cell;
+    .reg .pred %p; .reg .b32 %own, %other, %bits, %bit; .reg .b64 %out, %a<3>;
+    mov.u32 %own, %cluster_ctarank; xor.b32 %other, %own, 1; mov.u32 %bits, 0;
+    mov.u64 %a0, cell; cvta.shared.u64 %a0, %a0;
+    mapa.u64 %a1, %a0, %other; mapa.u64 %a2, %a0, %own;
+    {
+    " ".join(
+        f"isspacep.{space} %p, %a{number}; selp.u32 %bit, {1 << 3 * number + place}, 0, %p;"
+        "or.b32 %bits, %bits, %bit;"
+        for number in range(3)
+        for place, space in enumerate(SPACES)
+    )
+}
+    ld.param.u64 %out, [out]; mad.wide.u32 %out, %own, 4, %out; st.global.u32 [%out], %bits;
+    barrier.cluster.arrive; barrier.cluster.wait;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["interpret", "compile"])
+def test_the_shared_memory_of_another_block_is_not_shared_cta(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an H200 answers."""
+    monkeypatch.setenv("CUDARUN_CPU_ENGINE", engine)
+    device = Device(TESTED)
+    out = device.buffer(np.zeros(2, "u4"))
+    device.launch("test", (2,), (1,), out, cluster=(2, 1, 1))
+    assert [f"{bits:o}" for bits in device.read(out, "u4", 2)] == ["747", "747"]
+
+
 def neighbours(grid: int, block: int, cluster: int) -> None:
     device = Device(NEIGHBOURS)
     out = device.buffer(np.full(grid, 0xFFFFFFFF, "u4"))

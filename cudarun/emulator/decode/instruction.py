@@ -131,7 +131,7 @@ class _Resolution:
         for index, (expected, operand) in enumerate(zip(self.form.operands, given, strict=False)):
             self.words.given.add(expected.name)
             self._operand(expected, operand, writes=index < self.form.writes)
-        self._carry()
+        self._add_implicit_operands()
         self._check_sink()
         check_words(self.instruction.opcode, self.words)
         return self._finished()
@@ -346,7 +346,10 @@ class _Resolution:
             if length not in (2, 4) or bits // length < 8:
                 raise self.operands.mismatch()
 
-    def _carry(self) -> None:
+    def _add_implicit_operands(self) -> None:
+        """Add the carry flag, and the rank of the block where shared addresses have one."""
+        if self.form.opcode == "isspacep" and self.words["space"] in ("shared", "shared::cta"):
+            self.sources += self.operands.own_rank()
         if not (self.form.reads_carry or self.form.writes_carry):
             return
         slot = self.operands.declarations.implicit(CARRY, "pred", Role.REGISTER)

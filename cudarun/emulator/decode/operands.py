@@ -245,8 +245,8 @@ class Operands:
         match found:
             case SymbolName(space, unique):
                 use = SymbolUse(space, unique, offset, ptx_type)
-                is_ranked = space == "shared" and self.declarations.has_ranks
-                return self._in_own_block(use) if is_ranked else use
+                rank = self.own_rank() if space == "shared" else []
+                return self._in_own_block(use, *rank) if rank else use
             case LocalName(start):
                 return self.local_address(start + offset, ptx_type)
             case ParameterName(None, start, _):
@@ -258,14 +258,20 @@ class Operands:
             case _:
                 raise self.mismatch()
 
-    def _in_own_block(self, use: SymbolUse) -> RegisterUse:
-        """Return a new register with the address of a shared variable and the rank of the block."""
+    def own_rank(self) -> list[Use]:
+        """Return the rank of the block; nothing where shared addresses have no ranks."""
+        if not self.declarations.has_ranks:
+            return []
         rank = self.declarations.special("%cluster_ctarank")
         assert rank is not None
+        return [RegisterUse(rank.slot, TYPES["u32"])]
+
+    def _in_own_block(self, use: SymbolUse, rank: Use) -> RegisterUse:
+        """Return a new register with the address of a shared variable and the rank of the block."""
         word = TYPES[f"u{use.type.bits}"]
         name = f"%own{len(self.declarations.slots)}"
         own = RegisterUse(self.declarations.slot(name, word.name, Role.REGISTER), word)
-        sources = replace(use, type=word), RegisterUse(rank.slot, TYPES["u32"])
+        sources = replace(use, type=word), rank
         self.before.append(Lanewise(own_address, sources, (own,), self.site, f"add.{word.name}"))
         return replace(own, type=use.type)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, InGlobalOrConst
+from cudarun.emulator.machine.spaces import RANK_SHIFT, WINDOW_BYTES, WINDOWS, InGlobalOrConst
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
@@ -69,10 +69,19 @@ def _cvta(words: Words) -> Function:
 
 
 def _isspacep(words: Words) -> Function:
-    base = _window(words)
+    """Return ``isspacep``; an address of another block of a cluster is not in ``shared::cta``.
 
-    def test(a: Array, p: Array) -> None:
-        np.less(a - np.uint64(base), np.uint64(WINDOW_BYTES), out=p)
+    The second operand is the rank of the block, where addresses have ranks.
+    """
+    base = np.uint64(_window(words))
+
+    def test(a: Array, *others: Array) -> None:
+        *ranks, p = others
+        offset, size = a - base, WINDOW_BYTES
+        if ranks:
+            size = 1 << RANK_SHIFT
+            offset -= ranks[0].astype(np.uint64) << np.uint64(RANK_SHIFT)
+        np.less(offset, np.uint64(size), out=p)
 
     return test
 

@@ -67,7 +67,7 @@ def test_nothing_is_copied_by_a_call_that_is_refused(cuda, stream, filled):
     cuda.cuMemsetD8(target, 99, 64)
     given = batch(cuda, stream, filled, target, [0, 1], [STREAM, 0])
     assert cuda.result("cuMemcpyBatchAsync", *given) == "INVALID_VALUE"
-    without_attributes = (*given[:4], None, None, 0, stream)
+    without_attributes = (*given[:4], [], [], 0, stream)
     assert cuda.result("cuMemcpyBatchAsync", *without_attributes) == "INVALID_VALUE"
     cuda.cuMemcpyBatchAsync(*batch(cuda, stream, filled, target, [0], [STREAM], count=1))
     cuda.cuStreamSynchronize(stream)

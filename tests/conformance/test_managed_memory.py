@@ -159,12 +159,13 @@ def test_a_pool_of_memory_that_the_host_accesses(cuda, context, properties, kind
 def test_a_device_has_no_access_to_a_pool_of_the_host_at_first(cuda, context, properties):
     """An H100 refuses the fill; that it accepts it after the call is documented."""
     pool, stream = cuda.cuMemPoolCreate(properties("PINNED", "HOST")), cuda.cuStreamCreate(0)
-    device = access(cuda).location
+    granted = access(cuda)  # which holds the memory of the location
+    device = granted.location
     assert int(cuda.cuMemPoolGetAccess(pool, device)) == 0
     address = cuda.cuMemAllocFromPoolAsync(64, pool, stream)
     cuda.cuStreamSynchronize(stream)
     assert cuda.result("cuMemsetD8Async", address, 7, 64, stream) == "INVALID_VALUE"
-    cuda.cuMemPoolSetAccess(pool, [access(cuda)], 1)
+    cuda.cuMemPoolSetAccess(pool, [granted], 1)
     assert int(cuda.cuMemPoolGetAccess(pool, device)) == 3
     cuda.cuMemsetD8(address, 7, 64)
     cuda.cuMemPoolSetAccess(pool, [access(cuda, flags=0)], 1)

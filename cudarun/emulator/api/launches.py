@@ -154,12 +154,16 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
 
 @call()
 def cuOccupancyMaxActiveClusters(func: FunctionHandle, config: CUlaunchConfig) -> int:
-    """Return the number of clusters that are resident on the device."""
+    """Return the number of clusters that are resident on the device; 0 without clusters."""
     geometry = geometry_of(config)
-    blocks = prod(geometry.cluster or func.attributes.required_cluster() or (1,))
+    resident = _resident(func, geometry.threads, geometry.dynamic_shared)
+    cluster = geometry.cluster or func.attributes.required_cluster()
+    if cluster is None:
+        return 0
+    blocks = prod(cluster)
     if not 1 <= blocks <= largest_cluster(func):
         raise Refusal("INVALID_CLUSTER_SIZE", f"a cluster of {blocks} blocks")
-    return clusters(_resident(func, geometry.threads, geometry.dynamic_shared), blocks)
+    return clusters(resident, blocks)
 
 
 @call()

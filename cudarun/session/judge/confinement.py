@@ -43,14 +43,15 @@ class SubmissionConfinement:
             _enter_new(_NEW_NETWORK)
         memory = [_SHARED_MEMORY] if _replace_shared_memory() else []
         system_calls.restrict_program()
-        # Its own process, but no other one: a command line can have the seed.
+        # Its own process, whose threads CUDA names, but no other one: a command line can have the
+        # seed.
         of_kernel = (each.path for each in os.scandir("/proc") if not each.name.isdigit())
         folders = filter(os.path.isdir, dict.fromkeys((*_SYSTEM, *self.readable)))
         devices = (path for name in _DEVICES for path in glob.glob(f"/dev/{name}"))
         landlock.restrict_program(
             (*folders, *of_kernel),
             (*devices, *self.shared),
-            (*self.own, *memory),
+            (*self.own, *memory, "/proc/self"),
             keeps_sockets=self.shares_network,
         )
 

@@ -5,7 +5,6 @@ import ctypes
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.assumed
 STREAM, DURING_CALL = 1, 2
 
 

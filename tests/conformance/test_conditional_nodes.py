@@ -6,7 +6,6 @@ import pytest
 
 from tests.conformance.graph_objects import RELAXED, World, edges_arguments
 
-pytestmark = pytest.mark.assumed
 IF, WHILE, SWITCH = range(3)
 COUNT = (ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint32)
 

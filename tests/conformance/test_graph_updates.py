@@ -104,7 +104,6 @@ def test_events_of_nodes(cuda, built):
         assert cuda.result(*refused) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
 def test_a_graph_as_a_picture(cuda, built, tmp_path):
     path = tmp_path / "graph.dot"
     cuda.cuGraphDebugDotPrint(built.graph, str(path).encode(), 0)

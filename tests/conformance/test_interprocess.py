@@ -5,8 +5,6 @@ import os
 
 import pytest
 
-pytestmark = pytest.mark.assumed
-
 
 def test_the_process_that_exports_memory_does_not_open_it(cuda, context):
     handle = cuda.cuIpcGetMemHandle(cuda.cuMemAlloc(64))

@@ -4,7 +4,6 @@ import ctypes
 
 import pytest
 
-pytestmark = pytest.mark.assumed
 CPU, INVALID = -1, -2
 PAGES = 4 << 20
 

@@ -78,13 +78,11 @@ def test_a_launch_without_clusters_has_none(cuda, function, config):
     assert cuda.cuOccupancyMaxActiveClusters(function(b"nothing"), config()) == 0
 
 
-@pytest.mark.assumed
 def test_clusters_that_are_too_large(cuda, function, config):
     refused = ("cuOccupancyMaxActiveClusters", function(b"nothing"), config(16))
     assert cuda.result(*refused) == "INVALID_CLUSTER_SIZE"
 
 
-@pytest.mark.assumed
 def test_the_largest_cluster(cuda, function, config):
     nothing = function(b"nothing")
     assert cuda.cuOccupancyMaxPotentialClusterSize(nothing, config()) == 8
@@ -94,7 +92,6 @@ def test_the_largest_cluster(cuda, function, config):
     assert cuda.cuOccupancyMaxPotentialClusterSize(nothing, config()) == 16
 
 
-@pytest.mark.assumed
 @pytest.mark.parametrize(
     "name", ["cuOccupancyMaxActiveClusters", "cuOccupancyMaxPotentialClusterSize"]
 )

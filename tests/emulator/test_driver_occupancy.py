@@ -7,6 +7,7 @@ import pytest
 from cudarun.emulator.host.occupancy import (
     best_block,
     blocks_per_multiprocessor,
+    clusters,
     registers_per_thread,
     resident_blocks,
 )
@@ -79,3 +80,19 @@ def test_the_best_block():
     assert grid // 132 * block == max(
         size * blocks_per_multiprocessor(KERNEL, size, size * 200) for size in range(32, 1025, 32)
     )
+
+
+@pytest.mark.parametrize(
+    ("resident", "found"),
+    [
+        (8, [1056, 528, 327, 248, 193, 163, 139, 124, 58]),
+        (5, [660, 330, 203, 154, 124, 101, 84, 77, 35]),
+        (4, [528, 264, 163, 124, 94, 79, 69, 62, 28]),
+        (2, [264, 132, 79, 62, 47, 39, 32, 30, 14]),
+        (1, [132, 66, 39, 30, 22, 17, 15, 15, 7]),
+    ],
+)
+def test_clusters_as_an_h200_has_them(resident, found):
+    """By ``cuOccupancyMaxActiveClusters``, of blocks that fit so often."""
+    assert [clusters(resident, blocks) for blocks in (1, 2, 3, 4, 5, 6, 7, 8, 16)] == found
+    assert clusters(resident + 8, 2) == clusters(8, 2)

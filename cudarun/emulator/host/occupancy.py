@@ -6,7 +6,7 @@ refuses a block size that the kernel accepts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from cudarun.base.profiles import WARP
 from cudarun.base.records import replace
@@ -14,7 +14,13 @@ from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.program import KernelCode
 
 _MOST_PAIRS = 9  # of multiprocessors in a GPC, of which an H100 has eight
-_MOST_CLUSTERED = 8  # blocks of clusters on a multiprocessor, as an H100 has it for blocks of 128
+_MOST_CLUSTERED = 8  # blocks of clusters on a multiprocessor
+_MOST_PORTABLE = 8  # blocks of a cluster that every GPC has room for
+_H200_MULTIPROCESSORS = 132
+_H200_GPCS = (18, 18, 16, 16, 16, 16, 16, 8)
+"""The multiprocessors of each GPC that an H200 has for clusters of more than two blocks.
+
+Found with `cuOccupancyMaxActiveClusters`; other GPUs of the model can have other ones."""
 
 
 def registers_per_thread(code: KernelCode) -> int:
@@ -31,19 +37,21 @@ def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: in
 
 
 def clusters(resident: int, blocks: int) -> int:
-    """Return the number of resident clusters of so many blocks.
-
-    All blocks of a cluster are in one GPC. Their sizes differ from one GPU to another of the same
-    model: here each has as many pairs of multiprocessors as the others, or one more.
+    """Return the number of resident clusters of so many blocks, all of which are in one GPC.
 
     Args:
         resident: The number of resident blocks per multiprocessor.
         blocks: The number of blocks of a cluster.
     """
-    resident = resident if blocks == 1 else min(resident, _MOST_CLUSTERED)
-    pairs = current_profile().multiprocessors // 2
-    parts = -(-pairs // _MOST_PAIRS)
-    return sum((pairs + part) // parts * 2 * resident // blocks for part in range(parts))
+    resident, multiprocessors = min(resident, _MOST_CLUSTERED), current_profile().multiprocessors
+    if blocks <= 2:
+        return multiprocessors * resident // blocks
+    sizes: Iterable[int] = _H200_GPCS
+    if multiprocessors != _H200_MULTIPROCESSORS:  # as many pairs in each, or one more
+        parts = -(-multiprocessors // 2 // _MOST_PAIRS)
+        sizes = ((multiprocessors // 2 + part) // parts * 2 for part in range(parts))
+    least = blocks if blocks > _MOST_PORTABLE else 0
+    return sum(size * resident // blocks for size in sizes if size >= least)
 
 
 def best_block(

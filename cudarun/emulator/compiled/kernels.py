@@ -54,7 +54,7 @@ class KernelModule:
         missing = missing_feature()
         if missing is not None:
             raise Untraceable(f"a processor without {missing}")
-        inlined = without_calls(function, program)
+        inlined = without_calls(function, program, marks_frames="uninit" in detect)
         if inlined is None:
             # The origin of each block of the code.
             self.origins = [
@@ -73,10 +73,7 @@ class KernelModule:
         # What detectors need; ``None`` if none observes it.
         self.observation: AccessObservation | None = None
         if detect:
-            has_local = program.kernels[function.name].local_bytes > 0
-            self.observation = AccessObservation.of(
-                function, detect, has_local_calls=has_local and inlined is not None
-            )
+            self.observation = AccessObservation.of(function, detect)
         memory = MemoryFunctions(0 if self.observation is None else self.observation.unit)
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]

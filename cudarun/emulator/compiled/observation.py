@@ -68,15 +68,8 @@ class AccessObservation:
     finds_sync_errors: bool  # whether synchronization errors are to be found
 
     @classmethod
-    def of(
-        cls, function: FunctionCode, detect: Collection[str], *, has_local_calls: bool
-    ) -> AccessObservation:
-        """Return the observation of a kernel.
-
-        Args:
-            function: The kernel, without calls.
-            detect: The names of the detectors.
-            has_local_calls: Whether it has local memory, and calls functions.
+    def of(cls, function: FunctionCode, detect: Collection[str]) -> AccessObservation:
+        """Return the observation of a kernel without calls, by detectors of some names.
 
         Raises:
             Unobservable: Compiled code could miss a finding.
@@ -88,8 +81,6 @@ class AccessObservation:
         finds_unwritten = "uninit" in detect
         if finds_unwritten and unwritten_registers(function):
             raise Unobservable("registers that may be read before they are written, with detectors")
-        if finds_unwritten and has_local_calls:
-            raise Unobservable("calls and local memory, with a detector of uninitialized reads")
         if WaitingLoops(function).waits_for_blocks:
             raise Unobservable("loops that may wait for other blocks, with detectors")
         smallest = layout.SHADOW_WORD
@@ -149,7 +140,7 @@ class ObservedLaunch:
         if observation.finds_unwritten:
             self._shared.unwritten = np.ones(len(self._shared.bytes), dtype=np.uint8)
             self._shared.unwritten[: self._reserved] = 0
-            if launch.kernel.local_bytes:
+            if launch.uses_local:
                 self._local.unwritten = np.ones(len(self._local.bytes), dtype=np.uint8)
 
     def fields(self) -> list[tuple[int, int, int]]:

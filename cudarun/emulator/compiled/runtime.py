@@ -122,7 +122,6 @@ class CompiledRun:
         next(answers)
         self._callback = _Callback(answers.send)
         local_size = launch.local_stride * launch.block_threads
-        uses_local = launch.kernel.local_bytes or launch.kernel_function.grows_stack
         fields = (
             (layout.CONSTANTS, self._constants.ctypes.data, 0),
             (layout.CACHE, self._cache.ctypes.data, self._cache.strides[0]),
@@ -144,7 +143,7 @@ class CompiledRun:
             (layout.ALL_AT_ONCE, launch.config.cooperative, 0),
             (layout.LOCAL_BYTES, launch.local_stride, 0),
             (layout.LOCAL, batch.section("local").bytes.ctypes.data, local_size),
-            (layout.LOCAL_SIZE, local_size if uses_local else 0, 0),
+            (layout.LOCAL_SIZE, local_size if launch.uses_local else 0, 0),
             (layout.FRAMES, self._frames.address, 0),
             (layout.TENSORS, self._tensors.memory.ctypes.data, 0),
             (layout.CONCURRENT, queue.threads > 1, 0),

@@ -284,6 +284,11 @@ class Launch:
         return self.blocks * self.block_threads == 1
 
     @property
+    def uses_local(self) -> bool:
+        """True if its threads have local variables, or the frames of functions."""
+        return self.kernel.local_bytes > 0 or self.kernel_function.grows_stack
+
+    @property
     def shares_memory(self) -> bool:
         """True if the program can access memory of it while it runs."""
         return any(memory.used for memory in self.memories[1:])

@@ -21,13 +21,19 @@ Outcome = tuple[str, bytes, bytes]
 
 
 def launched(
-    body: str, mode: str, *, grid: int = 1, block: int = 64, detect: str = "race,uninit"
+    body: str,
+    mode: str,
+    *,
+    grid: int = 1,
+    block: int = 64,
+    detect: str = "race,uninit",
+    before: str = "",
 ) -> tuple[Outcome, EngineNote]:
     """The findings and the memory after a launch, and the engine; half of the memory is written."""
     observer = DetectorObserver(detect.split(","))
     engines = Engines(mode, tiers=eager())
     made = Device(
-        KERNEL.format(body=body),
+        before + KERNEL.format(body=body),
         observer=observer,
         multiprocessors=4,
         execute=partial(execute, engines=engines),
@@ -100,6 +106,52 @@ def test_whole_warps_are_ordered_by_their_barrier() -> None:
     body = "st.shared.u32 [%s], %t; bar.warp.sync -1; ld.shared.u32 %v1, [%o];"
     assert check_equal(body, block=32).engine == COMPILE
     assert check_equal(body, block=64).engine == INTERPRET
+
+
+FRAMES = """
+.func (.param .b32 r) {name} (.param .b32 a) {{
+    .local .align 4 .b8 own[8]; .reg .b32 %a, %r; .reg .pred %p; .param .b32 x, y;
+    ld.param.b32 %a, [a]; and.b32 %r, %a, 1; setp.ne.b32 %p, %r, 0; mov.b32 %r, 0;
+    @%p st.local.u32 [own+4], %a;
+    {after}
+    ld.local.u32 %a, [own+4]; add.u32 %r, %r, %a; st.param.b32 [r], %r; ret;
+}}
+"""
+"""A function that writes its frame if bit 0 of its argument is set, and then reads it."""
+ONCE = FRAMES.format(name="once", after="")
+DEEP = FRAMES.format(
+    name="deep",
+    after="""setp.lt.u32 %p, %a, 4; @%p bra on;
+    shr.u32 %r, %a, 2; st.param.b32 [x], %r; call (y), deep, (x); ld.param.b32 %r, [y]; on:""",
+)
+"""Such a function that calls itself with the other bits, if bit 2 or a higher one is set."""
+
+
+def _calls(name: str, arguments: list[int]) -> str:
+    calls = (
+        f"mov.u32 %v1, {each}; st.param.b32 [x], %v1; call (y), {name}, (x); "
+        "ld.param.b32 %v1, [y]; st.global.u32 [%m], %v1;"
+        for each in arguments
+    )
+    return ".param .b32 x, y; " + " ".join(calls)
+
+
+@pytest.mark.parametrize("name", ["once", "deep"])
+@pytest.mark.parametrize("detect", ["uninit", "race,uninit"])
+def test_frames_of_functions_are_new_in_each_call(name: str, detect: str) -> None:
+    before = {"once": ONCE, "deep": DEEP}[name]
+    right, wrong = _calls(name, [0b101, 0b10101, 0b1]), _calls(name, [0b101, 0b10100, 0b1])
+    note = check_equal(right, before=before, grid=2, detect=detect)
+    assert (note.engine, note.reason) == (COMPILE, "")
+    note = check_equal(wrong, before=before, grid=2, detect=detect)
+    assert (note.engine, note.reason) == (INTERPRET, tiers.SUSPECTED)
+
+
+def test_frames_that_some_lanes_enter_are_new() -> None:
+    second = _calls("once", [0b1]) + " @%p2 bra on; mov.u32 %v1, 0; bra call_; "
+    second += "on: mov.u32 %v1, 1; call_: st.param.b32 [x], %v1; call (y), once, (x);"
+    note = check_equal(second, before=ONCE, detect="uninit")
+    assert (note.engine, note.reason) == (INTERPRET, tiers.SUSPECTED)
 
 
 def test_uninitialized_reads_that_depend_on_the_order_of_blocks_are_found() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cudarun.emulator.code import BlockCode, Terminator
-from cudarun.emulator.compiled.control.calls import PointerCall, StackCheck
+from cudarun.emulator.compiled.control.calls import FrameEntry, PointerCall
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.control.waits import Rule
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, splat
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
@@ -47,7 +48,7 @@ class BlockEnds(LoweringRules):
             IndexedBranch: self._indexed_branch,
             Trap: self.fail,
             PointerCall: self._pointer_call,
-            StackCheck: self._stack_check,
+            FrameEntry: self._enter_frame,
         }
 
     def _branch(self, block: BlockCode, mask: str) -> None:
@@ -95,11 +96,11 @@ class BlockEnds(LoweringRules):
         self._schedule.diverge(targets, block.index, mask)
 
     def _pointer_call(self, block: BlockCode, mask: str) -> None:
-        code, call = self._code, block.terminator
-        assert isinstance(call, PointerCall)
-        pointer = self._registers.source(call.pointer)
+        code, end = self._code, block.terminator
+        assert isinstance(end, PointerCall)
+        pointer = self._registers.source(end.pointer)
         targets, left = {}, mask
-        for function, first in call.targets:
+        for function, first in end.targets:
             same = code.compare("eq", pointer, self._registers.source(function))
             targets[first] = code.to_mask(code.binary("and", same, self._registers.mask))
             left = code.scalar(f"xor i32 {left}, {targets[first]}")
@@ -109,15 +110,17 @@ class BlockEnds(LoweringRules):
         else:
             code.line("unreachable")
 
-    def _stack_check(self, block: BlockCode, mask: str) -> None:
-        code, check = self._code, block.terminator
-        assert isinstance(check, StackCheck)
+    def _enter_frame(self, block: BlockCode, mask: str) -> None:
+        code, entry = self._code, block.terminator
+        assert isinstance(entry, FrameEntry)
         limit = field(code, "%ctx", layout.LOCAL_BYTES, "i64")
-        needed = str(check.needed)
+        end = str(entry.needed)
         if self._schedule.frames is not None:
-            needed = code.scalar(f"add i64 {code.scalar('load i64, ptr %STACK')}, {needed}")
-        self._fail_unless(code.scalar(f"icmp ule i64 {needed}, {limit}"), block, mask)
-        self._schedule.proceed(check.target, block.index, mask)
+            end = code.scalar(f"add i64 {code.scalar('load i64, ptr %STACK')}, {end}")
+        self._fail_unless(code.scalar(f"icmp ule i64 {end}, {limit}"), block, mask)
+        given = f"ptr %ctx, i32 %warp, i32 {mask}, i64 {end}, i64 {entry.callee.frame_bytes}"
+        call(code, "void", "mark_frames", given, inline=True)
+        self._schedule.proceed(entry.target, block.index, mask)
 
     def _fail_unless(self, good: str, block: BlockCode, mask: str) -> None:
         """Raise the fault of a terminator if a condition is false."""

@@ -70,8 +70,11 @@ class PointerCall(Terminator):
         self.call.targets(active, active.read(self.pointer))
 
 
-class StackCheck(Terminator):
-    """The check whether the stack of a lane has room for the frame of a function."""
+class FrameEntry(Terminator):
+    """The check whether the stack of a lane has room for the frame of a function.
+
+    For a detector, the frame is marked as unwritten.
+    """
 
     def __init__(self, target: int, needed: int, callee: FunctionCode, site: Site | None) -> None:
         super().__init__((target,), site=site)
@@ -79,12 +82,12 @@ class StackCheck(Terminator):
         # Bytes of the stack up to the end of the frame, from the frame of the outlined function, or
         # of the kernel, on.
         self.needed = needed
-        self._callee = callee
+        self.callee = callee
 
     def finish(self, batch: Any, active: Any) -> None:
         """Raise the fault of the first lane."""
         lane = active.lane(0)
-        raise batch.launch.stack_overflow(batch.threads, lane, self._callee, self.site)
+        raise batch.launch.stack_overflow(batch.threads, lane, self.callee, self.site)
 
 
 def outlined_calls(function: FunctionCode) -> dict[int, OutlinedCall]:

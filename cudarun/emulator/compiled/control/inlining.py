@@ -31,11 +31,11 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.compiled.control.calls import (
+    FrameEntry,
     OutlinedCall,
     OutlinedFunction,
     OutlinedReturn,
     PointerCall,
-    StackCheck,
     outlined_calls,
 )
 from cudarun.emulator.compiled.control.outlining import MOST_OPERATIONS, CallPlan
@@ -74,13 +74,17 @@ class BlockOrigin:
 class InlinedCode:
     """A kernel with the functions that it calls.
 
+    Args:
+        marks_frames: Whether the frame of each call is marked as unwritten, for a detector.
+
     Raises:
         Untraceable: Its calls cannot be compiled.
     """
 
-    def __init__(self, kernel: FunctionCode, program: ModuleCode) -> None:
+    def __init__(self, kernel: FunctionCode, program: ModuleCode, *, marks_frames: bool) -> None:
         self._program = program
         self._kernel = kernel
+        self._enters_frames = marks_frames or program.kernels[kernel.name].recursive
         self._plan = CallPlan(kernel, program)
         self.code = FunctionCode(kernel.name, [], kernel.base)  # one function
         self.origins: list[BlockOrigin] = []  # the origin of each block
@@ -292,8 +296,8 @@ class InlinedCode:
         self, target: int, callee: FunctionCode, stack: int, site: Site | None
     ) -> Terminator:
         """Return the terminator that enters a function, whose first block is ``target``."""
-        if self._program.kernels[self._kernel.name].recursive:
-            return StackCheck(target, stack + callee.frame_bytes, callee, site)
+        if self._enters_frames:
+            return FrameEntry(target, stack + callee.frame_bytes, callee, site)
         return Jump(target, site)
 
     def _hand_over(self, block: BlockCode, source: int, target: int) -> None:
@@ -358,9 +362,11 @@ def _moved(terminator: Terminator, indexes: dict[int, int], base: int) -> Termin
     return moved
 
 
-def without_calls(kernel: FunctionCode, program: ModuleCode) -> InlinedCode | None:
+def without_calls(
+    kernel: FunctionCode, program: ModuleCode, *, marks_frames: bool
+) -> InlinedCode | None:
     """Return a kernel with the functions that it calls; ``None`` if it has nothing to replace."""
     calls = any(isinstance(block.terminator, FunctionCall) for block in kernel.blocks)
     if calls or any(slot.role is Role.PARAMETER for slot in kernel.slots):
-        return InlinedCode(kernel, program)
+        return InlinedCode(kernel, program, marks_frames=marks_frames)
     return None

@@ -113,3 +113,13 @@ OUT_OF_LINE void note_lanes(char *ctx, char *marks, u32 mask, u64 ahead, u32 siz
     FOR_EACH_LANE(lane, mask)
         note_range(ctx, marks, ahead + COLUMN(u64, ctx, 0)[lane], size);
 }
+
+// Mark frames that lanes have entered as unwritten, for a detector; the end is one of their stacks.
+OUT_OF_LINE void mark_frames(char *ctx, u32 warp, u32 mask, u64 end, u64 size)
+{
+    if (!kernel.finds_unwritten)
+        return;
+    char *frames = FIELD(char *, ctx, LOCAL_MARKS) + end - size;
+    FOR_EACH_LANE(lane, mask)
+        __builtin_memset(frames + (WARP * warp + lane) * FIELD(u64, ctx, LOCAL_BYTES), 1, size);
+}

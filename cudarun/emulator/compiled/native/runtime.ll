@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 445a9ba3829c130fd6dbc9ae3f99adaf7fbd0f5104db4b85747104082fa58f7f
+; Written by `python -m tools.generate_runtime` from ef40ff3562744b2c81c974aec904acc8d2ef4fa2dc765153b0d28b72f7c343d7
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -529,6 +529,39 @@ define internal void @note_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinlin
   %19 = icmp eq i32 %18, 0
   br i1 %19, label %20, label %9
 20:
+  ret void
+}
+
+define internal void @mark_frames(ptr %0, i32 %1, i32 %2, i64 %3, i64 %4) noinline #0 {
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
+  %7 = icmp eq i32 %6, 0
+  br i1 %7, label %29, label %8
+8:
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 248
+  %10 = load ptr, ptr %9, align 8
+  %11 = getelementptr inbounds nuw i8, ptr %10, i64 %3
+  %12 = sub i64 0, %4
+  %13 = getelementptr inbounds i8, ptr %11, i64 %12
+  %14 = icmp eq i32 %2, 0
+  br i1 %14, label %29, label %15
+15:
+  %16 = shl i32 %1, 5
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 152
+  br label %18
+18:
+  %19 = phi i32 [ %2, %15 ], [ %27, %18 ]
+  %20 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %19, i1 true)
+  %21 = or disjoint i32 %20, %16
+  %22 = zext i32 %21 to i64
+  %23 = load i64, ptr %17, align 8
+  %24 = mul i64 %23, %22
+  %25 = getelementptr inbounds nuw i8, ptr %13, i64 %24
+  tail call void @llvm.memset.p0.i64(ptr align 1 %25, i8 1, i64 %4, i1 false)
+  %26 = add i32 %19, -1
+  %27 = and i32 %26, %19
+  %28 = icmp eq i32 %27, 0
+  br i1 %28, label %29, label %18
+29:
   ret void
 }
 

@@ -9,17 +9,11 @@ from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.lanes.operators import Untraceable, cast
-from cudarun.emulator.compiled.lanes.vectors import (
-    WIDTH,
-    CodeBuilder,
-    LaneVector,
-    NumberParameter,
-    splat,
-)
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, NumberParameter
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import CheckedPlace, cache_entry, field
-from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
+from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.shared_functions import SharedFunctions
 from cudarun.emulator.compiled.state.sites import (
@@ -323,10 +317,9 @@ class AccessCode(LoweringRules):
         places = []
         for turn, (access, number) in enumerate(entries):
             entry = cache_entry(code, number)
-            offsets, bad = self._checked(access, entry, bases[turn], turn)
-            lanes = checked.lanes[turn] if checked else self._registers.mask
-            bad = code.select(lanes, bad, splat("i64", 0))
-            good = code.scalar(f"and i1 {good}, {is_zero(code, bad)}")
+            lanes = code.to_mask(checked.lanes[turn]) if checked else "%mask"
+            offsets, are_valid = self._checked(access, entry, bases[turn], turn, lanes)
+            good = code.scalar(f"and i1 {good}, {are_valid}")
             places.append((access, entry, offsets))
         code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
         code.label(valid)
@@ -381,22 +374,19 @@ class AccessCode(LoweringRules):
         return exits
 
     def _checked(
-        self, access: Access, entry: str, address: LaneVector, turn: int
-    ) -> tuple[LaneVector, LaneVector]:
-        """Return the offsets from the start of a region, and 0 for lanes with a valid access."""
+        self, access: Access, entry: str, address: LaneVector, turn: int, mask: str
+    ) -> tuple[LaneVector, str]:
+        """Return the offsets from the start of a region, and whether those of lanes are valid."""
         code, places, rank = self._code, f"%places{turn}", "0"
         address = self._wide(address)
         code.line(f"store {address.typed}, ptr {places}, align 8")
         if self._in_cluster and access.space in _SHARED and not access.is_own:
             own = self._registers.block_value(_OWN_RANK)
             rank = code.scalar(f"add i64 1, {code.scalar(f'zext i32 {own} to i64')}")
-        given = f"ptr %ctx, ptr {entry}, ptr {places}, ptr %bad, i64 {access.bytes}, i64 {rank}"
-        call(code, "void", "check_access", given, inline=True)
-        offsets, bad = (
-            code.vector(f"load {address.type}, ptr {each}, align 8", "i64")
-            for each in (places, "%bad")
-        )
-        return offsets, bad
+        given = f"ptr %ctx, ptr {entry}, ptr {places}, i32 {mask}, i64 {access.bytes}, i64 {rank}"
+        valid = call(code, "i32", "check_access", given, inline=True)
+        offsets = code.vector(f"load {address.type}, ptr {places}, align 8", "i64")
+        return offsets, code.scalar(f"icmp ne i32 {valid}, 0")
 
     def _base(self, base: LaneVector, offset: int) -> LaneVector:
         """Return addresses with the constant offset of an operand."""

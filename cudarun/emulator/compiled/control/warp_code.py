@@ -294,8 +294,8 @@ class WarpCode:
         lanes = constant(np.arange(WIDTH, dtype=np.int64))
         spread = code.broadcast("i64", first)
         code.line(f"%thread = add {spread.typed}, {lanes.name}")
-        for name in (*(f"places{turn}" for turn in range(MOST_ACCESSES)), "bad"):
-            code.line(f"%{name} = alloca <{WIDTH} x i64>, align 64")
+        for turn in range(MOST_ACCESSES):
+            code.line(f"%places{turn} = alloca <{WIDTH} x i64>, align 64")
 
     def _clear(self) -> None:
         """Write zeros to the registers in the state."""

@@ -4,14 +4,14 @@
 
 #define SIGN (1ull << 63)
 
-// Replace addresses by offsets in the region of a cache entry; `bad` is 0 for lanes whose accesses
-// are aligned and inside.
+// Replace addresses by offsets in the region of a cache entry; return whether the accesses of some
+// lanes are aligned and inside. The others are looked at only if one of all lanes is not.
 //
 // The sign of the difference to the last valid offset, or of the offset itself, is set for others,
 // or low bits of the offset: vectors of 64 bits are faster than truth values in AVX2. With the rank
 // of the block, plus one, addresses can be in the shared memory of other blocks of the cluster, as
 // `machine/clusters.py` reads them; the base of shared memory has the rank of the block.
-OUT_OF_LINE void check_access(char *ctx, char *entry, longs *places, longs *bad, u64 bytes, u64 rank)
+OUT_OF_LINE u32 check_access(char *ctx, char *entry, longs *places, u32 mask, u64 bytes, u64 rank)
 {
     longs offsets = *places - FIELD(u64, entry, BASE), ahead = (longs)0ull, unknown = (longs)0ull;
     if (rank) {
@@ -24,8 +24,13 @@ OUT_OF_LINE void check_access(char *ctx, char *entry, longs *places, longs *bad,
         offsets = within;
     }
     longs room = (FIELD(u64, entry, COUNT) - 1 - offsets) & ~(bytes - 1);
-    *bad = ((room | offsets) & (SIGN | (bytes - 1))) | (unknown & SIGN);
+    longs bad = ((room | offsets) & (SIGN | (bytes - 1))) | (unknown & SIGN);
     *places = offsets + ahead;
+    if (!__builtin_reduce_or(bad))
+        return 1;
+    bits lanes;
+    __builtin_memcpy(&lanes, &mask, sizeof lanes);
+    return !__builtin_reduce_or(bad & -__builtin_convertvector(lanes, longs));
 }
 
 // --- loads and stores ----------------------------------------------------------------------------

@@ -87,14 +87,26 @@ OUT_OF_LINE void reduce_lanes(char *ctx, char *host, u32 mask, u32 size, combina
 {
     u64 *offsets = COLUMN(u64, ctx, 0), first = offsets[lowest(mask)];
     char *operands = COLUMN(char, ctx, 1);
-    u32 apart, concurrent = of_system || (is_global && FIELD(u32, ctx, CONCURRENT));
-    bits others = __builtin_convertvector(*(longs *)offsets != (longs)first, bits);
-    __builtin_memcpy(&apart, &others, sizeof apart);
-    if (apart & mask) {
-        FOR_EACH_LANE(lane, mask) {
-            u64 operand = value_at(operands + lane * size, size);
-            update(host + offsets[lane], operand, 0, concurrent, size, combine);
-        }
+    u32 apart = first != offsets[highest(mask)];
+    u32 concurrent = of_system || (is_global && FIELD(u32, ctx, CONCURRENT));
+    if (!apart) {
+        bits others = __builtin_convertvector(*(longs *)offsets != (longs)first, bits);
+        __builtin_memcpy(&apart, &others, sizeof apart);
+        apart &= mask;
+    }
+#define REDUCE_LANE(lane)                                                                          \
+    {                                                                                              \
+        u64 operand = value_at(operands + lane * size, size);                                      \
+        update(host + offsets[lane], operand, 0, concurrent, size, combine);                       \
+    }
+    if (apart && mask == ~0u) {
+        for (u32 lane = 0; lane < WARP; lane++)
+            REDUCE_LANE(lane)
+        return;
+    }
+    if (apart) {
+        FOR_EACH_LANE(lane, mask)
+            REDUCE_LANE(lane)
         return;
     }
     u64 total = value_at(operands + lowest(mask) * size, size);

@@ -73,6 +73,7 @@ INLINE void mark_range(char *marks, u64 first, u32 size)
 }
 
 INLINE u32 lowest(u32 mask) { return (u32)__builtin_ctz(mask); }
+INLINE u32 highest(u32 mask) { return WARP - 1 - (u32)__builtin_clz(mask); }
 
 INLINE u32 mask_of(truths values)
 {

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from ef40ff3562744b2c81c974aec904acc8d2ef4fa2dc765153b0d28b72f7c343d7
+; Written by `python -m tools.generate_runtime` from 7e34ae57b62561f67097d5131e4804fe6e35dd511ab19e6361113c61b157a372
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -50,6 +50,8 @@ declare i64 @llvm.umax.i64(i64, i64)
 
 declare i64 @llvm.vector.reduce.or.v16i64(<16 x i64>)
 
+declare i64 @llvm.vector.reduce.or.v32i64(<32 x i64>)
+
 declare void @llvm.lifetime.end.p0(i64, ptr)
 
 declare void @llvm.lifetime.start.p0(i64, ptr)
@@ -60,7 +62,7 @@ declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
-define internal void @check_access(ptr %0, ptr %1, ptr %2, ptr initializes((0, 256)) %3, i64 %4, i64 %5) noinline #0 {
+define internal range(i32 0, 2) i32 @check_access(ptr %0, ptr %1, ptr %2, i32 %3, i64 %4, i64 %5) noinline #0 {
   %7 = load <32 x i64>, ptr %2, align 8
   %8 = load i64, ptr %1, align 8
   %9 = insertelement <32 x i64> poison, i64 %8, i64 0
@@ -119,10 +121,21 @@ define internal void @check_access(ptr %0, ptr %1, ptr %2, ptr initializes((0, 2
   %60 = shufflevector <32 x i64> %59, <32 x i64> poison, <32 x i32> zeroinitializer
   %61 = and <32 x i64> %57, %60
   %62 = or <32 x i64> %61, %43
-  store <32 x i64> %62, ptr %3, align 8
   %63 = add <32 x i64> %45, %44
   store <32 x i64> %63, ptr %2, align 8
-  ret void
+  %64 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %62)
+  %65 = icmp eq i64 %64, 0
+  br i1 %65, label %72, label %66
+66:
+  %67 = bitcast i32 %3 to <32 x i1>
+  %68 = select <32 x i1> %67, <32 x i64> %62, <32 x i64> zeroinitializer
+  %69 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %68)
+  %70 = icmp eq i64 %69, 0
+  %71 = zext i1 %70 to i32
+  br label %72
+72:
+  %73 = phi i32 [ %71, %66 ], [ 1, %42 ]
+  ret i32 %73
 }
 
 define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
@@ -938,278 +951,392 @@ define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %
   %12 = getelementptr inbounds nuw i64, ptr %9, i64 %11
   %13 = load i64, ptr %12, align 8
   %14 = getelementptr inbounds nuw i8, ptr %9, i64 512
-  %15 = icmp eq i32 %6, 0
-  br i1 %15, label %16, label %22
-16:
-  %17 = icmp eq i32 %5, 0
-  br i1 %17, label %22, label %18
-18:
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 192
-  %20 = load i32, ptr %19, align 4
-  %21 = icmp eq i32 %20, 0
-  br label %22
+  %15 = tail call range(i32 0, 33) i32 @llvm.ctlz.i32(i32 %2, i1 true)
+  %16 = xor i32 %15, 31
+  %17 = zext nneg i32 %16 to i64
+  %18 = getelementptr inbounds nuw i64, ptr %9, i64 %17
+  %19 = load i64, ptr %18, align 8
+  %20 = icmp eq i64 %13, %19
+  %21 = icmp eq i32 %6, 0
+  br i1 %21, label %22, label %28
 22:
-  %23 = phi i1 [ false, %7 ], [ true, %16 ], [ %21, %18 ]
-  %24 = load <32 x i64>, ptr %9, align 8
-  %25 = insertelement <32 x i64> poison, i64 %13, i64 0
-  %26 = shufflevector <32 x i64> %25, <32 x i64> poison, <32 x i32> zeroinitializer
-  %27 = icmp ne <32 x i64> %24, %26
-  %28 = bitcast <32 x i1> %27 to i32
-  %29 = and i32 %2, %28
-  %30 = icmp eq i32 %29, 0
-  br i1 %30, label %100, label %31
-31:
-  %32 = icmp eq i32 %2, 0
-  br i1 %32, label %206, label %33
-33:
-  %34 = phi i32 [ %98, %96 ], [ %2, %31 ]
-  %35 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %34, i1 true)
-  %36 = mul i32 %35, %3
-  %37 = zext i32 %36 to i64
-  %38 = getelementptr inbounds nuw i8, ptr %14, i64 %37
-  switch i32 %3, label %45 [
-    i32 2, label %39
-    i32 4, label %42
+  %23 = icmp eq i32 %5, 0
+  br i1 %23, label %28, label %24
+24:
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 192
+  %26 = load i32, ptr %25, align 4
+  %27 = icmp eq i32 %26, 0
+  br label %28
+28:
+  %29 = phi i1 [ false, %7 ], [ true, %22 ], [ %27, %24 ]
+  br i1 %20, label %30, label %40
+30:
+  %31 = load <32 x i64>, ptr %9, align 8
+  %32 = insertelement <32 x i64> poison, i64 %13, i64 0
+  %33 = shufflevector <32 x i64> %32, <32 x i64> poison, <32 x i32> zeroinitializer
+  %34 = icmp ne <32 x i64> %31, %33
+  %35 = bitcast <32 x i1> %34 to i32
+  %36 = and i32 %2, %35
+  %37 = icmp ne i32 %36, 0
+  %38 = icmp eq i32 %2, -1
+  %39 = and i1 %38, %37
+  br i1 %39, label %41, label %107
+40:
+  switch i32 %2, label %110 [
+    i32 -1, label %41
+    i32 0, label %283
   ]
-39:
-  %40 = load i16, ptr %38, align 2
-  %41 = zext i16 %40 to i64
-  br label %47
+41:
+  br label %42
 42:
-  %43 = load i32, ptr %38, align 4
-  %44 = zext i32 %43 to i64
-  br label %47
-45:
-  %46 = load i64, ptr %38, align 8
-  br label %47
-47:
-  %48 = phi i64 [ %41, %39 ], [ %44, %42 ], [ %46, %45 ]
-  %49 = zext nneg i32 %35 to i64
-  %50 = getelementptr inbounds nuw i64, ptr %9, i64 %49
-  %51 = load i64, ptr %50, align 8
-  %52 = getelementptr inbounds nuw i8, ptr %1, i64 %51
-  br i1 %23, label %53, label %67
-53:
-  switch i32 %3, label %64 [
-    i32 2, label %54
-    i32 4, label %59
+  %43 = phi i64 [ %105, %104 ], [ 0, %41 ]
+  %44 = trunc nuw nsw i64 %43 to i32
+  %45 = mul i32 %3, %44
+  %46 = zext i32 %45 to i64
+  %47 = getelementptr inbounds nuw i8, ptr %14, i64 %46
+  switch i32 %3, label %54 [
+    i32 2, label %48
+    i32 4, label %51
   ]
+48:
+  %49 = load i16, ptr %47, align 2
+  %50 = zext i16 %49 to i64
+  br label %56
+51:
+  %52 = load i32, ptr %47, align 4
+  %53 = zext i32 %52 to i64
+  br label %56
 54:
-  %55 = load i16, ptr %52, align 2
-  %56 = zext i16 %55 to i64
-  %57 = tail call i64 %4(i64 %56, i64 %48, i64 0)
-  %58 = trunc i64 %57 to i16
-  store i16 %58, ptr %52, align 2
-  br label %96
-59:
-  %60 = load i32, ptr %52, align 4
-  %61 = zext i32 %60 to i64
-  %62 = tail call i64 %4(i64 %61, i64 %48, i64 0)
-  %63 = trunc i64 %62 to i32
-  store i32 %63, ptr %52, align 4
-  br label %96
-64:
-  %65 = load i64, ptr %52, align 8
-  %66 = tail call i64 %4(i64 %65, i64 %48, i64 0)
-  store i64 %66, ptr %52, align 8
-  br label %96
+  %55 = load i64, ptr %47, align 8
+  br label %56
+56:
+  %57 = phi i64 [ %50, %48 ], [ %53, %51 ], [ %55, %54 ]
+  %58 = getelementptr inbounds nuw i64, ptr %9, i64 %43
+  %59 = load i64, ptr %58, align 8
+  %60 = getelementptr inbounds nuw i8, ptr %1, i64 %59
+  br i1 %29, label %61, label %75
+61:
+  switch i32 %3, label %72 [
+    i32 2, label %62
+    i32 4, label %67
+  ]
+62:
+  %63 = load i16, ptr %60, align 2
+  %64 = zext i16 %63 to i64
+  %65 = tail call i64 %4(i64 %64, i64 %57, i64 0)
+  %66 = trunc i64 %65 to i16
+  store i16 %66, ptr %60, align 2
+  br label %104
 67:
-  switch i32 %3, label %88 [
-    i32 2, label %68
-    i32 4, label %78
+  %68 = load i32, ptr %60, align 4
+  %69 = zext i32 %68 to i64
+  %70 = tail call i64 %4(i64 %69, i64 %57, i64 0)
+  %71 = trunc i64 %70 to i32
+  store i32 %71, ptr %60, align 4
+  br label %104
+72:
+  %73 = load i64, ptr %60, align 8
+  %74 = tail call i64 %4(i64 %73, i64 %57, i64 0)
+  store i64 %74, ptr %60, align 8
+  br label %104
+75:
+  switch i32 %3, label %96 [
+    i32 2, label %76
+    i32 4, label %86
   ]
-68:
-  %69 = load atomic i16, ptr %52 monotonic, align 2
-  br label %70
-70:
-  %71 = phi i16 [ %69, %68 ], [ %77, %70 ]
-  %72 = zext i16 %71 to i64
-  %73 = tail call i64 %4(i64 %72, i64 %48, i64 0)
-  %74 = trunc i64 %73 to i16
-  %75 = cmpxchg weak ptr %52, i16 %71, i16 %74 monotonic monotonic, align 2
-  %76 = extractvalue { i16, i1 } %75, 1
-  %77 = extractvalue { i16, i1 } %75, 0
-  br i1 %76, label %96, label %70
+76:
+  %77 = load atomic i16, ptr %60 monotonic, align 2
+  br label %78
 78:
-  %79 = load atomic i32, ptr %52 monotonic, align 4
-  br label %80
-80:
-  %81 = phi i32 [ %79, %78 ], [ %87, %80 ]
-  %82 = zext i32 %81 to i64
-  %83 = tail call i64 %4(i64 %82, i64 %48, i64 0)
-  %84 = trunc i64 %83 to i32
-  %85 = cmpxchg weak ptr %52, i32 %81, i32 %84 monotonic monotonic, align 4
-  %86 = extractvalue { i32, i1 } %85, 1
-  %87 = extractvalue { i32, i1 } %85, 0
-  br i1 %86, label %96, label %80
+  %79 = phi i16 [ %77, %76 ], [ %85, %78 ]
+  %80 = zext i16 %79 to i64
+  %81 = tail call i64 %4(i64 %80, i64 %57, i64 0)
+  %82 = trunc i64 %81 to i16
+  %83 = cmpxchg weak ptr %60, i16 %79, i16 %82 monotonic monotonic, align 2
+  %84 = extractvalue { i16, i1 } %83, 1
+  %85 = extractvalue { i16, i1 } %83, 0
+  br i1 %84, label %104, label %78
+86:
+  %87 = load atomic i32, ptr %60 monotonic, align 4
+  br label %88
 88:
-  %89 = load atomic i64, ptr %52 monotonic, align 8
-  br label %90
-90:
-  %91 = phi i64 [ %89, %88 ], [ %95, %90 ]
-  %92 = tail call i64 %4(i64 %91, i64 %48, i64 0)
-  %93 = cmpxchg weak ptr %52, i64 %91, i64 %92 monotonic monotonic, align 8
-  %94 = extractvalue { i64, i1 } %93, 1
-  %95 = extractvalue { i64, i1 } %93, 0
-  br i1 %94, label %96, label %90
+  %89 = phi i32 [ %87, %86 ], [ %95, %88 ]
+  %90 = zext i32 %89 to i64
+  %91 = tail call i64 %4(i64 %90, i64 %57, i64 0)
+  %92 = trunc i64 %91 to i32
+  %93 = cmpxchg weak ptr %60, i32 %89, i32 %92 monotonic monotonic, align 4
+  %94 = extractvalue { i32, i1 } %93, 1
+  %95 = extractvalue { i32, i1 } %93, 0
+  br i1 %94, label %104, label %88
 96:
-  %97 = add i32 %34, -1
-  %98 = and i32 %97, %34
-  %99 = icmp eq i32 %98, 0
-  br i1 %99, label %206, label %33
-100:
-  %101 = mul i32 %10, %3
-  %102 = zext i32 %101 to i64
-  %103 = getelementptr inbounds nuw i8, ptr %14, i64 %102
-  switch i32 %3, label %110 [
-    i32 2, label %104
-    i32 4, label %107
-  ]
+  %97 = load atomic i64, ptr %60 monotonic, align 8
+  br label %98
+98:
+  %99 = phi i64 [ %97, %96 ], [ %103, %98 ]
+  %100 = tail call i64 %4(i64 %99, i64 %57, i64 0)
+  %101 = cmpxchg weak ptr %60, i64 %99, i64 %100 monotonic monotonic, align 8
+  %102 = extractvalue { i64, i1 } %101, 1
+  %103 = extractvalue { i64, i1 } %101, 0
+  br i1 %102, label %104, label %98
 104:
-  %105 = load i16, ptr %103, align 2
-  %106 = zext i16 %105 to i64
-  br label %112
+  %105 = add nuw nsw i64 %43, 1
+  %106 = icmp eq i64 %105, 32
+  br i1 %106, label %283, label %42
 107:
-  %108 = load i32, ptr %103, align 4
-  %109 = zext i32 %108 to i64
-  br label %112
+  br i1 %37, label %108, label %178
+108:
+  %109 = icmp eq i32 %2, 0
+  br i1 %109, label %283, label %110
 110:
-  %111 = load i64, ptr %103, align 8
-  br label %112
-112:
-  %113 = phi i64 [ %106, %104 ], [ %109, %107 ], [ %111, %110 ]
-  %114 = icmp eq i32 %2, -1
-  br i1 %114, label %115, label %135
-115:
-  %116 = phi i64 [ %133, %130 ], [ 1, %112 ]
-  %117 = phi i64 [ %132, %130 ], [ %113, %112 ]
-  %118 = trunc nuw nsw i64 %116 to i32
-  %119 = mul i32 %3, %118
-  %120 = zext i32 %119 to i64
-  %121 = getelementptr inbounds nuw i8, ptr %14, i64 %120
-  switch i32 %3, label %128 [
-    i32 2, label %122
-    i32 4, label %125
+  br label %111
+111:
+  %112 = phi i32 [ %176, %174 ], [ %2, %110 ]
+  %113 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %112, i1 true)
+  %114 = mul i32 %113, %3
+  %115 = zext i32 %114 to i64
+  %116 = getelementptr inbounds nuw i8, ptr %14, i64 %115
+  switch i32 %3, label %123 [
+    i32 2, label %117
+    i32 4, label %120
   ]
-122:
-  %123 = load i16, ptr %121, align 2
-  %124 = zext i16 %123 to i64
-  br label %130
+117:
+  %118 = load i16, ptr %116, align 2
+  %119 = zext i16 %118 to i64
+  br label %125
+120:
+  %121 = load i32, ptr %116, align 4
+  %122 = zext i32 %121 to i64
+  br label %125
+123:
+  %124 = load i64, ptr %116, align 8
+  br label %125
 125:
-  %126 = load i32, ptr %121, align 4
-  %127 = zext i32 %126 to i64
-  br label %130
-128:
-  %129 = load i64, ptr %121, align 8
-  br label %130
-130:
-  %131 = phi i64 [ %124, %122 ], [ %127, %125 ], [ %129, %128 ]
-  %132 = tail call i64 %4(i64 %117, i64 %131, i64 0)
-  %133 = add nuw nsw i64 %116, 1
-  %134 = icmp eq i64 %133, 32
-  br i1 %134, label %160, label %115
-135:
-  %136 = add i32 %2, -1
-  %137 = and i32 %136, %2
-  %138 = icmp eq i32 %137, 0
-  br i1 %138, label %160, label %139
-139:
-  %140 = phi i32 [ %158, %154 ], [ %137, %135 ]
-  %141 = phi i64 [ %156, %154 ], [ %113, %135 ]
-  %142 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %140, i1 true)
-  %143 = mul i32 %142, %3
-  %144 = zext i32 %143 to i64
-  %145 = getelementptr inbounds nuw i8, ptr %14, i64 %144
-  switch i32 %3, label %152 [
+  %126 = phi i64 [ %119, %117 ], [ %122, %120 ], [ %124, %123 ]
+  %127 = zext nneg i32 %113 to i64
+  %128 = getelementptr inbounds nuw i64, ptr %9, i64 %127
+  %129 = load i64, ptr %128, align 8
+  %130 = getelementptr inbounds nuw i8, ptr %1, i64 %129
+  br i1 %29, label %131, label %145
+131:
+  switch i32 %3, label %142 [
+    i32 2, label %132
+    i32 4, label %137
+  ]
+132:
+  %133 = load i16, ptr %130, align 2
+  %134 = zext i16 %133 to i64
+  %135 = tail call i64 %4(i64 %134, i64 %126, i64 0)
+  %136 = trunc i64 %135 to i16
+  store i16 %136, ptr %130, align 2
+  br label %174
+137:
+  %138 = load i32, ptr %130, align 4
+  %139 = zext i32 %138 to i64
+  %140 = tail call i64 %4(i64 %139, i64 %126, i64 0)
+  %141 = trunc i64 %140 to i32
+  store i32 %141, ptr %130, align 4
+  br label %174
+142:
+  %143 = load i64, ptr %130, align 8
+  %144 = tail call i64 %4(i64 %143, i64 %126, i64 0)
+  store i64 %144, ptr %130, align 8
+  br label %174
+145:
+  switch i32 %3, label %166 [
     i32 2, label %146
-    i32 4, label %149
+    i32 4, label %156
   ]
 146:
-  %147 = load i16, ptr %145, align 2
-  %148 = zext i16 %147 to i64
-  br label %154
-149:
-  %150 = load i32, ptr %145, align 4
-  %151 = zext i32 %150 to i64
-  br label %154
-152:
-  %153 = load i64, ptr %145, align 8
-  br label %154
-154:
-  %155 = phi i64 [ %148, %146 ], [ %151, %149 ], [ %153, %152 ]
-  %156 = tail call i64 %4(i64 %141, i64 %155, i64 0)
-  %157 = add i32 %140, -1
-  %158 = and i32 %157, %140
-  %159 = icmp eq i32 %158, 0
-  br i1 %159, label %160, label %139
-160:
-  %161 = phi i64 [ %113, %135 ], [ %132, %130 ], [ %156, %154 ]
-  %162 = getelementptr inbounds nuw i8, ptr %1, i64 %13
-  br i1 %23, label %163, label %177
-163:
-  switch i32 %3, label %174 [
-    i32 2, label %164
-    i32 4, label %169
-  ]
-164:
-  %165 = load i16, ptr %162, align 2
-  %166 = zext i16 %165 to i64
-  %167 = tail call i64 %4(i64 %166, i64 %161, i64 0)
-  %168 = trunc i64 %167 to i16
-  store i16 %168, ptr %162, align 2
-  br label %206
-169:
-  %170 = load i32, ptr %162, align 4
-  %171 = zext i32 %170 to i64
-  %172 = tail call i64 %4(i64 %171, i64 %161, i64 0)
-  %173 = trunc i64 %172 to i32
-  store i32 %173, ptr %162, align 4
-  br label %206
+  %147 = load atomic i16, ptr %130 monotonic, align 2
+  br label %148
+148:
+  %149 = phi i16 [ %147, %146 ], [ %155, %148 ]
+  %150 = zext i16 %149 to i64
+  %151 = tail call i64 %4(i64 %150, i64 %126, i64 0)
+  %152 = trunc i64 %151 to i16
+  %153 = cmpxchg weak ptr %130, i16 %149, i16 %152 monotonic monotonic, align 2
+  %154 = extractvalue { i16, i1 } %153, 1
+  %155 = extractvalue { i16, i1 } %153, 0
+  br i1 %154, label %174, label %148
+156:
+  %157 = load atomic i32, ptr %130 monotonic, align 4
+  br label %158
+158:
+  %159 = phi i32 [ %157, %156 ], [ %165, %158 ]
+  %160 = zext i32 %159 to i64
+  %161 = tail call i64 %4(i64 %160, i64 %126, i64 0)
+  %162 = trunc i64 %161 to i32
+  %163 = cmpxchg weak ptr %130, i32 %159, i32 %162 monotonic monotonic, align 4
+  %164 = extractvalue { i32, i1 } %163, 1
+  %165 = extractvalue { i32, i1 } %163, 0
+  br i1 %164, label %174, label %158
+166:
+  %167 = load atomic i64, ptr %130 monotonic, align 8
+  br label %168
+168:
+  %169 = phi i64 [ %167, %166 ], [ %173, %168 ]
+  %170 = tail call i64 %4(i64 %169, i64 %126, i64 0)
+  %171 = cmpxchg weak ptr %130, i64 %169, i64 %170 monotonic monotonic, align 8
+  %172 = extractvalue { i64, i1 } %171, 1
+  %173 = extractvalue { i64, i1 } %171, 0
+  br i1 %172, label %174, label %168
 174:
-  %175 = load i64, ptr %162, align 8
-  %176 = tail call i64 %4(i64 %175, i64 %161, i64 0)
-  store i64 %176, ptr %162, align 8
-  br label %206
-177:
-  switch i32 %3, label %198 [
-    i32 2, label %178
-    i32 4, label %188
-  ]
+  %175 = add i32 %112, -1
+  %176 = and i32 %175, %112
+  %177 = icmp eq i32 %176, 0
+  br i1 %177, label %283, label %111
 178:
-  %179 = load atomic i16, ptr %162 monotonic, align 2
-  br label %180
-180:
-  %181 = phi i16 [ %179, %178 ], [ %187, %180 ]
-  %182 = zext i16 %181 to i64
-  %183 = tail call i64 %4(i64 %182, i64 %161, i64 0)
-  %184 = trunc i64 %183 to i16
-  %185 = cmpxchg weak ptr %162, i16 %181, i16 %184 monotonic monotonic, align 2
-  %186 = extractvalue { i16, i1 } %185, 1
-  %187 = extractvalue { i16, i1 } %185, 0
-  br i1 %186, label %206, label %180
+  %179 = mul i32 %10, %3
+  %180 = zext i32 %179 to i64
+  %181 = getelementptr inbounds nuw i8, ptr %14, i64 %180
+  switch i32 %3, label %188 [
+    i32 2, label %182
+    i32 4, label %185
+  ]
+182:
+  %183 = load i16, ptr %181, align 2
+  %184 = zext i16 %183 to i64
+  br label %190
+185:
+  %186 = load i32, ptr %181, align 4
+  %187 = zext i32 %186 to i64
+  br label %190
 188:
-  %189 = load atomic i32, ptr %162 monotonic, align 4
+  %189 = load i64, ptr %181, align 8
   br label %190
 190:
-  %191 = phi i32 [ %189, %188 ], [ %197, %190 ]
-  %192 = zext i32 %191 to i64
-  %193 = tail call i64 %4(i64 %192, i64 %161, i64 0)
-  %194 = trunc i64 %193 to i32
-  %195 = cmpxchg weak ptr %162, i32 %191, i32 %194 monotonic monotonic, align 4
-  %196 = extractvalue { i32, i1 } %195, 1
-  %197 = extractvalue { i32, i1 } %195, 0
-  br i1 %196, label %206, label %190
-198:
-  %199 = load atomic i64, ptr %162 monotonic, align 8
-  br label %200
-200:
-  %201 = phi i64 [ %199, %198 ], [ %205, %200 ]
-  %202 = tail call i64 %4(i64 %201, i64 %161, i64 0)
-  %203 = cmpxchg weak ptr %162, i64 %201, i64 %202 monotonic monotonic, align 8
-  %204 = extractvalue { i64, i1 } %203, 1
-  %205 = extractvalue { i64, i1 } %203, 0
-  br i1 %204, label %206, label %200
-206:
+  %191 = phi i64 [ %184, %182 ], [ %187, %185 ], [ %189, %188 ]
+  br i1 %38, label %192, label %212
+192:
+  %193 = phi i64 [ %210, %207 ], [ 1, %190 ]
+  %194 = phi i64 [ %209, %207 ], [ %191, %190 ]
+  %195 = trunc nuw nsw i64 %193 to i32
+  %196 = mul i32 %3, %195
+  %197 = zext i32 %196 to i64
+  %198 = getelementptr inbounds nuw i8, ptr %14, i64 %197
+  switch i32 %3, label %205 [
+    i32 2, label %199
+    i32 4, label %202
+  ]
+199:
+  %200 = load i16, ptr %198, align 2
+  %201 = zext i16 %200 to i64
+  br label %207
+202:
+  %203 = load i32, ptr %198, align 4
+  %204 = zext i32 %203 to i64
+  br label %207
+205:
+  %206 = load i64, ptr %198, align 8
+  br label %207
+207:
+  %208 = phi i64 [ %201, %199 ], [ %204, %202 ], [ %206, %205 ]
+  %209 = tail call i64 %4(i64 %194, i64 %208, i64 0)
+  %210 = add nuw nsw i64 %193, 1
+  %211 = icmp eq i64 %210, 32
+  br i1 %211, label %237, label %192
+212:
+  %213 = add i32 %2, -1
+  %214 = and i32 %213, %2
+  %215 = icmp eq i32 %214, 0
+  br i1 %215, label %237, label %216
+216:
+  %217 = phi i32 [ %235, %231 ], [ %214, %212 ]
+  %218 = phi i64 [ %233, %231 ], [ %191, %212 ]
+  %219 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %217, i1 true)
+  %220 = mul i32 %219, %3
+  %221 = zext i32 %220 to i64
+  %222 = getelementptr inbounds nuw i8, ptr %14, i64 %221
+  switch i32 %3, label %229 [
+    i32 2, label %223
+    i32 4, label %226
+  ]
+223:
+  %224 = load i16, ptr %222, align 2
+  %225 = zext i16 %224 to i64
+  br label %231
+226:
+  %227 = load i32, ptr %222, align 4
+  %228 = zext i32 %227 to i64
+  br label %231
+229:
+  %230 = load i64, ptr %222, align 8
+  br label %231
+231:
+  %232 = phi i64 [ %225, %223 ], [ %228, %226 ], [ %230, %229 ]
+  %233 = tail call i64 %4(i64 %218, i64 %232, i64 0)
+  %234 = add i32 %217, -1
+  %235 = and i32 %234, %217
+  %236 = icmp eq i32 %235, 0
+  br i1 %236, label %237, label %216
+237:
+  %238 = phi i64 [ %191, %212 ], [ %209, %207 ], [ %233, %231 ]
+  %239 = getelementptr inbounds nuw i8, ptr %1, i64 %13
+  br i1 %29, label %240, label %254
+240:
+  switch i32 %3, label %251 [
+    i32 2, label %241
+    i32 4, label %246
+  ]
+241:
+  %242 = load i16, ptr %239, align 2
+  %243 = zext i16 %242 to i64
+  %244 = tail call i64 %4(i64 %243, i64 %238, i64 0)
+  %245 = trunc i64 %244 to i16
+  store i16 %245, ptr %239, align 2
+  br label %283
+246:
+  %247 = load i32, ptr %239, align 4
+  %248 = zext i32 %247 to i64
+  %249 = tail call i64 %4(i64 %248, i64 %238, i64 0)
+  %250 = trunc i64 %249 to i32
+  store i32 %250, ptr %239, align 4
+  br label %283
+251:
+  %252 = load i64, ptr %239, align 8
+  %253 = tail call i64 %4(i64 %252, i64 %238, i64 0)
+  store i64 %253, ptr %239, align 8
+  br label %283
+254:
+  switch i32 %3, label %275 [
+    i32 2, label %255
+    i32 4, label %265
+  ]
+255:
+  %256 = load atomic i16, ptr %239 monotonic, align 2
+  br label %257
+257:
+  %258 = phi i16 [ %256, %255 ], [ %264, %257 ]
+  %259 = zext i16 %258 to i64
+  %260 = tail call i64 %4(i64 %259, i64 %238, i64 0)
+  %261 = trunc i64 %260 to i16
+  %262 = cmpxchg weak ptr %239, i16 %258, i16 %261 monotonic monotonic, align 2
+  %263 = extractvalue { i16, i1 } %262, 1
+  %264 = extractvalue { i16, i1 } %262, 0
+  br i1 %263, label %283, label %257
+265:
+  %266 = load atomic i32, ptr %239 monotonic, align 4
+  br label %267
+267:
+  %268 = phi i32 [ %266, %265 ], [ %274, %267 ]
+  %269 = zext i32 %268 to i64
+  %270 = tail call i64 %4(i64 %269, i64 %238, i64 0)
+  %271 = trunc i64 %270 to i32
+  %272 = cmpxchg weak ptr %239, i32 %268, i32 %271 monotonic monotonic, align 4
+  %273 = extractvalue { i32, i1 } %272, 1
+  %274 = extractvalue { i32, i1 } %272, 0
+  br i1 %273, label %283, label %267
+275:
+  %276 = load atomic i64, ptr %239 monotonic, align 8
+  br label %277
+277:
+  %278 = phi i64 [ %276, %275 ], [ %282, %277 ]
+  %279 = tail call i64 %4(i64 %278, i64 %238, i64 0)
+  %280 = cmpxchg weak ptr %239, i64 %278, i64 %279 monotonic monotonic, align 8
+  %281 = extractvalue { i64, i1 } %280, 1
+  %282 = extractvalue { i64, i1 } %280, 0
+  br i1 %281, label %283, label %277
+283:
   ret void
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.fused import fused_f64
-from cudarun.emulator.numerics.native import any_of
+from cudarun.emulator.numerics.native import any_of, is_traced
 from cudarun.emulator.numerics.special_values import canonical, flush_tiny, flushed
 from cudarun.emulator.numerics.temporaries import Function, result_of, temporaries_of
 from cudarun.emulator.words import Words
@@ -22,6 +22,7 @@ from cudarun.emulator.words import Words
 Bits = Callable[[Array], Array]
 
 _TINY, _LARGE = np.float32(2.0**-126), np.float32(2.0**126)
+_PART = 1 << 13
 _UP = np.float32(2.0**24)
 _TURN = np.float64(np.uint32(0x3E22F983).view(np.float32))  # 1 / (2 pi)
 _INVALID = np.uint64(0xFFF8000000000000).view(np.float64)
@@ -29,8 +30,12 @@ _CUT = np.uint64(0xFFFFFFFFE0000000)  # the bits of an f64 that an f32 has
 
 
 def of_unit(function: Bits, a: Array) -> Array:
-    """Return a function of the unit of f32 values."""
-    return function(a.view(np.int32)).view(np.float32)
+    """Return a function of the unit of f32 values; many ones in parts that fit into caches."""
+    bits = a.view(np.int32)
+    if is_traced(a) or len(a) <= _PART:
+        return function(bits).view(np.float32)
+    parts = [function(bits[first : first + _PART]) for first in range(0, len(a), _PART)]
+    return np.concatenate(parts).view(np.float32)
 
 
 def _small(a: Array) -> Array:

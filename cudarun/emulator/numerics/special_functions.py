@@ -24,7 +24,8 @@ from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import any_of, gathered, is_traced
 
 _NAN, _INFINITY, _ONE, _SIGN = 0x7FFFFFFF, 0x7F800000, 0x3F800000, -0x80000000
-_LARGE, _WHOLE = 0x43000000, 0x4B800000  # 128, where 2^a ends; 2^24, where fractions do
+_NORMAL, _LARGE = 0x42FC0000, 0x43000000  # 126 and 128, where normal 2^a, and all 2^a, end
+_WHOLE = 0x4B800000  # 2^24, where fractions end
 
 # How many bits x has, the shifts of C0 and of C2, the bias, and the shift of x before S.
 FORMATS = {
@@ -55,13 +56,26 @@ def coefficients() -> dict[str, npt.NDArray[np.int64]]:
 
 
 @cache
-def _tables() -> dict[str, npt.NDArray[np.int64]]:
-    """Return the rows of each function, a word each: gathers take most of the time."""
+def _columns() -> dict[str, tuple[Array, Array, Array]]:
+    """Return the columns of the rows of each function, shifted; the first one with the bias."""
     found = {}
     for name, rows in coefficients().items():
         if name == "tanh":  # 16 rows for each exponent, by the leading 4 bits of the fraction
             rows = rows.repeat((16 >> TANH_BITS).repeat(1 << TANH_BITS), axis=0)
-        found[name] = rows[:, 0] << 36 | (rows[:, 1] & 0xFFFFF) << 16 | rows[:, 2] & 0xFFFF
+        _, shift, square_shift, bias, _ = FORMATS[name]
+        columns = (rows[:, 0] << shift) + bias, rows[:, 1], rows[:, 2] << square_shift
+        found[name] = tuple(map(np.ascontiguousarray, columns))
+    return found
+
+
+@cache
+def _words() -> dict[str, Array]:
+    """Return the rows of each function, a word each: gathers of compiled code are slow."""
+    found = {}
+    for name, (start, slope, curvature) in _columns().items():
+        _, shift, square_shift, bias, _ = FORMATS[name]
+        word = (start - bias >> shift) << 36 | (slope & 0xFFFFF) << 16
+        found[name] = word | curvature >> square_shift & 0xFFFF
     return found
 
 
@@ -94,12 +108,14 @@ def _interpolated(name: str, argument: Array) -> Array:
 def _of_row(name: str, row: Array, x: Array) -> Array:
     """Return v for the number of a row, and x as int64."""
     _, shift, square_shift, bias, doubled = FORMATS[name]
-    word = gathered(_tables()[name], row)
+    argument = x << doubled if doubled else x
+    if not is_traced(x):
+        start, slope, curvature = (column.take(row) for column in _columns()[name])
+        return start + slope * x + curvature * squares().take(argument)
+    word = gathered(_words()[name], row)
     start, slope = word >> 36 << shift, word << 28 >> 44
     curvature = word << 48 >> 48 - square_shift
-    argument = x << doubled if doubled else x
-    square = _square(argument) if is_traced(x) else squares().take(argument)
-    return start + slope * x + curvature * square + bias
+    return start + slope * x + curvature * _square(argument) + bias
 
 
 def _replaced(result: Array, condition: Array, value: int) -> Array:
@@ -134,8 +150,10 @@ def reciprocal(a: Array, digits: int = 23) -> Array:
     """Return 1/a; ``digits`` are the bits of the fraction, 20 for the upper half of an f64."""
     top = 0x7FFFFFFF >> digits
     exponent, fraction = a >> digits & top, a & (1 << digits) - 1
-    v = _interpolated("rcp", fraction << 23 - digits)
+    v = _interpolated("rcp", fraction << 23 - digits if digits < 23 else fraction)
     result = (top - 3 - exponent << digits) + (v >> 38 - digits).astype(np.int32)
+    if not any_of((exponent - 1).view(np.uint32) >= np.uint32(top - 3)):
+        return result | a & _SIGN
     result = _replaced(_replaced(result, exponent == 0, top << digits), result < 1 << digits, 0)
     return _replaced(result | a & _SIGN, a & 0x7FFFFFFF > top << digits, _NAN)
 
@@ -170,13 +188,16 @@ def logarithm(a: Array) -> Array:
 
 def power(a: Array) -> Array:
     """Return 2 to the a."""
-    size = np.minimum(a & 0x7FFFFFFF, _LARGE).view(np.float32)  # of a NaN, too
-    fixed = (size * np.float32(1 << 23)).astype(np.int32)
-    sign = a >> 31
+    size, sign = a & 0x7FFFFFFF, a >> 31
+    has_others = any_of(size >= _NORMAL)
+    if has_others:
+        size = np.minimum(size, _LARGE)  # of a NaN, too
+    fixed = (size.view(np.float32) * np.float32(1 << 23)).astype(np.int32)
     fixed = (fixed ^ sign) + (sign & (fixed & 0x7FFFFF == 0))
-    fraction = fixed & 0x7FFFFF
-    result = (_interpolated("ex2", fraction) >> 15).astype(np.int32) + (fixed - fraction)
-    result = result + (126 << 23)
+    result = (_interpolated("ex2", fixed & 0x7FFFFF) >> 15).astype(np.int32)
+    result = result + (fixed & -0x800000) + (126 << 23)
+    if not has_others:
+        return result
     return _replaced(_replaced(result, result < 1 << 23, 0), np.isnan(a.view(np.float32)), _NAN)
 
 

@@ -38,10 +38,6 @@ def of_unit(function: Bits, a: Array) -> Array:
     return np.concatenate(parts).view(np.float32)
 
 
-def _small(a: Array) -> Array:
-    return np.abs(a) < _TINY
-
-
 # --- division ------------------------------------------------------------------------------------
 
 
@@ -74,7 +70,7 @@ def factors(a: Array, b: Array, *, full: bool, ftz: bool) -> tuple[Array, Array]
     scale: Any = None
     if full and any_of(large := np.abs(b) > _LARGE):
         scale = np.where(large, np.float32(0.25), np.float32(1))
-    if not ftz and any_of(small := _small(b)):
+    if not ftz and any_of(small := np.abs(b) < _TINY):
         scale = np.where(small, _UP, np.float32(1) if scale is None else scale)
     if scale is not None:
         a, b = multiply(a, scale), multiply(b, scale)
@@ -112,7 +108,7 @@ def scaled(operation: Bits, finish: Callable[[Array], Array]) -> Callable[[Words
     """
 
     def operate(a: Array) -> Array:
-        small = _small(a)
+        small = np.abs(a) < _TINY
         if not any_of(small):
             return of_unit(operation, a)
         result = of_unit(operation, np.where(small, a * _UP, a))

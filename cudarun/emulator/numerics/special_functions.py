@@ -14,7 +14,7 @@ Arguments and results are the bits of numbers, int32.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -56,26 +56,19 @@ def coefficients() -> dict[str, npt.NDArray[np.int64]]:
 
 
 @cache
-def _columns() -> dict[str, tuple[Array, Array, Array]]:
-    """Return the columns of the rows of each function, shifted; the first one with the bias."""
+def _tables() -> dict[str, tuple[Array, Array, Array, Array]]:
+    """Return the rows of each function: a word each, and the terms of v with the bias.
+
+    Compiled code takes words: gathers take most of its time.
+    """
     found = {}
     for name, rows in coefficients().items():
         if name == "tanh":  # 16 rows for each exponent, by the leading 4 bits of the fraction
             rows = rows.repeat((16 >> TANH_BITS).repeat(1 << TANH_BITS), axis=0)
         _, shift, square_shift, bias, _ = FORMATS[name]
-        columns = (rows[:, 0] << shift) + bias, rows[:, 1], rows[:, 2] << square_shift
-        found[name] = tuple(map(np.ascontiguousarray, columns))
-    return found
-
-
-@cache
-def _words() -> dict[str, Array]:
-    """Return the rows of each function, a word each: gathers of compiled code are slow."""
-    found = {}
-    for name, (start, slope, curvature) in _columns().items():
-        _, shift, square_shift, bias, _ = FORMATS[name]
-        word = (start - bias >> shift) << 36 | (slope & 0xFFFFF) << 16
-        found[name] = word | curvature >> square_shift & 0xFFFF
+        start, slope, curvature = np.ascontiguousarray(rows.T)
+        word = start << 36 | (slope & 0xFFFFF) << 16 | curvature & 0xFFFF
+        found[name] = word, (start << shift) + bias, slope, curvature << square_shift
     return found
 
 
@@ -110,9 +103,9 @@ def _of_row(name: str, row: Array, x: Array) -> Array:
     _, shift, square_shift, bias, doubled = FORMATS[name]
     argument = x << doubled if doubled else x
     if not is_traced(x):
-        start, slope, curvature = (column.take(row) for column in _columns()[name])
-        return start + slope * x + curvature * squares().take(argument)
-    word = gathered(_words()[name], row)
+        start, slope, curvature = (gathered(term, row) for term in _tables()[name][1:])
+        return start + slope * x + curvature * gathered(squares(), argument)
+    word = gathered(_tables()[name][0], row)
     start, slope = word >> 36 << shift, word << 28 >> 44
     curvature = word << 48 >> 48 - square_shift
     return start + slope * x + curvature * _square(argument) + bias
@@ -194,24 +187,15 @@ def power(a: Array) -> Array:
         size = np.minimum(size, _LARGE)  # of a NaN, too
     fixed = (size.view(np.float32) * np.float32(1 << 23)).astype(np.int32)
     fixed = (fixed ^ sign) + (sign & (fixed & 0x7FFFFF == 0))
-    result = (_interpolated("ex2", fixed & 0x7FFFFF) >> 15).astype(np.int32)
+    result: Array = (_interpolated("ex2", fixed & 0x7FFFFF) >> 15).astype(np.int32)
     result = result + (fixed & -0x800000) + (126 << 23)
     if not has_others:
         return result
     return _replaced(_replaced(result, result < 1 << 23, 0), np.isnan(a.view(np.float32)), _NAN)
 
 
-def sine(a: Array) -> Array:
-    """Return the sine of turns."""
-    return _sine(a, 0)
-
-
-def cosine(a: Array) -> Array:
-    """Return the cosine of turns."""
-    return _sine(a, 1)
-
-
-def _sine(a: Array, quadrants: int) -> Array:
+def sine(a: Array, quadrants: int = 0) -> Array:
+    """Return the sine of turns and so many quadrants."""
     size = np.minimum(a & 0x7FFFFFFF, _WHOLE).view(np.float32)
     fixed = ((size - np.floor(size)) * np.float32(1 << 25)).astype(np.int32)
     quadrant = (fixed >> 23) + quadrants
@@ -219,6 +203,9 @@ def _sine(a: Array, quadrants: int) -> Array:
     result = _normalized(_interpolated("sin", fixed & 0x7FFFFF), 37)
     result = result | (quadrant << 30 ^ (0 if quadrants else a)) & _SIGN
     return _replaced(result, a & _INFINITY == _INFINITY, _NAN)
+
+
+cosine = partial(sine, quadrants=1)  # of turns
 
 
 def hyperbolic_tangent(a: Array) -> Array:

@@ -71,10 +71,7 @@ class PointerCall(Terminator):
 
 
 class FrameEntry(Terminator):
-    """The check whether the stack of a lane has room for the frame of a function.
-
-    For a detector, the frame is marked as unwritten.
-    """
+    """The check that a stack has room for a frame, which is marked as unwritten for a detector."""
 
     def __init__(self, target: int, needed: int, callee: FunctionCode, site: Site | None) -> None:
         super().__init__((target,), site=site)

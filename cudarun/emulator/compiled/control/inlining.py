@@ -74,9 +74,6 @@ class BlockOrigin:
 class InlinedCode:
     """A kernel with the functions that it calls.
 
-    Args:
-        marks_frames: Whether the frame of each call is marked as unwritten, for a detector.
-
     Raises:
         Untraceable: Its calls cannot be compiled.
     """
@@ -84,6 +81,7 @@ class InlinedCode:
     def __init__(self, kernel: FunctionCode, program: ModuleCode, *, marks_frames: bool) -> None:
         self._program = program
         self._kernel = kernel
+        # For a detector, the frame of each call is marked as unwritten.
         self._enters_frames = marks_frames or program.kernels[kernel.name].recursive
         self._plan = CallPlan(kernel, program)
         self.code = FunctionCode(kernel.name, [], kernel.base)  # one function

@@ -113,8 +113,7 @@ class CompiledRun:
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
         self._tensors = TensorEntries(kernel.code.sites.tensors)
         self._shared = batch.section("shared")
-        observation = kernel.observation
-        self._observed = observation and ObservedLaunch(observation, launch, batch)
+        self._observed = kernel.observation and ObservedLaunch(kernel.observation, launch, batch)
         self._enter_recent()
         self._constants: Array = lead._constants if lead else fixed_values(kernel, launch, frame)
         self._lane_registers: Array = lead._lane_registers if lead else lane_values(kernel, batch)

@@ -102,13 +102,15 @@ def _of_row(name: str, row: Array, x: Array) -> Array:
     """Return v for the number of a row, and x as int64."""
     _, shift, square_shift, bias, doubled = FORMATS[name]
     argument = x << doubled if doubled else x
-    if not is_traced(x):
+    if is_traced(x):
+        word = gathered(_tables()[name][0], row)
+        start, slope = (word >> 36 << shift) + bias, word << 28 >> 44
+        curvature, square = word << 48 >> 48 - square_shift, _square(argument)
+    else:
         start, slope, curvature = (gathered(term, row) for term in _tables()[name][1:])
-        return start + slope * x + curvature * gathered(squares(), argument)
-    word = gathered(_tables()[name][0], row)
-    start, slope = word >> 36 << shift, word << 28 >> 44
-    curvature = word << 48 >> 48 - square_shift
-    return start + slope * x + curvature * _square(argument) + bias
+        square = gathered(squares(), argument)
+    v: Array = start + slope * x + curvature * square
+    return v
 
 
 def _replaced(result: Array, condition: Array, value: int) -> Array:

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cudarun.emulator.isa.approximations import of_unit
+from cudarun.emulator.numerics import special_functions
 from tests.emulator.device import run_lanes
 from tests.emulator.reference import (
     FORMATS,
@@ -350,3 +352,9 @@ def test_results_that_are_not_numbers_have_the_canonical_bits() -> None:
     d, e, f, g = run_lanes(text, {"a": a, "b": b}, dict.fromkeys("defg", "u4"))
     assert d[0] == d[1] == d[2] == 0x7FFFFFFF
     assert e[0] == e[2] == f[1] == f[3] == g[0] == g[2] == 0x7FFFFFFF
+
+
+def test_approximations_of_many_lanes_are_those_of_each() -> None:
+    a = np.random.default_rng(1).standard_normal(20_001).astype(np.float32)
+    whole = special_functions.power(a.view(np.int32)).view(np.float32)
+    assert np.array_equal(of_unit(special_functions.power, a), whole)

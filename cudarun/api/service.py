@@ -177,7 +177,7 @@ class _Service:
         os.environ.clear()
         os.environ.update(own)
         of_workers = {k: v for k, v in own.items() if k not in _OF_NO_WORKER}
-        keep_workers((of_workers, umask), gpus=self._keeps_gpus)
+        keep_workers((of_workers, umask), self._streams.log, gpus=self._keeps_gpus)
         self._entered = environment, umask
 
 

@@ -14,9 +14,10 @@ class CommandStreams:
     """Files in memory for the output of commands; between commands stdin and stdout are nowhere."""
 
     def __init__(self) -> None:
+        self.log = os.dup(2)  # the stderr of this process
         self._nowhere = os.open(os.devnull, os.O_RDWR)
         self._memory = [os.memfd_create(f"cudarun-{name}") for name in ("stdout", "stderr")]
-        self._between = [self._nowhere, self._nowhere, os.dup(2)]
+        self._between = [self._nowhere, self._nowhere, self.log]
         self._use(self._between)
 
     @contextmanager

@@ -400,6 +400,8 @@ class InternalError(WorkerDied):
             hint="this is an error in cudarun, not in the kernel: report it with its log",
             log=traceback.format_exc(),
         )
+        # Whether the log of a service has it: it is not an error of the command that meets it.
+        self.is_logged = False
 
 
 class Interrupted(CudarunError):

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.support.processes import PATIENCE, PYTHON_PATH, marked, wait_until
 
@@ -75,14 +75,22 @@ class ServerClient:
 
 
 @contextmanager
-def server(folder: Path, *options: str) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
-    """Yield the socket of a server and its process; it leaves no process and no file."""
+def server(
+    folder: Path, *options: str, modules: Path | None = None, log: IO[str] | None = None
+) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """Yield the socket of a server and its process; it leaves no process and no file.
+
+    Args:
+        modules: A folder with modules for its processes.
+        log: The file for its stderr.
+    """
     path = folder / "of_user" / "server.sock"
     mark = f"CUDARUN_MARK={folder}"
+    python_path = os.pathsep.join(filter(None, (modules and os.fspath(modules), PYTHON_PATH)))
     with subprocess.Popen(
         [sys.executable, "-m", "cudarun", "serve", "--socket", path, "-d", "cpu", *options],
-        stdout=subprocess.PIPE, text=True, cwd=folder,
-        env=os.environ | {"PYTHONPATH": PYTHON_PATH, "CUDARUN_MARK": str(folder)},
+        stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder,
+        env=os.environ | {"PYTHONPATH": python_path, "CUDARUN_MARK": str(folder)},
     ) as process:  # fmt: skip
         try:
             assert process.stdout is not None

@@ -57,18 +57,18 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
     """A supervised worker process: a state, created once, and tasks that run one after the other.
 
     Args:
-        is_kept: Its tasks belong to several commands: each comes with the streams and the working
-            directory of its own.
+        log: The log of this process; then its tasks belong to several commands: each comes with the
+            streams and the working directory of its own.
 
     Attributes:
         page: The page that the worker reports its progress in.
     """
 
     def __init__(
-        self, spec: WorkerSpec[S], preforked: Connection | None = None, *, is_kept: bool = False
+        self, spec: WorkerSpec[S], preforked: Connection | None = None, *, log: int | None = None
     ) -> None:
         self.spec = spec
-        self._is_kept = is_kept and preforked is None
+        self._is_kept = log is not None and preforked is None
         self._received = bytearray()
         self._limit: float | None = None
         self._task: Callable[[S], object] | None = None
@@ -81,7 +81,7 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
         if preforked is None:
             sys.stdout.flush()
             sys.stderr.flush()
-        worker = preforked or fork_worker(partial(serve, prepare=start, is_kept=self._is_kept))
+        worker = preforked or fork_worker(partial(serve, prepare=start, log=log))
         self.pid, self.page = worker.process, worker.page
         self._tasks, self._answers = worker.tasks, worker.answers
         if spec.keeps_stdout:

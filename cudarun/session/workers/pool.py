@@ -32,8 +32,9 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
     of a process with a GPU takes a while, so it is not awaited before the pool's end.
     """
 
-    def __init__(self, *, keeps: bool = False, keeps_gpus: bool = False) -> None:
-        self._keeps = keeps  # keep workers for further commands of this process
+    def __init__(self, *, log: int | None = None, keeps_gpus: bool = False) -> None:
+        # The log of a process that keeps workers for further commands.
+        self._log = log
         # Also those of GPUs, whose contexts take memory of the device.
         self._keeps_gpus = keeps_gpus
         self._lost: AnyWorker | None = None
@@ -51,7 +52,8 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
 
     def keeps(self, spec: WorkerSpec[Any]) -> bool:
         """Return whether workers of a spec are kept for further commands."""
-        return self._keeps and (spec.driver == "cpu" or (self._keeps_gpus and spec.driver != ""))
+        is_kept = spec.driver == "cpu" or (self._keeps_gpus and spec.driver != "")
+        return is_kept and self._log is not None
 
     def end_command(self) -> None:
         """End the workers that a command left at work, and all idle ones but the last."""
@@ -80,15 +82,18 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
                 self._at_work.append(worker)
                 return worker
             worker.retire()
-        worker = WorkerProcess(spec, preforked, is_kept=self.keeps(spec))
+        worker = self._started(spec, preforked)
         self._at_work.append(worker)
         return worker
+
+    def _started(self, spec: WorkerSpec[S], preforked: Connection | None) -> WorkerProcess[S]:
+        return WorkerProcess(spec, preforked, log=self._log if self.keeps(spec) else None)
 
     def reserve(self, spec: WorkerSpec[Any], count: int = 1) -> None:
         """Keep ``count`` idle workers of the spec ready."""
         self._forget_ended()
         for _ in range(len(self._idle_of(spec)), count):
-            self._idle.append(WorkerProcess(spec, is_kept=self.keeps(spec)))
+            self._idle.append(self._started(spec, None))
 
     def _idle_of(self, spec: WorkerSpec[S]) -> list[WorkerProcess[S]]:
         return [worker for worker in self._idle if worker.spec == spec]
@@ -114,7 +119,8 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
 
         An error that depends on timing or on the state of its process does not occur again.
         """
-        print(visible(f"note: {error.message}; repeated in another process"), file=sys.stderr)
+        if not error.is_logged:
+            print(visible(f"note: {error.message}; repeated in another process"), file=sys.stderr)
         if worker in self._at_work:
             self.discard(worker)
         other = self.acquire(worker.spec)
@@ -193,12 +199,13 @@ _of_process: tuple[object, WorkerPool] | None = None
 """The pool of `keep_workers`, and the surroundings of its workers."""
 
 
-def keep_workers(surroundings: object, *, gpus: bool = False) -> None:
+def keep_workers(surroundings: object, log: int, *, gpus: bool = False) -> None:
     """Keep the workers of this process from one command to the next.
 
     Args:
         surroundings: What workers have of the process, such as the environment; those with others
             end.
+        log: The descriptor for errors of workers between commands.
         gpus: Keep also those of GPUs.
     """
     global _of_process
@@ -207,7 +214,7 @@ def keep_workers(surroundings: object, *, gpus: bool = False) -> None:
         if before == surroundings:
             return
         pool.__exit__()
-    _of_process = surroundings, WorkerPool(keeps=True, keeps_gpus=gpus)
+    _of_process = surroundings, WorkerPool(log=log, keeps_gpus=gpus)
 
 
 def replace_lost_workers() -> None:

@@ -93,15 +93,16 @@ class Start:
 
 
 def serve(
-    parent: Connection, prepare: Callable[[], object] | Start, *, is_kept: bool = False
+    parent: Connection, prepare: Callable[[], object] | Start, *, log: int | None = None
 ) -> NoReturn:
     """Serve tasks in a new process until the parent ends it.
 
     Args:
         parent: The connection with the parent, with which the worker dies.
         prepare: The start, or a function to call until the parent sends it.
-        is_kept: Each task comes with its streams: those of the command that starts the worker would
-            stay open after it, and the reader of a pipe would wait.
+        log: The stderr between tasks of a worker whose tasks come with their streams: those of the
+            command that starts the worker would stay open after it, and the reader of a pipe would
+            wait.
 
     It leaves by `os._exit`: process exit tears a driver down faster than the driver's own calls,
     and the parent's buffers and handlers are not the child's.
@@ -117,8 +118,10 @@ def serve(
         connection.own_page = parent.page
         die_with(parent.process)
         nowhere = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (0, STDOUT, STDERR) if is_kept else (0,):
-            os.dup2(nowhere, descriptor)
+        os.dup2(nowhere, 0)
+        if log is not None:
+            os.dup2(nowhere, STDOUT)
+            os.dup2(log, STDERR)
         sys.stdout = os.fdopen(1, "w", closefd=False)
         tasks = _Tasks(parent.tasks)
         start: Start | None
@@ -150,12 +153,15 @@ def serve(
             answer = attempt(partial(_run, task, state))
             sys.stdout.flush()
             _flush_c_streams()
-            if is_kept:
-                _redirect(nowhere, nowhere)
+            if log is not None:
+                _redirect(nowhere, log)
             send(parent.answers, answer)
             del task, answer
             if spec.prepare is not None:
                 state = attempt(partial(_prepared, spec.prepare, state))
+                if isinstance(state.error, InternalError) and log is not None:
+                    print(f"error after an answer:\n{state.error.log}", file=sys.stderr, flush=True)
+                    state.error.is_logged = True
             gc.collect()  # of a launch on cpu, whose objects know one another, 2 MB are left
             if is_first:  # what it has imported would be visited after each task
                 gc.freeze()

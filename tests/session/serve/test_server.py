@@ -309,6 +309,51 @@ def test_a_service_process_keeps_its_worker(path: Path, tmp_path: Path) -> None:
         client.close()
 
 
+RELEASE = """
+import importlib._bootstrap as bootstrap
+import os
+
+load = bootstrap._load_unlocked
+
+
+def loaded(spec):
+    module = load(spec)
+    if spec.name == "cudarun.session.workers.session":
+        release = module.Session.release
+
+        def with_bug(session):
+            if session._is_settled and not os.path.exists({path!r}):
+                open({path!r}, "w").close()
+                raise ZeroDivisionError("a bug")
+            return release(session)
+
+        module.Session.release = with_bug
+    return module
+
+
+bootstrap._load_unlocked = loaded
+"""
+
+
+def test_an_error_after_an_answer_is_in_the_log_of_the_server(tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(KERNELS)
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    met, log = tmp_path / "met", tmp_path / "log"
+    (modules / "sitecustomize.py").write_text(RELEASE.format(path=os.fspath(met)))
+    met.touch()  # not in the first launch, which is the server's own
+    with log.open("w") as file, server(tmp_path, "--jobs", "1", modules=modules, log=file) as own:
+        client = ServerClient(own[0])
+        assert client.ask(**FILL)["exit_code"] == 0
+        met.unlink()
+        assert client.ask(**FILL)["stderr"] == ""
+        wait_until(lambda: "ZeroDivisionError: a bug" in log.read_text(), "the error in the log")
+        answer = client.ask(**FILL)
+        assert (answer["exit_code"], answer["stderr"]) == (0, "")
+        client.close()
+    assert log.read_text().count("ZeroDivisionError: a bug") == 1
+
+
 def test_one_server_at_a_path(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "a.sock"
     path.parent.mkdir()

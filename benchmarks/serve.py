@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ FAULT = """\
 .address_size 64
 .visible .entry fault() { .reg .b64 %p; mov.u64 %p, 8; st.global.u32 [%p], 1; ret; }
 """
+INCLUDE = "#include <cstdint>\n"
 SOURCE = 'extern "C" __global__ void f(int *y) { y[threadIdx.x] = %d; }\n'
 CLIENTS = 16
 WARMUP = 6
@@ -245,11 +247,13 @@ def main() -> int:
             request = {"command": "launch", "parameters": parameters}
             timed("launch of PTX, parameters", pid, 200, client, lambda _: request)
 
-            def changed(number: int) -> dict[str, Any]:
-                source.write_text(SOURCE % (time.time_ns() + number & 0x7FFFFFFF))
+            def changed(number: int, start: str = "") -> dict[str, Any]:
+                source.write_text(start + SOURCE % (time.time_ns() + number & 0x7FFFFFFF))
                 return {"argv": ["launch", str(source), "-d", device, "--threads", "4", "i32[4]"]}
 
             timed("launch of a changed .cu, with NVRTC", pid, 50, client, changed)
+            including = partial(changed, start=INCLUDE)
+            timed("the same with #include <cstdint>", pid, 50, client, including)
             nvrtc_alone(50)
             processes(
                 "cudarun --server … launch", [*cudarun_command(), "--server", path, *argv], 30

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LIMIT = 256 << 20  # bytes of all entries
+_BLOCK = 4096  # bytes of a small file on a disk
 _untrimmed: dict[Path, int] = {}
 """The bytes that this process has written to a folder since it has deleted others there."""
 _DIGEST_SIZE = hashlib.sha256().digest_size
@@ -83,7 +84,8 @@ class ResultCache:
             self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._opened(make=True) as folder:
                 _write(folder, key, _digest(key, data) + data)
-                _untrimmed[self._folder] = _untrimmed.get(self._folder, self._limit) + len(data)
+                before = _untrimmed.get(self._folder, self._limit)
+                _untrimmed[self._folder] = before + max(len(data), _BLOCK)
                 if _untrimmed[self._folder] > self._limit // 64:  # it looks at every entry
                     self._trim(folder)
                     _untrimmed[self._folder] = 0
@@ -116,7 +118,7 @@ class ResultCache:
         for name in os.listdir(folder):
             with suppress(FileNotFoundError):  # another process deletes, too
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                entries.append((status.st_mtime_ns, status.st_size, name))
+                entries.append((status.st_mtime_ns, max(status.st_size, _BLOCK), name))
         total = sum(size for _, size, _ in entries)
         for _, size, name in sorted(entries):
             if total <= self._limit:

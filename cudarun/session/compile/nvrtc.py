@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -32,6 +34,9 @@ _UNKNOWN_TO_NVRTC = re.compile(r"-O[0-3]|-g|-m64|--?(?:(?:expt-)?extended-lambda
 _MACROS_OF_MATH = re.compile(rb"\b(?:INFINITY|NAN|HUGE_VALF?|M_[A-Z0-9_]+)\b")
 # A text without these is the whole source: a line that goes on can hide one of them.
 _DEPENDS = re.compile(rb"include|embed|import|__DATE__|__TIME|##|%:%:|\?\?|\\[ \t\v\f]*[\r\n]")
+_FILE = re.compile(rb'^#line \d+ "(.*)"$', re.MULTILINE)  # of preprocessed text
+_QUICK = 0.2  # seconds to compile a source that is rather compiled once more than preprocessed
+_TICK = 0.02  # seconds, more than those between two times of the clock of files
 _FOLDER = Path(__file__).parent / "include"
 
 
@@ -54,16 +59,18 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
     folder = None if task.options.confined_to else cache_folder("nvrtc")
     cache = ResultCache(folder)
     key = parts = None
-    if folder is not None:
-        if is_alone:
-            text, log = _versions(nvrtc, task.target), b""
-        else:
-            text, log = _preprocessed(nvrtc, task, headers, options)
-        if VERSIONS_LINE.search(text):
-            key = task.key(options, instantiate, text, log, task.text)
-            parts = cache.load(key)
+    seen = task.key(options, instantiate, task.text)
+    is_new = folder is not None and not is_alone and cache.load(seen) is None
+    if folder is not None and not is_new:
+        key = _key(nvrtc, task, headers, options, instantiate)
+        parts = cache.load(key) if key else None
     if parts is None:
+        start = time.time()
         parts = _compiled(nvrtc, task, headers, options, instantiate)
+        if is_new:  # no result can be that of this source: it is preprocessed when it comes again
+            cache.store(seen, {})
+            if time.time() - start > _QUICK:
+                key = _key(nvrtc, task, headers, options, instantiate, unchanged_since=start)
         if key:
             cache.store(key, parts)
     messages = parts["log"].decode(errors="replace")
@@ -80,6 +87,32 @@ def _is_alone(task: CompileTask, options: Sequence[str]) -> bool:
     texts = [task.text, *map(os.fsencode, task.options.defines)]
     others = any(option.startswith("--pre-include") for option in options) or task.options.options
     return not others and not any(map(_DEPENDS.search, texts))
+
+
+def _key(
+    nvrtc: ModuleType,
+    task: CompileTask,
+    headers: Mapping[str, str],
+    options: Sequence[str],
+    instantiate: Sequence[str],
+    unchanged_since: float = math.inf,
+) -> str | None:
+    """Return the key of the result.
+
+    Returns:
+        ``None`` where the versions are not known, or a file has changed since a time.
+    """
+    if _is_alone(task, options):
+        text, log = _versions(nvrtc, task.target), b""
+    else:
+        text, log = _preprocessed(nvrtc, task, headers, options)
+    for file in {*_FILE.findall(text)} if unchanged_since < math.inf else ():
+        with suppress(FileNotFoundError):  # the source, or a header that cudarun provides
+            if os.stat(file).st_ctime >= unchanged_since - _TICK:
+                return None
+    if VERSIONS_LINE.search(text) is None:
+        return None
+    return task.key(options, instantiate, text, log, task.text)
 
 
 @cache

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from cudarun.images.versions import Architecture
 from cudarun.session.compile import nvrtc
 from cudarun.session.compile.source import compile_source
 from cudarun.session.image.image import CompileOptions, Image
+from tests.support.processes import wait_until
 from tests.support.toolkit import needs_nvrtc
 
 pytestmark = needs_nvrtc
@@ -30,6 +33,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compile:
     for name in ("CUDA_CACHE_DISABLE", "CUDARUN_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(nvrtc, "_QUICK", 0)  # every new source is preprocessed
     runs: list[object] = []
     really = nvrtc._compiled
 
@@ -49,9 +53,25 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compile:
     return compile_it
 
 
+@pytest.fixture
+def preprocessed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return a list that gets the sources that are preprocessed."""
+    texts: list[bytes] = []
+    really = nvrtc._preprocessed
+
+    def noted(module: Any, task: Any, *others: Any) -> tuple[bytes, bytes]:
+        texts.append(task.text)
+        return really(module, task, *others)
+
+    monkeypatch.setattr(nvrtc, "_preprocessed", noted)
+    return texts
+
+
 def header(folder: str, value: int) -> None:
     Path(folder).mkdir(exist_ok=True)
-    (Path(folder) / "value.h").write_text(f"#define VALUE {value}\n")
+    path = Path(folder) / "value.h"
+    path.write_text(f"#define VALUE {value}\n")
+    wait_until(lambda: path.stat().st_ctime < time.time() - nvrtc._TICK, "a later time")
 
 
 def test_a_result_is_reused(compiled: Compile) -> None:
@@ -149,6 +169,38 @@ def test_a_refusal(compiled: Compile) -> None:
     assert compiled()[1]
 
 
+def test_a_new_source_is_compiled_once(
+    compiled: Compile, preprocessed: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nvrtc, "_QUICK", math.inf)
+    header(".", 7)
+    results = []
+    for expected in ((True, 0), (True, 1), (False, 2)):
+        image, ran = compiled()
+        assert (ran, preprocessed.count(KERNEL)) == expected
+        results.append(image)
+    assert results[0] == results[1] == results[2]
+    header(".", 8)
+    assert compiled()[0].data != results[0].data
+
+
+def test_a_header_that_changes_during_the_compilation(
+    compiled: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header(".", 7)
+    really = nvrtc._compiled
+
+    def changing(*arguments: Any) -> dict[str, bytes]:
+        try:
+            return really(*arguments)
+        finally:
+            header(".", 8)
+
+    monkeypatch.setattr(nvrtc, "_compiled", changing)
+    first, _ = compiled()
+    assert compiled()[0].data != first.data
+
+
 def test_the_cache_is_off(
     compiled: Compile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -170,19 +222,10 @@ def test_the_cache_is_off(
     ],
 )
 def test_a_source_that_depends_on_nothing_else_is_not_preprocessed(
-    compiled: Compile, monkeypatch: pytest.MonkeyPatch, line: bytes
+    compiled: Compile, preprocessed: list[bytes], line: bytes
 ) -> None:
     header(".", 7)
-    compiled(b"__global__ void k() {}\n")  # which asks for the versions
-    texts: list[bytes] = []
-    really = nvrtc._preprocessed
-
-    def noted(module: Any, task: Any, *others: Any) -> tuple[bytes, bytes]:
-        texts.append(task.text)
-        return really(module, task, *others)
-
-    monkeypatch.setattr(nvrtc, "_preprocessed", noted)
     text = line + b"\n__global__ void k(int *x) { *x = 1; }\n"
     assert compiled(text)[1]
-    assert texts == ([text] if line else [])
+    assert preprocessed.count(text) == bool(line)
     assert not compiled(text)[1]

@@ -72,6 +72,12 @@ class ExecReport:
         return tuple(found for each in self.detectors for found in each.findings)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether the program has ended by itself, after kernels without a fault."""
+        is_cut_off = self.limit is not None or self.program_status in SIGNALED
+        return not is_cut_off and self.fault is None and not self.defects
+
+    @property
     def exit_code(self) -> int:
         """The exit code of the worst that has happened, or that of the program."""
         if self.keeps_status:

@@ -36,7 +36,9 @@ def show_execution(report: ExecReport, _: Console, style: TableStyle) -> None:
             print_line(err, f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
     if report.detectors:
         first, *others = report.detectors
-        show_watched(replace(first, findings=report.findings), err, _names(report))
+        detect = first.detect if report.is_complete else ()  # otherwise none of them has passed
+        watched = replace(first, findings=report.findings, detect=detect)
+        show_watched(watched, err, _names(report))
         for other in others:
             show_statistics(other.statistics, err)
     for line in _lines(report):

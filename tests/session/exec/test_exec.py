@@ -147,6 +147,16 @@ def test_a_time_limit(program: Exec) -> None:
     assert "kernel wait_for(int volatile*, int*): 0 of 1 blocks have finished" in ran.stderr
 
 
+def test_detectors_pass_only_in_a_complete_run(program: Exec) -> None:
+    ran = program("--detect", "race", "scale")
+    assert (ran.returncode, ran.stderr.count("PASS")) == (4, 1)
+    endless = "sh", "-c", '"$0" scale; exec sleep 600'
+    ran = program("--detect", "race", "--timeout", "5", "", through=endless)
+    assert (ran.returncode, ran.stderr.count("PASS")) == (6, 0)
+    ran = program("--detect", "race", "fault")
+    assert (ran.returncode, ran.stderr.count("PASS")) == (5, 0)
+
+
 def test_a_time_limit_is_for_the_work_and_the_processes_that_are_left(program: Exec) -> None:
     ran = program("--timeout", "3", "unfinished")
     assert ran.returncode == 6

@@ -73,9 +73,9 @@ class ExecReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the program has ended by itself, after kernels without a fault."""
+        """Whether the program has ended by itself, and all its kernels have, without a fault."""
         is_cut_off = self.limit is not None or self.program_status in SIGNALED
-        return not is_cut_off and self.fault is None and not self.defects
+        return not (is_cut_off or self.fault or self.defects or self.has_runtime)
 
     @property
     def exit_code(self) -> int:

@@ -137,12 +137,22 @@ def access(cuda, flags=3):
     return made
 
 
-@pytest.mark.parametrize(("kind", "location"), [("MANAGED", "DEVICE"), ("PINNED", "HOST")])
+@pytest.mark.parametrize("name", ["HOST_MEMORY_POOLS", "HOST_NUMA_MEMORY_POOLS"])
+def test_pools_of_the_host_are_supported(cuda, device, name):
+    if cuda.module.CUDA_VERSION < 13000:
+        pytest.skip("needs CUDA 13")
+    attribute = getattr(cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}_SUPPORTED")
+    assert cuda.cuDeviceGetAttribute(attribute, device) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "location"), [("MANAGED", "DEVICE"), ("PINNED", "HOST"), ("PINNED", "HOST_NUMA")]
+)
 def test_a_pool_of_memory_that_the_host_accesses(cuda, context, properties, kind, location):
     if cuda.module.CUDA_VERSION < 13000 and kind == "MANAGED":
         pytest.skip("needs CUDA 13")
     pool = cuda.cuMemPoolCreate(properties(kind, location))
-    if location == "HOST":
+    if kind == "PINNED":
         cuda.cuMemPoolSetAccess(pool, [access(cuda)], 1)
     stream = cuda.cuStreamCreate(0)
     address = cuda.cuMemAllocFromPoolAsync(64, pool, stream)

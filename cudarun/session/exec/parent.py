@@ -41,7 +41,7 @@ _STATIC = (
 )
 _FOREIGN = (
     "{}{}: it contains machine code of NVIDIA's GPUs and its own CUDA runtime, "
-    "which the emulated device cannot run"
+    "which the emulated device cannot run; build it with PTX and nvcc -cudart shared"
 )
 
 

@@ -73,9 +73,9 @@ class ExecReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the program has ended by itself, and all its kernels have, without a fault."""
+        """Whether kernels have run, without a fault, and the program has ended by itself."""
         is_cut_off = self.limit is not None or self.program_status in SIGNALED
-        return not (is_cut_off or self.fault or self.defects or self.has_runtime)
+        return bool(self.kernels) and not (is_cut_off or self.fault or self.defects)
 
     @property
     def exit_code(self) -> int:

@@ -155,6 +155,7 @@ def test_detectors_pass_only_in_a_complete_run(program: Exec) -> None:
     assert (ran.returncode, ran.stderr.count("PASS")) == (6, 0)
     ran = program("--detect", "race", "fault")
     assert (ran.returncode, ran.stderr.count("PASS")) == (5, 0)
+    assert "PASS" not in program("--detect", "race", "--stats", "names").stderr  # without kernels
 
 
 def test_a_time_limit_is_for_the_work_and_the_processes_that_are_left(program: Exec) -> None:

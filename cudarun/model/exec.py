@@ -73,7 +73,7 @@ class ExecReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether kernels have run, without a fault, and the program has ended by itself."""
+        """Return whether the program ended by itself, after kernels without a fault."""
         is_cut_off = self.limit is not None or self.program_status in SIGNALED
         return bool(self.kernels) and not (is_cut_off or self.fault or self.defects)
 

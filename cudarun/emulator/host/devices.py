@@ -71,8 +71,7 @@ COOPERATIVE_LAUNCH   CAN_TEX2D_GATHER
 MEMORY_POOLS_SUPPORTED VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED MEM_SYNC_DOMAIN_COUNT
 """
 """The attributes that are 1."""
-_POOLS_OF_HOST = (142, 144)
-"""HOST_NUMA_MEMORY_POOLS_SUPPORTED and HOST_MEMORY_POOLS_SUPPORTED, since CUDA 13."""
+_POOLS_OF_HOST = {142: 1, 144: 1}  # HOST_NUMA_ and HOST_MEMORY_POOLS_SUPPORTED, since CUDA 13
 
 
 def _extents() -> Iterator[tuple[str, int]]:
@@ -138,9 +137,7 @@ def _profile_attributes(profile: Profile) -> dict[str, int]:
 @cache
 def _values(profile: Profile) -> dict[int, int]:
     named = _ATTRIBUTES | _profile_attributes(profile)
-    return {_number(name): value for name, value in named.items()} | dict.fromkeys(
-        _POOLS_OF_HOST, 1
-    )
+    return {_number(name): value for name, value in named.items()} | _POOLS_OF_HOST
 
 
 def current_profile() -> Profile:

@@ -7,6 +7,7 @@ parsed without them.
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,8 +34,17 @@ TOOLKIT12 = (
 )
 """The packages of the extra ``toolkit12``."""
 
+# The folder of the toolkit's headers, installed or from a Python package.
+_HEADERS = re.compile(
+    r"/(targets/[^/]+|(usr/local|opt)/cuda|cuda-[\d.]+|nvidia/cu(\d+|da_\w+))/include/"
+)
 # Members of CUjit_option since CUDA 13.
 _NEWER_JIT_OPTIONS = ("CU_JIT_SPLIT_COMPILE", "CU_JIT_BINARY_LOADER_THREAD_COUNT")
+
+
+def is_toolkit_header(file: str) -> bool:
+    """Return whether a source file is a header of the toolkit, by its path in PTX."""
+    return _HEADERS.search(file) is not None
 
 
 def installed_version() -> Version:

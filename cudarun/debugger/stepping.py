@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cudarun.base.bindings import is_toolkit_header
 from cudarun.debugger.locations import Locations, line_of
 from cudarun.debugger.plans import Motion
 
@@ -27,6 +28,8 @@ class Stepping:
         self._depth = depth
         self._line = "" if site is None else line_of(site)
         self._has_lines = site is not None and site.source is not None
+        # As in gdb, functions of the toolkit's headers are passed, unless the thread is in one.
+        self._passes_toolkit = not is_toolkit_header(self._line)
         self._lines = {} if site is None else {depth: self._line}
         self._last_depth = depth
         self._last: tuple[object, int, Site] | None = None
@@ -42,6 +45,8 @@ class Stepping:
             return last is None or last[:2] != (run, index - 1) or last[2] is not site
         if self._motion == "finish":
             return depth < self._depth
+        if self._passes_toolkit and is_toolkit_header(line_of(site)):
+            return False
         begins = self._begins_line(run, index, site, depth)
         if not begins or (self._has_lines and site.source is None):
             return False

@@ -321,3 +321,59 @@ def test_a_debugger_that_is_killed_leaves_no_file(tmp_path: Path) -> None:
         assert process.stdout.readline() == b"start of the launch of sequence\n"
         process.kill()
     assert [*tmp_path.iterdir()] == []
+
+
+TOOLKIT_CALL = """\
+.version 8.0
+.target sm_80
+.address_size 64
+
+.func (.reg .b32 result) of_user (.reg .b32 x)
+{
+    .loc 1 2 5
+    add.u32 result, x, 1;
+    .loc 1 3 5
+    ret;
+}
+
+.func (.reg .b32 result) of_toolkit (.reg .b32 x)
+{
+    .reg .b32 %r<2>;
+    .loc 2 70 5
+    add.u32 %r1, x, 1;
+    .loc 2 71 5
+    call.uni (result), of_user, (%r1);
+    .loc 2 72 5
+    ret;
+}
+
+.visible .entry calls(.param .u64 y)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    .loc 1 10 5
+    ld.param.u64 %rd1, [y];
+    .loc 1 11 5
+    mov.u32 %r1, 5;
+    call.uni (%r2), of_toolkit, (%r1);
+    add.u32 %r2, %r2, 1;
+    .loc 1 12 5
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+.file 1 "calls.cu"
+.file 2 "/usr/local/cuda/include/cuda_functions.h"
+"""
+
+
+def test_steps_pass_functions_of_the_headers_of_the_toolkit(tmp_path: Path) -> None:
+    image = tmp_path / "calls.ptx"
+    image.write_text(TOOLKIT_CALL)
+    commands = ["break calls", "break cuda_functions.h:70", "continue", *["step"] * 5, "run"]
+    commands += ["delete 2", *["step"] * 5]
+    found = answers(commands, str(image), "--threads", "1", "y=i32[1]")
+    results = [each.get("result") for each in found]
+    stops = [each["stop"] for each in results if isinstance(each, dict) and "stop" in each]
+    places = [each["place"] and each["place"]["line"] for each in stops]
+    # Into a function of the header only at its breakpoint; into the function that it calls.
+    assert places == [11, 70, 71, 2, 3, 12, 11, 2, 3, 12, None]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import field, replace
 
 import numpy as np
 
+from cudarun.base.bindings import is_toolkit_header
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, ConstantUse, FunctionCode, Operation, RegisterUse, Site
 from cudarun.emulator.decode.analysis import analyze
@@ -47,10 +47,6 @@ from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 from cudarun.ptx.lexer import SourceLines
 
 _UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})
-_TOOLKIT = re.compile(
-    r"/(targets/[^/]+|(usr/local|opt)/cuda|cuda-[\d.]+|nvidia/cu(\d+|da_\w+))/include/"
-)
-"""The folder of the toolkit's headers, installed or from a Python package."""
 _MOST_INLINED = 64  # calls within one another
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))
 
@@ -238,7 +234,7 @@ class FunctionDecoder:
         self._calls[place] = mark.call
         for _ in range(_MOST_INLINED):
             name = self.names.module.files.get(place[0], f"file {place[0]}")
-            call = self._calls.get(place) if _TOOLKIT.search(name) else None
+            call = self._calls.get(place) if is_toolkit_header(name) else None
             if call is None:
                 break
             place = call

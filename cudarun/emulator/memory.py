@@ -33,9 +33,10 @@ READ_UNWRITTEN = 2
 """Is added to the mark of a byte that is read before anything writes it, and stays."""
 
 _MAP_FIXED = 0x10
-_mmap = ctypes.CDLL(None, use_errno=True).mmap
-_mmap.restype = ctypes.c_void_p
-_mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+map_at = ctypes.CDLL(None, use_errno=True).mmap  # with an address, unlike the module
+map_at.restype = ctypes.c_void_p
+map_at.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+MAP_FAILED = ctypes.c_void_p(-1).value
 _MAP_NORESERVE = 0x4000
 _GAP = 256
 _PAGE = mmap.PAGESIZE
@@ -97,7 +98,7 @@ SHARED_FILE = "cudarun-memory"
 def map_fixed(address: int, size: int, file: int, offset: int = 0) -> None:
     """Map a part of a file in place of what is at an address."""
     access, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | _MAP_FIXED
-    if _mmap(address, size, access, flags, file, offset) == ctypes.c_void_p(-1).value:
+    if map_at(address, size, access, flags, file, offset) == MAP_FAILED:
         raise OutOfMemory(f"{size} bytes cannot be mapped: {os.strerror(ctypes.get_errno())}")
 
 

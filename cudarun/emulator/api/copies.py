@@ -20,7 +20,6 @@ from cudarun.emulator.host.addresses import (
     host_bytes,
     move,
 )
-from cudarun.emulator.host.allocations import bytes_anywhere
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -76,7 +75,9 @@ def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Byt
     memory = process.memory_at(address)
     if memory is None and process.virtual.is_reserved(address):
         raise Refusal("INVALID_VALUE", f"no device can access {address:#x}")
-    return bytes_anywhere(memory, address, size, to_write=to_write)
+    if memory is None:
+        return host_bytes(address, size)
+    return memory.bytes_at(address, size, to_write=to_write)
 
 
 def host_pointer_bytes(

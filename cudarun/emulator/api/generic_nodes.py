@@ -23,7 +23,7 @@ from cudarun.emulator.api.graph_nodes import (
     nodes_of,
 )
 from cudarun.emulator.api.handles import ExecutableGraphHandle, GraphHandle, NodeHandle
-from cudarun.emulator.host.addresses import placed
+from cudarun.emulator.host import addresses
 from cudarun.emulator.host.graphs import (
     Condition,
     ConditionalOperation,
@@ -148,7 +148,7 @@ def _conditional(graph: Graph, params: Any) -> ConditionalOperation:
     bodies = tuple(Graph(process.handles, graph) for _ in range(params.size))
     handles = struct.pack(f"={params.size}Q", *(each.handle for each in bodies))
     at = int(params.getPtr()) + _GRAPHS_OFFSET
-    ctypes.c_uint64.from_address(at).value = placed(handles)
+    ctypes.c_uint64.from_address(at).value = addresses.host.place(handles)
     order = partial(_ORDERS[kind], condition, params.size)
     type_ = cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
     return ConditionalOperation(type_, lambda: None, bodies, order, (), condition)

@@ -14,7 +14,7 @@ from cudarun.emulator.api.boxes import box_operation
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.fills import Fill
 from cudarun.emulator.api.handles import GraphHandle, NodeHandle, node_of
-from cudarun.emulator.host.addresses import host_function
+from cudarun.emulator.host import addresses
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import (
     Graph,
@@ -114,7 +114,7 @@ def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
 def function_from(structure: cuda.CUDA_HOST_NODE_PARAMS) -> StructuredOperation:
     """Return the call that a structure describes; `Refusal` if it is invalid."""
     refuse_if(not handle_value(structure.fn), "the function is null")
-    function = host_function(handle_value(structure.fn), None, ctypes.c_void_p)
+    function = addresses.host.function(handle_value(structure.fn), None, ctypes.c_void_p)
     work = partial(function, structure.userData)
     return _structured(Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work), structure)
 

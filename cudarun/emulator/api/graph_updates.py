@@ -16,7 +16,7 @@ from cudarun.emulator.api.handles import (
     NodeHandle,
     UserObjectHandle,
 )
-from cudarun.emulator.host.addresses import host_function
+from cudarun.emulator.host import addresses
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.executable_graphs import ExecutableGraph
 from cudarun.emulator.host.graphs import Node, UserObject
@@ -82,7 +82,7 @@ def cuUserObjectCreate(
     if not handle_value(destroy) or initialRefcount <= 0:
         raise Refusal("INVALID_VALUE", "it has no function or no references")
     refuse_if(flags != _NO_DESTRUCTOR_SYNC, "flags must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
-    function = host_function(handle_value(destroy), None, ctypes.c_void_p)
+    function = addresses.host.function(handle_value(destroy), None, ctypes.c_void_p)
     made = UserObject(partial(function, handle_value(ptr)), initialRefcount)
     made.handle = process.handles.add(made)
     return cuda.CUuserObject(made.handle)

@@ -17,7 +17,8 @@ from cudarun.emulator.api.handles import (
     NodeHandle,
     StreamHandle,
 )
-from cudarun.emulator.host.addresses import c_string, host_path
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import c_string
 from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.executable_graphs import ExecutableGraph, instantiate, unused_condition
@@ -86,7 +87,7 @@ def cuGraphDebugDotPrint(hGraph: GraphHandle, path: bytes, flags: int) -> None:
     labels = (f"{place} {_described(node.operation)}" for node, place in places.items())
     rows = [f'  n{place} [label="{label}"];' for place, label in enumerate(labels)]
     rows += [f"  n{places[a]} -> n{places[b]};" for a, b in hGraph.edges()]
-    name = host_path(c_string(path))
+    name = addresses.host.path(c_string(path))
     try:
         with open(name, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write("\n".join(["digraph dot {", *rows, "}", ""]))

@@ -11,7 +11,8 @@ from cuda.bindings.driver import CUfunction_attribute, CUgraphNodeType, CUlaunch
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import FunctionHandle
-from cudarun.emulator.host.addresses import HostPointer, host_function
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import HostPointer
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import LaunchGeometry, geometry_of, largest_cluster, launch
@@ -79,7 +80,7 @@ def cuLaunchCooperativeKernel(
 def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
     """Call a host function, a C function pointer, in the order of a stream."""
     refuse_if(not handle_value(fn), "the function is null")
-    function = host_function(handle_value(fn), None, ctypes.c_void_p)
+    function = addresses.host.function(handle_value(fn), None, ctypes.c_void_p)
     work = partial(function, handle_value(userData))
     process.submit(
         process.stream(hStream), Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
@@ -93,7 +94,7 @@ def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, fla
     stream = process.stream(hStream)
     stream.check_not_capturing()
     types = ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p
-    function = host_function(handle_value(callback), None, *types)
+    function = addresses.host.function(handle_value(callback), None, *types)
     work = partial(function, handle_value(hStream), 0, handle_value(userData))
     process.submit(stream, Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work))
 
@@ -135,7 +136,7 @@ def _best_block(
 ) -> tuple[int, int]:
     address = handle_value(needed)
     if address:
-        shared_of = host_function(address, ctypes.c_size_t, ctypes.c_int)
+        shared_of = addresses.host.function(address, ctypes.c_size_t, ctypes.c_int)
         return best_block(func.code, shared_of, limit)
     return best_block(func.code, lambda threads: dynamic_shared, limit)
 

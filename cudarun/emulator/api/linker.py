@@ -12,7 +12,8 @@ from cuda.bindings.driver import CUjitInputType, CUlinkState
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import lookup
 from cudarun.emulator.api.modules import Options, OptionValues
-from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_read
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
 from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.images import image_file, ptx_text
 from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information
@@ -92,7 +93,7 @@ def cuLinkAddData(
     DriverJitOptions(numOptions, options, optionValues).check_of_one_input()
     address = address_of(data)
     refuse_if(address == 0 or size == 0, "the input is empty")
-    state.add(typename, host_read(address, size), c_string(name) if name else "")
+    state.add(typename, addresses.host.read(address, size), c_string(name) if name else "")
 
 
 @call()

@@ -8,7 +8,8 @@ import ctypes
 from cuda.bindings.driver import CUlogIterator
 
 from cudarun.emulator.api.calls import query
-from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_path, host_write
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
 from cudarun.emulator.host.log import CAPACITY
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
@@ -35,7 +36,7 @@ def cuLogsDumpToMemory(
     text = process.log.since(_start(iterator), min(size - 1, CAPACITY))
     if text is None:
         raise Refusal("INVALID_VALUE")
-    host_write(address_of(buffer), text + b"\0")
+    addresses.host.write(address_of(buffer), text + b"\0")
     return _advanced(iterator), len(text)
 
 
@@ -51,7 +52,7 @@ def cuLogsDumpToFile(
     refuse_if(flags != 0, "flags must be 0")
     text = process.log.since(_start(iterator))
     try:
-        with open(host_path(c_string(pathToFile)), "wb") as file:
+        with open(addresses.host.path(c_string(pathToFile)), "wb") as file:
             file.write(text or b"")
     except OSError as error:
         raise Refusal("INVALID_VALUE", f"{error.filename}: {error.strerror}") from None

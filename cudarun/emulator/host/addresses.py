@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, SupportsInt
 
@@ -26,6 +25,7 @@ HostPointer = (
 )
 """Host memory as the bindings take it: an address, ``None`` (0), or a buffer."""
 
+_MOST_BYTES = 1 << 20  # of a range: a call copies 1024 of them, and at most 2 GB
 # Objects of ctypes: buffers have formats that numpy does not read.
 _CTYPES = (ctypes.Array, ctypes.Structure, ctypes.Union, ctypes._SimpleCData)
 
@@ -60,32 +60,52 @@ def _contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-class RemoteBytes(ABC):
-    """A range of another process's memory, as rows of slices: see `HostAccess`.
+class RemoteBytes:
+    """A range of another process's memory, as rows of slices.
 
-    Attributes:
+    Args:
+        transfer: Copies between an array and ranges of that memory, given by address and size.
         address: The first address.
         shape: The numbers of slices, rows and bytes; of a row that of bytes alone.
         strides: The bytes from one to the next of each.
     """
 
-    def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-        self.address, self.shape, self.strides = address, shape, strides
+    def __init__(
+        self,
+        transfer: Callable[[Bytes, npt.NDArray[np.uint64], bool], None],
+        address: int,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> None:
+        self._transfer = transfer
+        self._address, self.shape, self._strides = address, shape, strides
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    @abstractmethod
     def box(self, first: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> RemoteBytes:
         """Return a box of these bytes, from one of them on."""
+        return RemoteBytes(self._transfer, self._address + first, shape, strides)
 
-    @abstractmethod
     def read_into(self, target: Bytes) -> None:
-        """Read all bytes into an array of the same shape."""
+        """Read all bytes into a contiguous array of the same shape."""
+        self._transfer(target, self._ranges(), False)
 
-    @abstractmethod
     def write(self, source: Bytes) -> None:
         """Write all bytes, and none between the rows."""
+        self._transfer(np.ascontiguousarray(source), self._ranges(), True)
+
+    def _ranges(self) -> npt.NDArray[np.uint64]:
+        """Return address and size of each row, of long ones in parts."""
+        *counts, width = self.shape
+        starts = np.array([self._address], np.uint64)
+        for count, stride in zip(counts, self._strides, strict=False):
+            steps = np.arange(count, dtype=np.uint64) * np.uint64(stride)
+            starts = (starts[:, None] + steps).reshape(-1)
+        parts = [(at, min(_MOST_BYTES, width - at)) for at in range(0, width, _MOST_BYTES)]
+        return np.array(
+            [(int(start) + at, size) for start in starts for at, size in parts], np.uint64
+        ).reshape(-1, 2)
 
 
 class HostAccess:
@@ -134,48 +154,14 @@ class HostAccess:
 
 
 host = HostAccess()
+"""The access to the program; another one where its addresses are those of another process."""
+
 _placed: list[ctypes.Array[ctypes.c_char]] = []  # read by the program of this process
-
-
-def access_host(access: HostAccess) -> None:
-    """Replace the access to the program: from now on its addresses are those of another process."""
-    global host
-    host = access
 
 
 def host_bytes(address: int, size: int) -> Bytes | RemoteBytes:
     """Return the program's memory at ``address``, readable and writable."""
     return host.memory(address, size) if size else np.empty(0, np.uint8)
-
-
-def host_read(address: int, size: int) -> bytes:
-    """Return a copy of the program's memory."""
-    return host.read(address, size)
-
-
-def host_text(address: int) -> bytes:
-    """Return the text at an address of the program."""
-    return host.text(address)
-
-
-def host_write(address: int, data: bytes) -> None:
-    """Write the program's memory."""
-    host.write(address, data)
-
-
-def host_path(name: str) -> str:
-    """Return the path of a file that the program names, relative to its folder."""
-    return host.path(name)
-
-
-def placed(data: bytes) -> int:
-    """Put bytes where the program can read them; return the address there."""
-    return host.place(data)
-
-
-def host_function(address: int, result: Any, *arguments: Any) -> Callable[..., Any]:
-    """Return a function of the program, with the types of ctypes."""
-    return host.function(address, result, *arguments)
 
 
 def move(target: Bytes | RemoteBytes, source: Bytes | RemoteBytes) -> None:
@@ -202,9 +188,10 @@ def strided(
     return np.lib.stride_tricks.as_strided(view[first:], shape, strides)
 
 
-def read_pointers(address: int, count: int) -> tuple[int, ...]:
-    """Read ``count`` consecutive pointers at a host address; null is 0."""
-    return struct.unpack(f"={count}Q", host_read(address, 8 * count)) if count else ()
+def read_numbers(address: int, count: int, form: str = "Q") -> tuple[int, ...]:
+    """Read consecutive numbers at a host address, by default pointers, by their `struct` format."""
+    data = host.read(address, struct.calcsize(f"={form}") * count) if count else b""
+    return struct.unpack(f"={count}{form}", data)
 
 
 def c_string(text: object) -> str:

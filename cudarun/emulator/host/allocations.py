@@ -10,7 +10,7 @@ from bisect import bisect_left, insort
 from dataclasses import field
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.host.addresses import Bytes, RemoteBytes, host_bytes
+from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.allocation_kinds import DEVICE_KINDS, AllocationKind
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.pools import Pool
@@ -90,12 +90,3 @@ def fill(view: Bytes, value: int, width: int) -> None:
     """Fill memory with ``width``-byte items of ``value``, which is truncated to that width."""
     item = (value & (1 << 8 * width) - 1).to_bytes(width, "little")
     view.view(f"<u{width}")[:] = int.from_bytes(item, "little")
-
-
-def bytes_anywhere(
-    memory: Memory | None, address: int, size: int, *, to_write: bool = False
-) -> Bytes | RemoteBytes:
-    """Return the bytes at a device address or, if no device memory has it, a host address."""
-    if memory is None:
-        return host_bytes(address, size)
-    return memory.bytes_at(address, size, to_write=to_write)

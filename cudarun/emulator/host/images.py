@@ -7,7 +7,8 @@ has to be; a cubin has none.
 from __future__ import annotations
 
 from cudarun.base.errors import ImageRefused
-from cudarun.emulator.host.addresses import HostPointer, address_of, host_path, host_read, host_text
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.images.kinds import ELF_MAGIC, FATBIN_MAGIC
@@ -27,19 +28,19 @@ def image_bytes(code: HostPointer) -> bytes:
         return bytes(code)
     address = address_of(code)
     refuse_if(address == 0, "the image is a null pointer")
-    magic = host_read(address, 4)
+    magic = addresses.host.read(address, 4)
     if magic == FATBIN_MAGIC:
         from cudarun.images.fatbin import CONTAINER_BYTES, container_size
 
-        header = host_read(address, CONTAINER_BYTES)
-        return host_read(address, container_size(header))
-    return magic if magic == ELF_MAGIC else host_text(address)
+        header = addresses.host.read(address, CONTAINER_BYTES)
+        return addresses.host.read(address, container_size(header))
+    return magic if magic == ELF_MAGIC else addresses.host.text(address)
 
 
 def image_file(name: str) -> bytes:
     """Return the bytes of an image file; `Refusal` if the file cannot be read."""
     try:
-        with open(host_path(name), "rb") as file:
+        with open(addresses.host.path(name), "rb") as file:
             return file.read()
     except OSError as error:
         raise Refusal("FILE_NOT_FOUND", f"{name}: {error.strerror}") from None

@@ -19,8 +19,8 @@ from cudarun.base.bindings import newer_jit_options
 from cudarun.base.process import without_collection
 from cudarun.base.profiles import Profile
 from cudarun.base.records import dataclass
-from cudarun.emulator.host import headers
-from cudarun.emulator.host.addresses import address_of, host_write
+from cudarun.emulator.host import addresses, headers
+from cudarun.emulator.host.addresses import address_of
 from cudarun.emulator.host.devices import attribute_value, current_profile
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
@@ -185,7 +185,7 @@ class DriverJitOptions:
         if buffer is None or not size:
             return
         text = self._logs[log].encode("latin-1", "replace")[: int(size) - 1] + b"\0"
-        host_write(address_of(buffer), text)
+        addresses.host.write(address_of(buffer), text)
 
 
 def _why_not(option: CUjit_option, value: Any) -> str:

@@ -10,7 +10,8 @@ import ctypes
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cudarun.emulator.host.addresses import HostPointer, address_of, host_read, read_pointers
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import HostPointer, address_of, read_numbers
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.program import KernelCode
 
@@ -74,10 +75,10 @@ def _laid_out(code: KernelCode, values: Iterable[bytes]) -> bytes:
 
 def _pointed_to(code: KernelCode, address: int) -> Iterator[bytes]:
     """Yield the value that each pointer of a ``void **`` points to."""
-    pointers = read_pointers(address, len(code.parameters))
+    pointers = read_numbers(address, len(code.parameters))
     for pointer, (_, size) in zip(pointers, code.parameters, strict=True):
         refuse_if(pointer == 0, "a pointer in kernelParams is null")
-        yield host_read(pointer, size)
+        yield addresses.host.read(pointer, size)
 
 
 def _values(pair: tuple[Any, ...]) -> list[tuple[Any, Any]]:
@@ -132,18 +133,18 @@ def packed_words(buffer: int, size: int) -> tuple[int, ...]:
 def _packed_buffer(code: KernelCode, extra: int) -> bytes:
     buffer = size = 0
     for index in range(0, _MOST_WORDS, 2):
-        [word] = read_pointers(extra + 8 * index, 1)
+        [word] = read_numbers(extra + 8 * index, 1)
         if word == _END:
             break
-        [value] = read_pointers(extra + 8 * index + 8, 1)
+        [value] = read_numbers(extra + 8 * index + 8, 1)
         if word == _BUFFER_POINTER:
             buffer = value
         elif word == _BUFFER_SIZE:
-            [size] = read_pointers(value, 1)
+            [size] = read_numbers(value, 1)
         else:
             raise Refusal("INVALID_VALUE", f"extra contains the unknown key {word}")
     words = f"{code.name} has parameters, but extra contains no buffer pointer or size"
     refuse_if(code.parameter_bytes and (buffer == 0 or size == 0), words)
     # The driver accepts a buffer that is too small; here missing bytes are 0.
     present = min(size, code.parameter_bytes)
-    return host_read(buffer, present).ljust(code.parameter_bytes, b"\0")
+    return addresses.host.read(buffer, present).ljust(code.parameter_bytes, b"\0")

@@ -22,7 +22,7 @@ from cudarun.emulator.host.devices import HOST_ADDRESSES, EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import RegisteredMemory
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.memory import OutOfMemory, map_fixed
+from cudarun.emulator.memory import MAP_FAILED, OutOfMemory, map_at, map_fixed
 
 GRANULARITY = 2 << 20
 
@@ -32,14 +32,7 @@ next_number = itertools.count(1).__next__  # returns the number of the next memo
 
 _FIRST = 0x6000_0000_0000  # another process, whose memory kernels see, maps nothing there
 _NO_ACCESS = 0
-_FAILED = ctypes.c_void_p(-1).value
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_mmap, _munmap = _libc.mmap, _libc.munmap
-_mmap.restype = ctypes.c_void_p
-_mmap.argtypes = (
-    *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long),
-)
+_munmap = ctypes.CDLL(None).munmap
 _munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
@@ -154,9 +147,9 @@ class VirtualMemory:
     def reserve(self, size: int, alignment: int, hint: int) -> int:
         """Reserve addresses and return the first one, which is ``hint`` if those are free."""
         usable = hint >= HOST_ADDRESSES and hint % max(alignment, GRANULARITY) == 0
-        found = _mmap(hint, size, _NO_ACCESS, _RESERVED | _FIXED_IF_FREE, -1, 0) if usable else 0
+        found = map_at(hint, size, _NO_ACCESS, _RESERVED | _FIXED_IF_FREE, -1, 0) if usable else 0
         if found != hint or not found:  # some kernels take the flag as a hint
-            if found not in (0, _FAILED):
+            if found not in (0, MAP_FAILED):
                 _munmap(found, size)
             found = _reserve_anywhere(self._next, size, max(alignment, GRANULARITY))
             self._next = found + size
@@ -191,7 +184,7 @@ class VirtualMemory:
             reservation.mappings.remove(mapping)
         reservation.update_ranges()
         for mapping in mappings:
-            _mmap(mapping.address, mapping.size, _NO_ACCESS, _RESERVED | _FIXED, -1, 0)
+            map_at(mapping.address, mapping.size, _NO_ACCESS, _RESERVED | _FIXED, -1, 0)
             mapping.physical.mapped -= 1
             mapping.physical.end_if_unused(handles)
 
@@ -248,8 +241,8 @@ def _end(mapping: Mapping) -> int:
 
 def _reserve_anywhere(hint: int, size: int, alignment: int) -> int:
     whole = size + alignment
-    start = _mmap(hint, whole, _NO_ACCESS, _RESERVED, -1, 0)
-    if start == _FAILED:
+    start = map_at(hint, whole, _NO_ACCESS, _RESERVED, -1, 0)
+    if start == MAP_FAILED:
         raise OutOfMemory(f"{size} bytes of address space cannot be reserved (ulimit -v)")
     first: int = -(-start // alignment) * alignment
     if first > start:

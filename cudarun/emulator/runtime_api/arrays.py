@@ -14,14 +14,11 @@ cudaMallocArray(desc, width: int, height: int, flags: int) -> cudaArray_t
         = cuArray3DCreate(description)
     Create an array of one or two dimensions.
 cudaMalloc3DArray(desc, extent, flags: int) -> cudaArray_t = cuArray3DCreate(description)
-    Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers.
 cudaMallocMipmappedArray(desc, extent, numLevels: int, flags: int) -> cudaMipmappedArray_t
         = cuMipmappedArrayCreate(description, numLevels)
-    Create an array with levels.
 cudaGetChannelDesc(array) -> cudaChannelFormatDesc = cuArray3DGetDescriptor
     Return the channels of an array.
 cudaGetMipmappedArrayLevel(mipmappedArray, level: int) -> cudaArray_t = cuMipmappedArrayGetLevel
-    Return one level of a mipmapped array.
 cudaFreeArray(array: or_null) = cuArrayDestroy
     Destroy an array; null is allowed.
 cudaFreeMipmappedArray(mipmappedArray: or_null) = cuMipmappedArrayDestroy
@@ -41,17 +38,11 @@ cudaMemcpy2DFromArrayAsync(dst: to.address, dpitch: to.Pitch, src: from.Array,
         = cuMemcpy2DAsync(rectangle, stream)
     Copy rows from an array, in a stream.
 cudaMemcpy3D(p: box)
-    Copy a box.
 cudaMemcpy3DAsync(p: box, stream)
-    Copy a box, in a stream.
 cudaCreateTextureObject(pResDesc: resource, pTexDesc: texture, pResViewDesc: view)
         -> cudaTextureObject_t = cuTexObjectCreate
-    Create a texture object of an array, a mipmapped array, linear or pitched memory.
 cudaCreateSurfaceObject(pResDesc: resource) -> cudaSurfaceObject_t = cuSurfObjectCreate
-    Create a surface object of an array.
 cudaDestroyTextureObject(texObject) = cuTexObjectDestroy
-    Destroy a texture object, not its resource.
 cudaDestroySurfaceObject(surfObject) = cuSurfObjectDestroy
-    Destroy a surface object, not its resource.
 """,
 )

@@ -32,13 +32,9 @@ forward_calls(
 cudaDeviceSynchronize() = cuCtxSynchronize
     Wait for the work of the current device; report a kernel's fault.
 cudaDeviceGetLimit(limit: enum) -> int = cuCtxGetLimit
-    Return a resource limit of the current context.
 cudaDeviceSetLimit(limit: enum, value: int) = cuCtxSetLimit
-    Set a resource limit of the current context.
 cudaDeviceGetStreamPriorityRange() -> int, int = cuCtxGetStreamPriorityRange
-    Return the least and the greatest stream priority.
 cudaDeviceEnablePeerAccess(peerDevice: context, flags: int) = cuCtxEnablePeerAccess
-    Let kernels of the current context access the memory of another device.
 cudaDeviceDisablePeerAccess(peerDevice: context) = cuCtxDisablePeerAccess
     Undo `cudaDeviceEnablePeerAccess`.
 """,
@@ -47,13 +43,10 @@ forward_calls(
     __name__,
     """
 cudaGetDeviceCount() -> int = cuDeviceGetCount
-    Return the number of emulated devices.
 cudaDeviceGetAttribute(attr: enum, device: device) -> int
     Return the value of a ``cudaDeviceAttr``: that of the ``CUdevice_attribute``.
 cudaDeviceGetByPCIBusId(pciBusId) -> int
-    Return the device at a PCI address.
 cudaDeviceCanAccessPeer(device: device, peerDevice: device) -> int
-    Return 1 for two different devices: each can access the memory of the other.
 """,
     uses_context=False,
 )

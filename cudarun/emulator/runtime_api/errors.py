@@ -14,16 +14,13 @@ forward_calls(
     __name__,
     """
 cudaProfilerStart()
-    Do nothing: there is no profiler.
 cudaProfilerStop()
-    Do nothing: there is no profiler.
 """,
 )
 forward_calls(
     __name__,
     """
 cudaDriverGetVersion() -> int
-    Return the CUDA version of the driver that is emulated.
 """,
     uses_context=False,
 )

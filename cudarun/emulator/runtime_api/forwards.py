@@ -1,11 +1,11 @@
 """Runtime calls that only convert their arguments for one driver call, as tables.
 
-A row is the call's signature, and its documentation in the next, indented line::
+A row is the call's signature, and its documentation in the next, indented line, if it is not that
+of the driver call::
 
     cudaEventElapsedTime(start, end) -> float
         Return the wall time of the emulation between two events, in milliseconds.
     cudaStreamCreate() -> cudaStream_t = cuStreamCreate(0)
-        Create a stream.
 
 The driver call has the same name and gets the same parameters; else ``=`` and its name follow,
 and in parentheses the parameters, numbers and keys of `_COMPOSED` that it gets. A parameter without
@@ -25,7 +25,7 @@ from typing import Any
 from cuda.bindings import runtime as cudart
 from cuda.bindings.driver import CUDA_MEM_ALLOC_NODE_PARAMS
 
-from cudarun.emulator.api.calls import generated
+from cudarun.emulator.api.calls import CALLS, generated
 from cudarun.emulator.host.addresses import address_of
 from cudarun.emulator.runtime_api import conversions
 from cudarun.emulator.runtime_api.calls import (
@@ -70,7 +70,7 @@ _RESULTS: dict[str, Callable[[Any], Any]] = {
     "cudaChannelFormatDesc": conversions.channel_description,
 }
 _ROW = re.compile(
-    r"cuda(\w+)\(([^)]*)\)(?:\s+-> ([\w, *]+?))?(?:\s+= (\w+)(?:\(([^)]*)\))?)?\n +(.+)"
+    r"cuda(\w+)\(([^)]*)\)(?:\s+-> ([\w, *]+?))?(?:\s+= (\w+)(?:\(([^)]*)\))?)?\n(?: {4}(?! )(.+))?"
 )
 
 
@@ -87,9 +87,10 @@ def forward_calls(module: str, rows: str, *, uses_context: bool = True) -> None:
         }
         converters = [_RESULTS.get(each) or _constructor(each) for each in _split(results)]
         passed = _split(arguments) or list(declared)
-        work = partial(_forward, declared, target or f"cu{name}", passed, converters)
+        target = target or f"cu{name}"
+        work = partial(_forward, declared, target, passed, converters)
         types = {each: _TYPES.get(type_, "Any") for each, type_ in declared.items()}
-        body = generated(module, f"cuda{name}", types, text, work)
+        body = generated(module, f"cuda{name}", types, text or CALLS[target].__doc__ or "", work)
         runtime_call(len(converters), uses_context=uses_context)(body)
 
 

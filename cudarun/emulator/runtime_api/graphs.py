@@ -19,35 +19,22 @@ forward_calls(
     __name__,
     """
 cudaGraphCreate(flags: int) -> cudaGraph_t
-    Create an empty graph.
 cudaGraphClone(originalGraph) -> cudaGraph_t
-    Copy a graph with its nodes.
 cudaGraphDestroy(graph)
-    Destroy a graph and its nodes; executable graphs of it stay.
 cudaGraphInstantiate(graph, flags: int) -> cudaGraphExec_t
-    Create an executable graph.
 cudaGraphInstantiateWithFlags(graph, flags: int) -> cudaGraphExec_t = cuGraphInstantiate
-    Create an executable graph.
 cudaGraphExecDestroy(graphExec)
-    Destroy an executable graph.
 cudaGraphLaunch(graphExec, stream)
-    Launch an executable graph in a stream.
 cudaGraphUpload(graphExec, stream)
-    Do nothing: an executable graph is always ready.
 cudaGraphNodeGetType(node) -> cudaGraphNodeType
-    Return the ``cudaGraphNodeType`` of a node.
 cudaGraphNodeFindInClone(originalNode, clonedGraph) -> cudaGraphNode_t
-    Return the copy of a node in a clone of its graph.
 cudaGraphDestroyNode(node)
-    Remove a node with its edges.
 cudaGraphGetNodes(graph, numNodes: int = 0) -> cudaGraphNode_t*, int
-    Return the nodes of a graph and their number.
 cudaGraphGetRootNodes(graph, pNumRootNodes: int = 0) -> cudaGraphNode_t*, int
     Return the nodes without dependencies and their number.
 cudaGraphAddMemcpyNode(graph, pDependencies, numDependencies: int, pCopyParams: box)
         -> cudaGraphNode_t
         = cuGraphAddMemcpyNode(graph, pDependencies, numDependencies, pCopyParams, current)
-    Add the copy of a box.
 cudaGraphAddMemcpyNode1D(graph, pDependencies, numDependencies: int, dst: address, src: address,
         count: int, kind) -> cudaGraphNode_t
         = cuGraphAddMemcpyNode(graph, pDependencies, numDependencies, bytes, current)
@@ -55,51 +42,38 @@ cudaGraphAddMemcpyNode1D(graph, pDependencies, numDependencies: int, dst: addres
 cudaGraphAddMemsetNode(graph, pDependencies, numDependencies: int, pMemsetParams: fill)
         -> cudaGraphNode_t
         = cuGraphAddMemsetNode(graph, pDependencies, numDependencies, pMemsetParams, current)
-    Add a fill of rows of items of 1, 2 or 4 bytes.
 cudaGraphAddMemAllocNode(graph, pDependencies, numDependencies: int, nodeParams: allocation)
         -> cudaGraphNode_t
-    Add the allocation of device memory, and write its address into the structure.
 cudaGraphAddMemFreeNode(graph, pDependencies, numDependencies: int, dptr: address)
         -> cudaGraphNode_t
-    Add the end of an allocation that a node made.
 cudaGraphAddHostNode(graph, pDependencies, numDependencies: int, pNodeParams: host_function)
         -> cudaGraphNode_t
     Add the call of a C function on the host.
 cudaGraphAddEmptyNode(graph, pDependencies, numDependencies: int) -> cudaGraphNode_t
-    Add a node that does nothing.
 cudaGraphAddChildGraphNode(graph, pDependencies, numDependencies: int, childGraph)
         -> cudaGraphNode_t
-    Add a copy of another graph as one node.
 cudaGraphAddEventRecordNode(graph, pDependencies, numDependencies: int, event) -> cudaGraphNode_t
     Add the record of an event.
 cudaGraphAddEventWaitNode(graph, pDependencies, numDependencies: int, event) -> cudaGraphNode_t
     Add a wait for an event.
 cudaGraphMemcpyNodeSetParams(node, pNodeParams: box)
-    Replace the copy of a node.
 cudaGraphMemcpyNodeSetParams1D(node, dst: address, src: address, count: int, kind)
         = cuGraphMemcpyNodeSetParams(node, bytes)
     Replace the copy of a node by one of consecutive bytes.
 cudaGraphExecMemcpyNodeSetParams(hGraphExec, node, pNodeParams: box)
         = cuGraphExecMemcpyNodeSetParams(hGraphExec, node, pNodeParams, current)
-    Replace the copy of a node in an executable graph.
 cudaGraphExecMemcpyNodeSetParams1D(hGraphExec, node, dst: address, src: address, count: int, kind)
         = cuGraphExecMemcpyNodeSetParams(hGraphExec, node, bytes, current)
     Replace the copy of a node in an executable graph by one of consecutive bytes.
 cudaGraphMemsetNodeSetParams(node, pNodeParams: fill)
-    Replace the fill of a node.
 cudaGraphExecMemsetNodeSetParams(hGraphExec, node, pNodeParams: fill)
         = cuGraphExecMemsetNodeSetParams(hGraphExec, node, pNodeParams, current)
-    Replace the fill of a node in an executable graph.
 cudaGraphConditionalHandleCreate(graph, defaultLaunchValue: int, flags: int)
         -> cudaGraphConditionalHandle
         = cuGraphConditionalHandleCreate(graph, current, defaultLaunchValue, flags)
-    Create the value by which a node chooses the graphs that it executes.
 cudaGraphNodeSetParams(node, nodeParams: node)
-    Replace what a node does.
 cudaGraphExecNodeSetParams(graphExec, node, nodeParams: node)
-    Replace what a node does in an executable graph.
 cudaGraphNodeSetEnabled(hGraphExec, hNode, isEnabled: int)
-    Let an executable graph execute a node, or leave it out.
 """,
 )
 

@@ -42,25 +42,16 @@ forward_calls(
 cudaMalloc(size: size) -> int = cuMemAlloc
     Allocate device memory; null for 0 bytes.
 cudaMallocManaged(size: size, flags: int) -> int = cuMemAllocManaged
-    Allocate memory with one address for the host and every device.
 cudaFree(devPtr: address) = cuMemFree
-    Free device or managed memory; null is allowed.
 cudaMallocHost(size: int) -> int = cuMemAllocHost
-    Allocate page-locked host memory; null for 0 bytes.
 cudaHostAlloc(size: int, flags: int) -> int = cuMemHostAlloc
-    Allocate page-locked host memory with flags.
 cudaFreeHost(ptr: address) = cuMemFreeHost
-    Free page-locked host memory; null is allowed.
 cudaHostRegister(ptr: address, size: int, flags: int) = cuMemHostRegister
-    Register the program's own host memory for access by kernels.
 cudaHostUnregister(ptr: address) = cuMemHostUnregister
     Undo `cudaHostRegister`.
 cudaHostGetDevicePointer(pHost: address, flags: int) -> int = cuMemHostGetDevicePointer
-    Return the device address of page-locked memory: the same as the host's.
 cudaHostGetFlags(pHost: address) -> int = cuMemHostGetFlags
-    Return the flags of page-locked or managed memory: always mapped.
 cudaMemGetInfo() -> int, int
-    Return free and total bytes of the current device.
 cudaMemcpy2D(dst: to.address, dpitch: to.Pitch, src: from.address, spitch: from.Pitch,
         width: int, height: int, kind) = cuMemcpy2DUnaligned(rectangle)
     Copy rows; the width is in bytes.
@@ -68,28 +59,21 @@ cudaMemcpy2DAsync(dst: to.address, dpitch: to.Pitch, src: from.address, spitch: 
         width: int, height: int, kind, stream) = cuMemcpy2DAsync(rectangle, stream)
     Copy rows, in a stream; the width is in bytes.
 cudaMemcpyPeer(dst: address, dstDevice: context, src: address, srcDevice: context, count: int)
-    Copy from a device's memory to another's.
 cudaMemcpyPeerAsync(dst: address, dstDevice: context, src: address, srcDevice: context,
         count: int, stream)
-    Copy from a device's memory to another's, in a stream.
 cudaMemcpy3DPeer(p: peer_box) = cuMemcpy3D
     Copy a box between devices.
 cudaMemcpy3DPeerAsync(p: peer_box, stream) = cuMemcpy3DAsync
     Copy a box between devices, in a stream.
 cudaMemcpyBatchAsync(dsts, srcs, sizes, count: int, attrs, attrsIdxs, numAttrs: int, stream)
-    Copy several ranges of bytes.
 cudaMemcpy3DBatchAsync(numOps: int, opList, flags: int, stream)
-    Copy several boxes.
 cudaMemPrefetchBatchAsync(dptrs, sizes, count: int, prefetchLocs, prefetchLocIdxs,
         numPrefetchLocs: int, flags: int, stream)
-    Prefetch several ranges of managed memory.
 cudaMemDiscardBatchAsync(dptrs, sizes, count: int, flags: int, stream)
-    Declare that the contents of managed memory are not needed.
 cudaMemDiscardAndPrefetchBatchAsync(dptrs, sizes, count: int, prefetchLocs, prefetchLocIdxs,
         numPrefetchLocs: int, flags: int, stream)
     Discard and prefetch several ranges of managed memory.
 cudaMemRangeGetAttribute(dataSize: int, attribute: enum, devPtr: address, count: int) -> value
-    Return the advice of a program on a range of managed memory.
 cudaMemset(devPtr: address, value: byte, count: int) = cuMemsetD8
     Set ``count`` bytes.
 cudaMemsetAsync(devPtr: address, value: byte, count: int, stream) = cuMemsetD8Async
@@ -102,7 +86,6 @@ cudaMemset2DAsync(devPtr: address, pitch: int, value: byte, width: int, height: 
 cudaMemAdvise(devPtr: address, count: int, advice: enum, location: location)
     Advise the driver on the use of managed memory; CUDA 12 has a device as the location.
 cudaStreamAttachMemAsync(stream, devPtr: address, length: int, flags: int)
-    Attach managed memory to a stream.
 """,
 )
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from cudarun.emulator.host.addresses import Bytes, HostAccess, RemoteBytes
 from cudarun.emulator.host.devices import memory_size
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.memory import reserved_bytes
+from cudarun.emulator.memory import map_at, reserved_bytes
 
 BASE = 0x4000_0000_0000
 """The address of the arena in the program, where neither the loader nor sanitizers map anything."""
@@ -29,7 +29,6 @@ BASE = 0x4000_0000_0000
 _END = 1 << 47  # of the addresses of a program
 _REGISTERED = 64 << 30  # bytes of address space for registered memory
 _PAGE = mmap.PAGESIZE
-_MOST_BYTES = 1 << 20  # of a range: a call copies 1024 of them, and at most 2 GB
 _MOST_ROWS = 1024  # IOV_MAX
 _FORBIDDEN = (errno.EPERM, errno.ENOSYS)  # by ptrace(2)'s rules, or by a container
 _SCRATCH = 1 << 20  # bytes of the part of the arena by which the program copies
@@ -48,9 +47,6 @@ def _copying(name: str) -> _Copy:
     return function  # type: ignore[no-any-return]
 
 
-_mmap = ctypes.CDLL(None).mmap
-_mmap.restype = ctypes.c_void_p
-_mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 _readv, _writev = _copying("process_vm_readv"), _copying("process_vm_writev")
 
 
@@ -104,7 +100,7 @@ class ClientMemory(HostAccess):
             view = np.frombuffer(each, np.uint8)
             parts = [(at, view[at:end].copy()) for at, end in self._written(len(view))]
             access = mmap.PROT_READ | mmap.PROT_WRITE
-            _mmap(view.ctypes.data, len(view), access, _PRIVATE, -1, 0)
+            map_at(view.ctypes.data, len(view), access, _PRIVATE, -1, 0)
             for at, contents in parts:
                 view[at : at + len(contents)] = contents
 
@@ -128,7 +124,7 @@ class ClientMemory(HostAccess):
         for start, length, place in self._registered:
             if start <= address and address + size <= start + length:
                 return self._bytes[place + address - start :][:size]
-        return ClientBytes(self, address, (size,), (1,))
+        return RemoteBytes(self._transfer, address, (size,), (1,))
 
     def read(self, address: int, size: int) -> bytes:
         """Return a copy of memory; `Refusal` if it cannot be read."""
@@ -136,7 +132,7 @@ class ClientMemory(HostAccess):
             raise Refusal("INVALID_VALUE", f"{size} bytes at {address:#x} cannot be read")
         found = np.empty(size, np.uint8)
         if size:
-            self.transfer(_readv, found, np.array([[address, size]], np.uint64))
+            self._transfer(found, np.array([[address, size]], np.uint64), False)
         return found.tobytes()
 
     def text(self, address: int) -> bytes:
@@ -150,20 +146,20 @@ class ClientMemory(HostAccess):
     def write(self, address: int, data: bytes) -> None:
         """Write memory."""
         place = np.array([[address, len(data)]], np.uint64)
-        self.transfer(_writev, np.frombuffer(data, np.uint8), place)
+        self._transfer(np.frombuffer(data, np.uint8), place, True)
 
-    def transfer(self, copy: _Copy, own: Bytes, places: npt.NDArray[np.uint64]) -> None:
+    def _transfer(self, own: Bytes, places: npt.NDArray[np.uint64], writes: bool) -> None:
         """Copy between an array and ranges of the program's memory.
 
         Args:
-            copy: `_readv` or `_writev`.
             own: The array, contiguous.
             places: Address and size of each range.
+            writes: Whether the ranges are written, and not read.
 
         Raises:
             Refusal: The program cannot access them.
         """
-        own = own.reshape(-1)
+        own, copy = own.reshape(-1), _writev if writes else _readv
         at = first_byte = own.ctypes.data
         for first in range(0, len(places), _MOST_ROWS):
             part = np.ascontiguousarray(places[first : first + _MOST_ROWS])
@@ -174,7 +170,7 @@ class ClientMemory(HostAccess):
             if self._is_forbidden or (not is_done and ctypes.get_errno() in _FORBIDDEN):
                 self._is_forbidden = True
                 self._callback(_START, 0, ())
-                is_done = self._by_program(copy, own[at - first_byte :][:size], part)
+                is_done = self._by_program(own[at - first_byte :][:size], part, writes)
             if not is_done and ctypes.get_errno() != errno.ESRCH:  # else the program has ended
                 address, length = map(int, part[0])
                 raise Refusal(
@@ -182,7 +178,7 @@ class ClientMemory(HostAccess):
                 )
             at += size
 
-    def _by_program(self, copy: _Copy, own: Bytes, places: npt.NDArray[np.uint64]) -> bool:
+    def _by_program(self, own: Bytes, places: npt.NDArray[np.uint64], writes: bool) -> bool:
         """Have the program copy ranges of its memory to or from a part of the arena."""
         flat, at = own.reshape(-1), 0
         with self._scratch_lock:
@@ -191,12 +187,12 @@ class ClientMemory(HostAccess):
                     count = min(_SCRATCH, size - done)
                     part = flat[at + done :][:count]
                     scratch = self._bytes[self.reserved :][:count]
-                    if copy is _writev:
+                    if writes:
                         scratch[:] = part
-                    kind = _COPY_IN if copy is _writev else _COPY_OUT
+                    kind = _COPY_IN if writes else _COPY_OUT
                     if self._callback(kind, address + done, (count, self.reserved)):
                         return False
-                    if copy is _readv:
+                    if not writes:
                         part[:] = scratch
                 at += size
         return True
@@ -231,7 +227,7 @@ class ClientMemory(HostAccess):
             self._edges[page] = offset, count + 1
             if count:  # see the page of the other range here, too
                 at = self._bytes.ctypes.data + place + page - start
-                _mmap(at, _PAGE, mmap.PROT_READ | mmap.PROT_WRITE, _FIXED, self.file, offset)
+                map_at(at, _PAGE, mmap.PROT_READ | mmap.PROT_WRITE, _FIXED, self.file, offset)
         self._registered.append((start, length, place))
         return self._bytes[place + address - start :][:size]
 
@@ -266,37 +262,3 @@ class ClientMemory(HostAccess):
 _SHARE, _UNSHARE = 3, 4  # of client.c
 _START = -1  # see `connections`
 _COPY_OUT, _COPY_IN = 3, 4  # kinds of callbacks
-
-
-class ClientBytes(RemoteBytes):
-    """Pageable memory of the program."""
-
-    def __init__(
-        self, memory: ClientMemory, address: int, shape: tuple[int, ...], strides: tuple[int, ...]
-    ) -> None:
-        super().__init__(address, shape, strides)
-        self._memory = memory
-
-    def box(self, first: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> ClientBytes:
-        """Return a box of these bytes, from one of them on."""
-        return ClientBytes(self._memory, self.address + first, shape, strides)
-
-    def read_into(self, target: Bytes) -> None:
-        """Read all bytes into a contiguous array."""
-        self._memory.transfer(_readv, target, self._places())
-
-    def write(self, source: Bytes) -> None:
-        """Write all bytes, and none between the rows."""
-        self._memory.transfer(_writev, np.ascontiguousarray(source), self._places())
-
-    def _places(self) -> npt.NDArray[np.uint64]:
-        """Return address and size of each row, of long ones in parts."""
-        *counts, width = self.shape
-        starts = np.array([self.address], np.uint64)
-        for count, stride in zip(counts, self.strides, strict=False):
-            steps = np.arange(count, dtype=np.uint64) * np.uint64(stride)
-            starts = (starts[:, None] + steps).reshape(-1)
-        parts = [(at, min(_MOST_BYTES, width - at)) for at in range(0, width, _MOST_BYTES)]
-        return np.array(
-            [(int(start) + at, size) for start in starts for at, size in parts], np.uint64
-        ).reshape(-1, 2)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from cudarun.emulator.host.addresses import host_write
+from cudarun.emulator.host import addresses
 from cudarun.emulator.host.process import process
 
 DONE, PRINT, _, SHARE, UNSHARE, START_CALLBACKS = range(6)
@@ -54,7 +54,7 @@ class ProgramConnection:
         parts = [_HEAD.pack(result, DONE)]
         for address, data in outputs:
             if len(data) > _TEXT:
-                host_write(address, data)
+                addresses.host.write(address, data)
             else:
                 parts += [_PART.pack(address, len(data)), data, bytes(-len(data) % 8)]
         self._send(b"".join(parts))

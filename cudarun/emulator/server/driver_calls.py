@@ -22,7 +22,8 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.api.graph_nodes import kernel_of
 from cudarun.emulator.api.handles import node_of
-from cudarun.emulator.host.addresses import host_read, placed, read_pointers
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import read_numbers
 from cudarun.emulator.host.executable_graphs import ExecutableGraph
 from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.modules import LoadedFunction
@@ -52,7 +53,7 @@ def launch_config(
     found = []
     for at in range(count):
         attribute = CUlaunchAttribute()
-        data = host_read(attributes + _ATTRIBUTE_BYTES * at, _ATTRIBUTE_BYTES)
+        data = addresses.host.read(attributes + _ATTRIBUTE_BYTES * at, _ATTRIBUTE_BYTES)
         ctypes.memmove(int(attribute.getPtr()), data, len(data))
         found.append(attribute)
     made.attrs, made.numAttrs = found, count
@@ -60,8 +61,8 @@ def launch_config(
 
 
 def _config(address: int) -> CUlaunchConfig:
-    *geometry, shared = struct.unpack("=7I", host_read(address, 28))
-    stream, attributes, count = struct.unpack("=QQI", host_read(address + 32, 20))
+    *geometry, shared = struct.unpack("=7I", addresses.host.read(address, 28))
+    stream, attributes, count = struct.unpack("=QQI", addresses.host.read(address + 32, 20))
     return launch_config(geometry, shared, stream, attributes, count)
 
 
@@ -76,7 +77,8 @@ def _clusters(name: str, slots: Slots) -> Answer:
 
 def _replace_address(slots: Slots) -> Answer:
     made = CUtensorMap()
-    ctypes.memmove(int(made.getPtr()), host_read(slots[0], _TENSOR_MAP_BYTES), _TENSOR_MAP_BYTES)
+    data = addresses.host.read(slots[0], _TENSOR_MAP_BYTES)
+    ctypes.memmove(int(made.getPtr()), data, len(data))
     result = CALLS["cuTensorMapReplaceAddress"](made, slots[1])[0]
     return int(result), [] if result else [(slots[0], encoded(made, _TENSOR_MAP_BYTES))]
 
@@ -89,9 +91,9 @@ def kernel_node(node: int) -> tuple[LoadedFunction, bytes]:
     operation = kernel_of(node_of(node))
     function, geometry = operation.function, operation.geometry
     own = struct.pack("=Q", node)  # the program may change the memory of a node
-    values = placed(operation.parameters + own)
+    values = addresses.host.place(operation.parameters + own)
     places = [values + offset for offset, _ in function.code.parameters]
-    pointers = placed(encoded(places, 8) + own)
+    pointers = addresses.host.place(encoded(places, 8) + own)
     extents = (*geometry.grid, *geometry.block, geometry.dynamic_shared)
     return function, struct.pack("=7I4xQQ", *extents, pointers, 0)
 
@@ -105,18 +107,18 @@ def _link_complete(slots: Slots) -> Answer:
     result, address, size = CALLS["cuLinkComplete"](slots[0])
     if result:
         return int(result), ()
-    image = placed(ctypes.string_at(address, size) + b"\0")
+    image = addresses.host.place(ctypes.string_at(address, size) + b"\0")
     pairs = ((slots[1], image), (slots[2], size))
     return 0, [(at, encoded(value, 8)) for at, value in pairs if at]
 
 
 def _pointer_attributes(slots: Slots) -> Answer:
     count = slots[0] & 0xFFFF_FFFF
-    kinds = [*map(CUpointer_attribute, struct.unpack(f"={count}i", host_read(slots[1], 4 * count)))]
+    kinds = [*map(CUpointer_attribute, read_numbers(slots[1], count, "i"))]
     result, values = CALLS["cuPointerGetAttributes"](count, kinds, slots[3])
     if result:
         return int(result), ()
-    found = zip(kinds, read_pointers(slots[2], count), values, strict=True)
+    found = zip(kinds, read_numbers(slots[2], count), values, strict=True)
     return 0, [
         (at, encoded(value, 8 if kind.name.endswith(_WIDE) else 4))
         for kind, at, value in found
@@ -139,8 +141,8 @@ def _range_attribute(slots: Slots) -> Answer:
 
 def _range_attributes(slots: Slots) -> Answer:
     number = slots[3]
-    kinds = struct.unpack(f"={number}i", host_read(slots[2], 4 * number))
-    places, sizes = (read_pointers(slots[at], number) for at in (0, 1))
+    kinds = read_numbers(slots[2], number, "i")
+    places, sizes = (read_numbers(slots[at], number) for at in (0, 1))
     return _range_values(places, sizes, kinds, *slots[4:6])
 
 
@@ -160,7 +162,8 @@ def _capture_info(slots: Slots) -> Answer:
         return int(result), ()
     status, number, graph, nodes, *_ = values
     arrays = [encoded(nodes, 8), bytes(8 * len(nodes))][: len(slots) - 5]  # nodes, data of edges
-    found = [number, graph, *(placed(each) if nodes else 0 for each in arrays), len(nodes)]
+    places = (addresses.host.place(each) if nodes else 0 for each in arrays)
+    found = [number, graph, *places, len(nodes)]
     pairs = zip(slots[2:], found, strict=False)
     return 0, [(slots[1], encoded(status, 4)), *((at, encoded(x, 8)) for at, x in pairs if at)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from cudarun.emulator.host.addresses import host_read, host_text, placed
+from cudarun.emulator.host import addresses
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.linker import Linker, LinkInput
 from cudarun.emulator.server.connections import Outputs
@@ -22,10 +22,10 @@ def link(slots: Slots) -> tuple[int, Outputs]:
     try:
         for number in range(count):
             _, size, data, name = _INPUT.unpack(
-                host_read(inputs + _INPUT.size * number, _INPUT.size)
+                addresses.host.read(inputs + _INPUT.size * number, _INPUT.size)
             )
-            label = host_text(name).decode(errors="replace") or f"input {number + 1}"
-            linker.add(LinkInput(label, ptx_text(host_read(data, size))))
+            label = addresses.host.text(name).decode(errors="replace") or f"input {number + 1}"
+            linker.add(LinkInput(label, ptx_text(addresses.host.read(data, size))))
         undefined = linker.undefined()
         text = "" if undefined else linker.complete()
         log = "\n".join(undefined)
@@ -33,9 +33,7 @@ def link(slots: Slots) -> tuple[int, Outputs]:
         result, text, log = _PTX_COMPILE, "", error.log or str(error)
     except NotLoadable as refusal:
         text, log = "", refusal.words
-    if text:
-        image = text.encode("latin-1") + b"\0"
-        return 0, [(at, struct.pack("=2Q", placed(image), len(image)))]
-    words = log.encode("latin-1", "replace") + b"\0"
-    # The result of a failed call has no outputs but this log.
-    return result or _FINALIZE, [(at + 16, struct.pack("=2Q", placed(words), len(words)))]
+    # The result of a failed call has no outputs but its log.
+    at, result = (at, 0) if text else (at + 16, result or _FINALIZE)
+    data = (text or log).encode("latin-1", "replace") + b"\0"
+    return result, [(at, struct.pack("=2Q", addresses.host.place(data), len(data)))]

@@ -17,7 +17,8 @@ from typing import Any
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
-from cudarun.emulator.host.addresses import host_read, host_text, placed, read_pointers
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.addresses import read_numbers
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.server.connections import Outputs
 from cudarun.programs.prototypes import CallParameter, Prototype, read_table
@@ -107,7 +108,7 @@ def handler(
         for each, value in zip(taken, arguments, strict=True):  # structures that the call changed
             if each.stars and each.kind == "struct" and hasattr(value, "getPtr"):
                 data = encoded(value, each.size)
-                if data != host_read(slots[each.slot], each.size):
+                if data != addresses.host.read(slots[each.slot], each.size):
                     changed.append((slots[each.slot], data))
         if result:
             return int(result), changed
@@ -164,7 +165,7 @@ def _enum(slot: int, kind: Callable[[int], Any]) -> Callable[[Slots], Any]:
 def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:
     slot, size = each.slot, each.size
     if each.type == "char":
-        return lambda slots: host_text(slots[slot]) if slots[slot] else None
+        return lambda slots: addresses.host.text(slots[slot]) if slots[slot] else None
     if each.name in _EDGES:
         return lambda slots: None
     counts = [other.slot for other in call.parameters if other.name == _ARRAYS.get(each.name)]
@@ -174,31 +175,37 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         return _options(each, call)
     if each.name in _OF_DIMENSIONS:
         [rank] = (other.slot for other in call.parameters if other.name == "tensorRank")
-        item = "=i" if each.kind == "signed" else f"={'IQ'[size // 8]}"
+        item = "i" if each.kind == "signed" else "IQ"[size // 8]
         fewer = _OF_DIMENSIONS[each.name]
 
         def numbers(slots: Slots) -> list[int] | None:
+            if not slots[slot]:
+                return None
             count = (slots[rank] & _MOST_DIMENSIONS) - fewer
-            found = [_number(slots[slot] + size * at, item) for at in range(count)]
-            return (found or [0]) if slots[slot] else None  # an array is one even without items
+            found = read_numbers(slots[slot], max(count, 0), item)
+            return [*found] or [0]  # an array is one even without items
 
         return numbers
     if _COUNTS.fullmatch(each.name):
-        return lambda slots: _number(slots[slot], "=Q") if slots[slot] else 0
+        return lambda slots: read_numbers(slots[slot], 1)[0] if slots[slot] else 0
     if each.name == "value" and call.documented.endswith(("MemPoolSetAttribute", "MemAttribute")):
         [kind] = (other.slot for other in call.parameters if other.name == "attr")
-        is_pool = "Pool" in call.documented
-        return lambda slots: _number(
-            slots[slot], "=i" if is_pool and slots[kind] & 0xFFFF_FFFF in _SWITCHES else "=Q"
-        )
+        switches = _SWITCHES if "Pool" in call.documented else ()
+        return lambda slots: read_numbers(
+            slots[slot], 1, "i" if slots[kind] & 0xFFFF_FFFF in switches else "Q"
+        )[0]
     if each.kind == "struct":
-        return lambda slots: (
-            _structure(bindings, each.type, host_read(slots[slot], size)) if slots[slot] else None
-        )
+        return partial(_structure_at, each, bindings)
     if each.type.endswith("treamCaptureMode"):
         kind = getattr(bindings, each.type)
-        return lambda slots: kind(_number(slots[slot], "=i"))
+        return lambda slots: kind(*read_numbers(slots[slot], 1, "i"))
     return lambda slots: slots[slot]
+
+
+def _structure_at(each: CallParameter, bindings: Any, slots: Slots) -> Any:
+    address = slots[each.slot]
+    data = addresses.host.read(address, each.size) if address else None
+    return data and _structure(bindings, each.type, data)
 
 
 def _items(each: CallParameter, count: int, bindings: Any, slots: Slots) -> list[Any] | None:
@@ -206,15 +213,10 @@ def _items(each: CallParameter, count: int, bindings: Any, slots: Slots) -> list
     address, number = slots[each.slot], slots[count]
     refuse_if(number and not address, f"{each.name} is missing")
     if each.kind != "struct":
-        return [*read_pointers(address, number)] or None
-    data, size = host_read(address, each.size * number), each.size
+        return [*read_numbers(address, number)] or None
+    data, size = addresses.host.read(address, each.size * number), each.size
     places = range(0, len(data), size)
     return [_structure(bindings, each.type, data[at : at + size]) for at in places] or None
-
-
-def _number(address: int, form: str) -> int:
-    number: int = struct.unpack(form, host_read(address, struct.calcsize(form)))[0]
-    return number
 
 
 def _options(each: CallParameter, call: Prototype) -> Callable[[Slots], list[Any]]:
@@ -224,13 +226,12 @@ def _options(each: CallParameter, call: Prototype) -> Callable[[Slots], list[Any
 
     def kinds(slots: Slots) -> list[Any]:
         number = slots[count] & 0xFFFF_FFFF
-        data = host_read(slots[first], 4 * number)
-        return [*map(cuda.CUjit_option, struct.unpack(f"={number}i", data))]
+        return [*map(cuda.CUjit_option, read_numbers(slots[first], number, "i"))]
 
     def values(slots: Slots) -> list[Any]:
         given = kinds(slots)
         names = {kind.name for kind in given}
-        pairs = zip(given, read_pointers(slots[each.slot], len(given)), strict=True)
+        pairs = zip(given, read_numbers(slots[each.slot], len(given)), strict=True)
         return [_option_value(kind, value, names) for kind, value in pairs]
 
     return values if each.name in _OPTION_VALUES else kinds
@@ -259,7 +260,7 @@ def _structure(bindings: Any, type_: str, data: bytes) -> Any:
 def _written(each: CallParameter, value: Any, fields: Sequence[tuple[int, int, int, str]]) -> bytes:
     """Return what a call writes for a parameter: of a text the address."""
     if each.type == "char" and each.stars == 2:
-        return encoded(placed(value + b"\0"), 8)
+        return encoded(addresses.host.place(value + b"\0"), 8)
     if each.type == "void" and each.stars == 1:  # an attribute
         return encoded(value, 8 if isinstance(value, cuda.cuuint64_t) else 4)
     return encoded(value, each.pointee, fields)

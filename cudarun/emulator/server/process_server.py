@@ -25,7 +25,7 @@ from cuda.bindings.runtime import cudaError_t
 from cudarun.base.records import dataclass
 from cudarun.emulator import driver
 from cudarun.emulator.api.calls import CALLS
-from cudarun.emulator.host.addresses import access_host
+from cudarun.emulator.host import addresses
 from cudarun.emulator.host.launches import LaunchGeometry
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -105,7 +105,7 @@ class ProcessServer:
         self._unsupported: Counter[str] = Counter()
         self._unchecked: Counter[FailedCall] = Counter()
         threading.excepthook = lambda args: self._note_defect(args.exc_value)
-        access_host(self._memory)
+        addresses.host = self._memory
         exchange = ctypes.CDLL(os.fspath(options.folder / CLIENT)).cr_exchange
         exchange.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64]
         exchange_by(exchange)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from cuda.bindings.driver import CUjitInputType
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.host.addresses import read_pointers
+from cudarun.emulator.host.addresses import read_numbers
 from cudarun.emulator.host.images import NotLoadable, image_bytes, ptx_text
 from cudarun.emulator.host.process import process
 from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
@@ -143,7 +143,7 @@ def _linked(pointers: int) -> bytes:
     state = driver_call("cuLinkCreate", 0, [], [])
     kind = CUjitInputType.CU_JIT_INPUT_FATBINARY
     while True:
-        [address] = read_pointers(pointers, 1)
+        [address] = read_numbers(pointers, 1)
         if not address:
             break
         image = image_bytes(address)

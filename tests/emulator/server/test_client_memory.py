@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import socket
 
+from cudarun.emulator.host import addresses
 from cudarun.emulator.server import client_memory
 from cudarun.emulator.server.connections import ProgramConnection
 
@@ -19,7 +20,7 @@ def test_a_result_can_be_larger_than_a_message() -> None:
 
 
 def test_a_call_copies_no_more_than_the_system_does() -> None:
-    assert client_memory._MOST_BYTES * client_memory._MOST_ROWS < 0x7FFF_F000  # MAX_RW_COUNT
+    assert addresses._MOST_BYTES * client_memory._MOST_ROWS < 0x7FFF_F000  # MAX_RW_COUNT
 
 
 def test_a_program_that_has_ended_gives_no_answer() -> None:

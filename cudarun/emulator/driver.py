@@ -377,8 +377,8 @@ def compile_on_demand() -> None:
 
 def unchecked_kernels(library: Handle) -> int:
     """Return the number of kernels of a library that have not been compiled."""
-    loaded = process.handles.get(handle_value(library), LoadedLibrary)
-    return loaded.compiled().unchecked_kernels
+    compiled = process.handles.get(handle_value(library), LoadedLibrary).compiled()
+    return len(compiled.kernel_names) - len(compiled.program.kernels)
 
 
 class NotProvided(AttributeError, NotImplementedError):

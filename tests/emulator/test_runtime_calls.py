@@ -232,3 +232,20 @@ def test_attributes_of_memory_unknown_to_cuda():
     found = check(cudart.cudaPointerGetAttributes(own.ctypes.data))
     assert found.type.name == "cudaMemoryTypeUnregistered"
     assert (found.device, found.devicePointer, found.hostPointer) == (-2, 0, own.ctypes.data)
+
+
+def test_an_array_of_the_driver_whose_channels_have_no_description():
+    check(cudart.cudaSetDevice(0))
+    descriptor = cuda.CUDA_ARRAY3D_DESCRIPTOR()
+    descriptor.Format = cuda.CUarray_format.CU_AD_FORMAT_UNORM_INT8X4
+    descriptor.NumChannels, descriptor.Width, descriptor.Height = 4, 2, 1
+    array = cudart.cudaArray_t(int(check(cuda.cuArray3DCreate(descriptor))))
+    error, _ = cudart.cudaGetChannelDesc(array)
+    assert error == cudart.cudaError_t.cudaErrorInvalidChannelDescriptor
+    data, copy = np.arange(8, dtype=np.uint8), cudart.cudaMemcpy3DParms()
+    copy.srcPtr, copy.dstArray = cudart.make_cudaPitchedPtr(data, 8, 8, 1), array
+    copy.extent, copy.kind = cudart.make_cudaExtent(2, 1, 1), KIND.cudaMemcpyHostToDevice
+    check(cudart.cudaMemcpy3D(copy))
+    back = np.zeros_like(data)
+    check(cudart.cudaMemcpy2DFromArray(back, 8, array, 0, 0, 8, 1, KIND.cudaMemcpyDeviceToHost))
+    assert back.tolist() == data.tolist()

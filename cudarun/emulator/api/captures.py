@@ -100,7 +100,8 @@ def _failure_of(branch: CaptureBranch) -> Refusal | None:
         branch.check()
     except Refusal as refusal:
         return refusal
-    if not branch.capture.is_joined():
+    joined = branch.capture.graph.with_ancestors(branch.dependencies)
+    if not all(joined.issuperset(each.dependencies) for each in branch.capture.branches):
         words = "the stream does not wait for all work of the other streams in the capture"
         return Refusal("STREAM_CAPTURE_UNJOINED", words)
     return None
@@ -161,4 +162,6 @@ def with_edge_data(*values: object) -> tuple[object, ...]:
 @query()
 def cuThreadExchangeStreamCaptureMode(mode: cuda.CUstreamCaptureMode) -> cuda.CUstreamCaptureMode:
     """Set how captures affect the potentially unsafe calls of this thread; return the old mode."""
-    return process.captures.exchange_mode(enum_member(cuda.CUstreamCaptureMode, mode))
+    thread = process.captures.thread
+    previous, thread.mode = thread.mode, enum_member(cuda.CUstreamCaptureMode, mode)
+    return previous

@@ -11,7 +11,7 @@ from cudarun.emulator.host import streams
 from cudarun.emulator.host.captures import CaptureBranch, CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Wait, process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 _TICK = 0.001  # seconds between looks at the event of another process
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
@@ -59,8 +59,7 @@ def cuStreamQuery(hStream: IdleStreamHandle) -> None:
 @enqueue()
 def cuStreamWaitEvent(hStream: StreamHandle, hEvent: EventHandle, Flags: int) -> None:
     """Make a stream wait for an event, or join the capture in which the event was recorded."""
-    if Flags not in (0, _EXTERNAL):
-        raise Refusal("INVALID_VALUE", f"{Flags:#x} is not a combination of CUevent_wait_flags")
+    refuse_if(Flags not in (0, _EXTERNAL), f"{Flags:#x} is not a combination of CUevent_wait_flags")
     if Flags == _EXTERNAL:
         _branch(hStream).add(streams.wait_operation(hEvent))
     else:
@@ -146,7 +145,8 @@ def _record(event: streams.Event, stream: streams.Stream, *, external: bool = Fa
     if external:
         _branch(stream).add(streams.record_operation(event))
     elif stream.branch is not None:
-        event.capture_in(stream.branch)
+        stream.branch.check()
+        event.captured = stream.branch.capture, list(stream.branch.dependencies)
     else:
         event.task = process.submit(stream, streams.record_operation(event).at_launch())
 
@@ -179,4 +179,8 @@ def cuEventElapsedTime(hStart: EventHandle, hEnd: EventHandle) -> float:
     hStart.check_not_captured()
     hEnd.check_complete()
     hStart.check_complete()
-    return hEnd.milliseconds_since(hStart)
+    words = "the event was created with CU_EVENT_DISABLE_TIMING"
+    refuse_if(not (hStart.timed and hEnd.timed), words, "INVALID_HANDLE")
+    if hStart.recorded is None or hEnd.recorded is None:
+        raise Refusal("INVALID_HANDLE", "the event has not been recorded")
+    return (hEnd.recorded - hStart.recorded) / 1e6

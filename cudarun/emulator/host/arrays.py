@@ -24,28 +24,26 @@ SURFACE, GATHER = int(cuda.CUDA_ARRAY3D_SURFACE_LDST), int(cuda.CUDA_ARRAY3D_TEX
 _FLAGS = LAYERED | CUBEMAP | SURFACE | GATHER
 FACES = 6
 
-_DTYPES: dict[cuda.CUarray_format, np.dtype[Any]] = {
-    cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT8: np.dtype(np.uint8),
-    cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT16: np.dtype(np.uint16),
-    cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32: np.dtype(np.uint32),
-    cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT8: np.dtype(np.int8),
-    cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT16: np.dtype(np.int16),
-    cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT32: np.dtype(np.int32),
-    cuda.CUarray_format.CU_AD_FORMAT_HALF: np.dtype(np.float16),
-    cuda.CUarray_format.CU_AD_FORMAT_FLOAT: np.dtype(np.float32),
+FORMATS: dict[tuple[str, int], cuda.CUarray_format] = {
+    ("f", 16): cuda.CUarray_format.CU_AD_FORMAT_HALF,
+    ("f", 32): cuda.CUarray_format.CU_AD_FORMAT_FLOAT,
+    **{
+        (kind, bits): getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{sign}_INT{bits}")
+        for kind, sign in (("u", "UNSIGNED"), ("i", "SIGNED"))
+        for bits in (8, 16, 32)
+    },
 }
+"""The formats of plain channels, by the kind of their numbers as numpy names it, and their bits."""
+
+_DTYPES = {format_: np.dtype(f"{kind}{bits // 8}") for (kind, bits), format_ in FORMATS.items()}
 _CHANNELS = (1, 2, 4)
 _NORMALIZED = {
     getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{sign}NORM_INT{bits}X{channels}"): (
-        np.dtype(dtype),
+        np.dtype(f"{kind}{bits // 8}"),
         channels,
     )
-    for (sign, bits), dtype in {
-        ("U", 8): np.uint8,
-        ("U", 16): np.uint16,
-        ("S", 8): np.int8,
-        ("S", 16): np.int16,
-    }.items()
+    for kind, sign in (("u", "U"), ("i", "S"))
+    for bits in (8, 16)
     for channels in _CHANNELS
 }
 """The types and numbers of channels of formats whose integers are always read as fractions."""

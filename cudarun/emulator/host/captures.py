@@ -61,11 +61,6 @@ class Capture:
         if self.is_valid:
             self.status = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_INVALIDATED
 
-    def is_joined(self) -> bool:
-        """Return whether the first stream depends on the work of all others."""
-        joined = self.graph.with_ancestors(self.branches[0].dependencies)
-        return all(joined.issuperset(branch.dependencies) for branch in self.branches)
-
 
 @dataclass(eq=False)
 class CaptureBranch:
@@ -103,12 +98,7 @@ class Captures:
 
     def __init__(self) -> None:
         self._active: list[Capture] = []
-        self._thread = _ThreadMode()
-
-    def exchange_mode(self, mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
-        """Set the calling thread's interaction mode and return the previous one."""
-        previous, self._thread.mode = self._thread.mode, mode
-        return previous
+        self.thread = _ThreadMode()
 
     def begin(self, capture: Capture) -> None:
         """Record that a capture has begun."""
@@ -155,11 +145,11 @@ class Captures:
         return any(capture.graph is graph for capture in self._active)
 
     def _is_unsafe_beside(self, capture: Capture) -> bool:
-        if self._thread.mode == _RELAXED or capture.mode == _RELAXED:
+        if self.thread.mode == _RELAXED or capture.mode == _RELAXED:
             return False
         if capture.thread == threading.get_ident():
             return True
-        return self._thread.mode == _GLOBAL and capture.mode == _GLOBAL
+        return self.thread.mode == _GLOBAL and capture.mode == _GLOBAL
 
     def _forbid(
         self, refusal: str, concerns: Callable[[Capture], bool], *, invalidate: bool = True

@@ -10,7 +10,7 @@ from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.images.versions import Architecture, parse_target
 from cudarun.ptx import tree
-from cudarun.ptx.errors import PtxDiagnostic, PtxError
+from cudarun.ptx.errors import PtxDiagnostic, PtxError, Severity
 from cudarun.ptx.parser import LazyModule, lazy_module
 
 Version = tuple[int, int]
@@ -136,9 +136,9 @@ def _position(text: str, offset: int) -> tree.Position:
 class WholeTextError(PtxError):
     """An error that concerns no line in particular."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__([PtxDiagnostic(tree.Position(1, 1), message, "fatal")])
-        self.what, self.log = message, f"ptxas fatal   : {message}"
+    def __init__(self, message: str, severity: Severity = "fatal") -> None:
+        super().__init__([PtxDiagnostic(tree.Position(1, 1), message, severity)])
+        self.what, self.log = message, f"ptxas {severity:<8}: {message}"
 
 
 class UnsupportedVersion(PtxError):

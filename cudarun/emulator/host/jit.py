@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cuda.bindings.driver import CUjit_option
 
@@ -29,11 +29,8 @@ from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.emulator.numerics import algebra
 from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
-from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
+from cudarun.ptx.errors import PtxError, ptxas_log
 from cudarun.ptx.parser import SHORT
-
-if TYPE_CHECKING:
-    from cudarun.emulator.decode.module import ModuleDecoder
 
 _BUFFERS = {
     "info": (CUjit_option.CU_JIT_INFO_LOG_BUFFER, CUjit_option.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES),
@@ -67,7 +64,7 @@ _WITHOUT_EFFECT = {
     CUjit_option.CU_JIT_CACHE_MODE: "the emulated device has no caches",
     CUjit_option.CU_JIT_MIN_CTA_PER_SM: "the emulated device does not allocate registers",
 }
-_HIGHEST_OPTIMIZATION = 4
+_HIGHEST = 4  # level of optimization
 _MOST_CONSTANTS = attribute_value("TOTAL_CONSTANT_MEMORY")
 _MOST_PARAMETERS, _FEWER_PARAMETERS = 32764, 4352  # bytes; PTX ISA, .param space
 _WITH_MORE_PARAMETERS = (8, 1)
@@ -109,12 +106,15 @@ class DriverJitOptions:
         """Refuse an option by name, or log that it has no effect."""
         if option is CUjit_option.CU_JIT_MAX_REGISTERS and value == 0:
             raise Refusal("INVALID_VALUE", f"{option.name} must not be 0")  # as a GPU's driver does
-        if option in _ALWAYS_HONORED or not (why := _why_not(option, value)):
-            if option in _WITHOUT_EFFECT:
-                words = f"{option.name} has no effect: {_WITHOUT_EFFECT[option]}"
-                self.append("info", f"ptxas info    : {words}")
-            return
-        self._refuse(option, why)
+        if option is CUjit_option.CU_JIT_MAX_REGISTERS:
+            self._refuse(option, "the emulated device does not allocate registers")
+        if option is CUjit_option.CU_JIT_OPTIMIZATION_LEVEL and not 0 <= value <= _HIGHEST:
+            self._refuse(option, f"the levels are 0 to {_HIGHEST}")
+        if option in _WITHOUT_EFFECT:
+            words = f"{option.name} has no effect: {_WITHOUT_EFFECT[option]}"
+            self.append("info", f"ptxas info    : {words}")
+        elif option not in _ALWAYS_HONORED and value:
+            self._refuse(option, "the emulated device does not implement it")
 
     def _refuse(self, option: CUjit_option, why: str) -> None:
         words = f"{option.name} is not supported: {why}"
@@ -188,19 +188,6 @@ class DriverJitOptions:
         addresses.host.write(address_of(buffer), text)
 
 
-def _why_not(option: CUjit_option, value: Any) -> str:
-    """Return the reason why an option cannot have its value; empty if it can."""
-    match option:
-        case CUjit_option.CU_JIT_OPTIMIZATION_LEVEL:
-            in_range = 0 <= value <= _HIGHEST_OPTIMIZATION
-            return "" if in_range else f"the levels are 0 to {_HIGHEST_OPTIMIZATION}"
-        case CUjit_option.CU_JIT_CACHE_MODE | CUjit_option.CU_JIT_MIN_CTA_PER_SM:
-            return ""
-        case CUjit_option.CU_JIT_MAX_REGISTERS:
-            return "the emulated device does not allocate registers"
-    return "the emulated device does not implement it" if value else ""
-
-
 @dataclass(frozen=True, slots=True)
 class CompiledModule:
     """A program and properties of its text."""
@@ -213,11 +200,6 @@ class CompiledModule:
     text: str
     # Returns one of them, which is compiled if it is not yet; raises `PtxError`.
     kernel: Callable[[str], KernelCode]
-
-    @property
-    def unchecked_kernels(self) -> int:
-        """The number of kernels that are not compiled."""
-        return len(self.kernel_names) - len(self.program.kernels)
 
 
 def compile_image(
@@ -275,16 +257,23 @@ def _compiled(
             decoder.check_declarations()
         else:
             decoder.whole_program()
-    _check_constants(decoder)
-    for kernel in decoder.program.kernels.values():
-        _check_spaces(kernel, module, profile)
+    has_more = module.version >= _WITH_MORE_PARAMETERS
+    most_parameters = _MOST_PARAMETERS if has_more else _FEWER_PARAMETERS
+
+    def check_spaces(*kernels: KernelCode) -> None:
+        _check_space("File", "global constant data", decoder.const_bytes, _MOST_CONSTANTS)
+        for each in kernels:
+            user = f"Entry function '{each.name}'"
+            _check_space(user, "shared data", each.static_shared, profile.static_shared)
+            _check_space(user, "parameter space", each.parameter_bytes, most_parameters)
+
+    check_spaces(*decoder.program.kernels.values())
 
     @functools.cache
     def compile_kernel(name: str) -> KernelCode:
         with without_collection(freeze=True):
             kernel = decoder.kernel(name)
-        _check_constants(decoder)
-        _check_spaces(kernel, module, profile)
+        check_spaces(kernel)
         return kernel
 
     names = dict.fromkeys(f.name for f in module.functions if f.is_entry and f.body is not None)
@@ -292,28 +281,11 @@ def _compiled(
     return CompiledModule(decoder.program, target, externs, tuple(names), text, compile_kernel)
 
 
-def _check_constants(decoder: ModuleDecoder) -> None:
-    if decoder.const_bytes > _MOST_CONSTANTS:
-        what = "global constant data"
-        raise SpaceOverflow("File", what, decoder.const_bytes, _MOST_CONSTANTS)
-
-
-def _check_spaces(kernel: KernelCode, module: tree.Module, profile: Profile) -> None:
-    user = f"Entry function '{kernel.name}'"
-    if kernel.static_shared > profile.static_shared:
-        raise SpaceOverflow(user, "shared data", kernel.static_shared, profile.static_shared)
-    most = _MOST_PARAMETERS if module.version >= _WITH_MORE_PARAMETERS else _FEWER_PARAMETERS
-    if kernel.parameter_bytes > most:
-        raise SpaceOverflow(user, "parameter space", kernel.parameter_bytes, most)
-
-
-class SpaceOverflow(PtxError):
-    """A kernel, or the whole text, declares more memory of a kind than there is."""
-
-    def __init__(self, user: str, what: str, size: int, most: int) -> None:
+def _check_space(user: str, what: str, size: int, most: int) -> None:
+    """Raise `WholeTextError` if a kernel, or the whole text, declares more memory than there is."""
+    if size > most:
         message = f"{user} uses too much {what} ({size:#x} bytes, {most:#x} max)"
-        super().__init__([PtxDiagnostic(tree.Position(1, 1), message)])
-        self.what, self.log = message, f"ptxas error   : {message}"
+        raise headers.WholeTextError(message, "error")
 
 
 def _externs(module: tree.Module, text: str) -> frozenset[str]:

@@ -6,12 +6,13 @@ Driver API, section 6.22 (execution control).
 from __future__ import annotations
 
 import ctypes
+import struct
 from functools import cached_property, partial
 from math import prod
 
 from cuda.bindings import driver as cuda
 
-from cudarun.base.records import dataclass, replace
+from cudarun.base.records import dataclass
 from cudarun.emulator.engines import NotCompiled
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.contexts import Context
@@ -27,8 +28,9 @@ from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
 from cudarun.emulator.machine.observer import NO_OBSERVER
-from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
+from cudarun.emulator.machine.schedules.schedule import OverlappingGrid
 from cudarun.emulator.machine.transfers import releases_dependents
+from cudarun.emulator.program import KernelCode
 
 Extent = tuple[int, int, int]
 
@@ -116,33 +118,21 @@ class KernelOperation(Operation):
         made.gridDimX, made.gridDimY, made.gridDimZ = geometry.grid
         made.blockDimX, made.blockDimY, made.blockDimZ = geometry.block
         made.sharedMemBytes = geometry.dynamic_shared
-        if self.is_packed:
-            made.extra = ctypes.addressof(self._extra)
-        else:
-            made.kernelParams = ctypes.addressof(self._pointers)
+        words = ctypes.addressof(self._arrays[1])
+        setattr(made, "extra" if self.is_packed else "kernelParams", words)
         made.ctx = cuda.CUcontext(self.function.module.context.handle)
         return made
 
     @cached_property
-    def _pointers(self) -> ctypes.Array[ctypes.c_void_p]:
-        """The array of pointers to the parameters."""
-        first = ctypes.addressof(self._memory)
-        places = [first + offset for offset, _ in self.function.code.parameters]
-        return (ctypes.c_void_p * max(1, len(places)))(*places)
-
-    @cached_property
-    def _extra(self) -> ctypes.Array[ctypes.c_void_p]:
-        """The array with the packed buffer."""
-        first, size = ctypes.addressof(self._memory), ctypes.addressof(self._size)
-        return (ctypes.c_void_p * 5)(*packed_words(first, size))
-
-    @cached_property
-    def _size(self) -> ctypes.c_size_t:
-        return ctypes.c_size_t(len(self.parameters))
-
-    @cached_property
-    def _memory(self) -> ctypes.Array[ctypes.c_char]:
-        return ctypes.create_string_buffer(self.parameters, max(1, len(self.parameters)))
+    def _arrays(self) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_void_p]]:
+        """The parameters with their size, and pointers to each or the words of ``extra``."""
+        size = len(self.parameters)
+        memory = ctypes.create_string_buffer(self.parameters + struct.pack("=Q", size))
+        first = ctypes.addressof(memory)
+        words = [first + offset for offset, _ in self.function.code.parameters]
+        if self.is_packed:
+            words = [*packed_words(first, first + size)]
+        return memory, (ctypes.c_void_p * max(1, len(words)))(*words)
 
 
 def launch(
@@ -190,14 +180,33 @@ def kernel_operation(
     parameters = pack_parameters(function.code, kernel_params, extra)
     context = function.module.context
 
+    def check_child(kernel: KernelCode, grid: Extent, block: Extent, dynamic_shared: int) -> None:
+        geometry = LaunchGeometry(grid, block, dynamic_shared)
+        check(function.module.function(kernel.name), geometry)
+
     def work() -> None:
         with process.lock:
             function.loaded = True
             context.called |= function.module.compiled.system_calls
             before, process.in_flight = process.in_flight, OverlappingGrid()
             overlap = process.in_flight
-            config = _configuration(function, geometry, parameters, process.schedule)
-            config = replace(config, overlap=overlap)
+            config = LaunchConfig(
+                grid=geometry.grid,
+                block=geometry.block,
+                parameters=parameters,
+                dynamic_shared=geometry.dynamic_shared,
+                cooperative=geometry.cooperative,
+                cluster=geometry.cluster or function.attributes.required_cluster(),
+                stack_limit=context.limits.get(cuda.CUlimit.CU_LIMIT_STACK_SIZE),
+                printf_fifo=context.limits.get(cuda.CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
+                heap=context.heap(),
+                textures=context.textures,
+                surfaces=context.surfaces,
+                services=ContextServices(context, check_child),
+                resident_blocks=most_resident_blocks,
+                schedule=process.schedule,
+                overlap=overlap,
+            )
             memories = process.reachable(context)
         execute = partial(
             process.execute,
@@ -229,33 +238,6 @@ def kernel_operation(
     return KernelOperation(kind, work, function, geometry, parameters, packed)
 
 
-def _configuration(
-    function: LoadedFunction, geometry: LaunchGeometry, parameters: bytes, schedule: Schedule | None
-) -> LaunchConfig:
-    context = function.module.context
-    return LaunchConfig(
-        grid=geometry.grid,
-        block=geometry.block,
-        parameters=parameters,
-        dynamic_shared=geometry.dynamic_shared,
-        cooperative=geometry.cooperative,
-        cluster=geometry.cluster or function.attributes.required_cluster(),
-        stack_limit=context.limits.get(cuda.CUlimit.CU_LIMIT_STACK_SIZE),
-        printf_fifo=context.limits.get(cuda.CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
-        heap=context.heap(),
-        textures=context.textures,
-        surfaces=context.surfaces,
-        services=ContextServices(
-            context,
-            lambda kernel, *extents: check(
-                function.module.function(kernel.name), LaunchGeometry(*extents)
-            ),
-        ),
-        resident_blocks=most_resident_blocks,
-        schedule=schedule,
-    )
-
-
 def function_in(process: Process, f: Handle, context: Context) -> LoadedFunction:
     """Return the function behind a ``CUfunction``, or that of a ``CUkernel`` in a context.
 
@@ -274,23 +256,27 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     """Raise `Refusal` if the kernel cannot run here, or the geometry is invalid for it."""
     function.check_implemented()
     check_extents(geometry)
-    _check_block(function, geometry)
-    function.module.context.device.launch_notes[function.code.name] = register_note(
-        function.module.compiled.text, function.code, geometry.threads
+    code, threads = function.code, geometry.threads
+    if code.required_block is not None and geometry.block != code.required_block:
+        raise Refusal("INVALID_VALUE", f"{code.name} requires a block of {code.required_block}")
+    words = f"{threads} threads per block exceed the maximum of {code.max_threads} for {code.name}"
+    refuse_if(threads > code.max_threads, words)
+    function.module.context.device.launch_notes[code.name] = register_note(
+        function.module.compiled.text, code, threads
     )
     most = function.attributes.get(
         cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     )
     words = (
         f"{geometry.dynamic_shared} bytes of dynamic shared memory exceed the maximum of "
-        f"{most} for {function.code.name} (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)"
+        f"{most} for {code.name} (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)"
     )
     refuse_if(geometry.dynamic_shared > most, words)
     cluster = geometry.cluster or function.attributes.required_cluster()
     if cluster is not None:
         _check_cluster(function, geometry.grid, cluster)
     if geometry.cooperative:
-        resident = resident_blocks(function.code, geometry.threads, geometry.dynamic_shared)
+        resident = resident_blocks(code, threads, geometry.dynamic_shared)
         words = f"the grid has {prod(geometry.grid)} blocks; at most {resident} can be resident"
         refuse_if(prod(geometry.grid) > resident, words, "COOPERATIVE_LAUNCH_TOO_LARGE")
 
@@ -305,14 +291,6 @@ def check_extents(geometry: LaunchGeometry) -> None:
             )
     words = f"{geometry.threads} threads per block exceed the maximum of {_MOST_THREADS}"
     refuse_if(geometry.threads > _MOST_THREADS, words)
-
-
-def _check_block(function: LoadedFunction, geometry: LaunchGeometry) -> None:
-    code, threads = function.code, geometry.threads
-    if code.required_block is not None and geometry.block != code.required_block:
-        raise Refusal("INVALID_VALUE", f"{code.name} requires a block of {code.required_block}")
-    words = f"{threads} threads per block exceed the maximum of {code.max_threads} for {code.name}"
-    refuse_if(threads > code.max_threads, words)
 
 
 def largest_cluster(function: LoadedFunction) -> int:

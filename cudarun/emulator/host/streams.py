@@ -146,11 +146,6 @@ class Event(ContextObject):
         self.recorded = time.perf_counter_ns()
         self.captured = None
 
-    def capture_in(self, branch: CaptureBranch) -> None:
-        """Record the event in a capturing stream; `Refusal` if the capture was invalidated."""
-        branch.check()
-        self.captured = branch.capture, list(branch.dependencies)
-
     def check_not_captured(self) -> None:
         """Check a call that an event of a capture does not permit.
 
@@ -172,18 +167,6 @@ class Event(ContextObject):
         is_running = self.task is not None and not self.task.done
         if is_running or not (self.counts is None or self.counts.has_done(self.counts.last())):
             raise Refusal("NOT_READY")
-
-    def milliseconds_since(self, start: Event) -> float:
-        """Return the time from ``start`` to this event.
-
-        Raises:
-            Refusal: One of them was never recorded, or is not timed.
-        """
-        if not (start.timed and self.timed):
-            raise Refusal("INVALID_HANDLE", "the event was created with CU_EVENT_DISABLE_TIMING")
-        if start.recorded is None or self.recorded is None:
-            raise Refusal("INVALID_HANDLE", "the event has not been recorded")
-        return (self.recorded - start.recorded) / 1e6
 
 
 @dataclass(eq=False)

@@ -5,6 +5,7 @@ Driver API, sections 6.28 (texture objects) and 6.29 (surface objects).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from cuda.bindings import driver as cuda
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.arrays import (
     FACES,
+    FORMATS,
     LAYERED,
     ArrayShape,
     CudaArray,
@@ -38,7 +40,6 @@ from cudarun.emulator.machine.textures.texels import (
     truncated,
 )
 from cudarun.emulator.machine.textures.texture import Sampler, Texture
-from cudarun.emulator.memory import Allocation
 
 _FLAGS = (
     cuda.CU_TRSF_READ_AS_INTEGER
@@ -172,10 +173,10 @@ def _of_linear(process: Process, linear: Any, description: cuda.CUDA_TEXTURE_DES
     texel = _format_in_memory(linear)
     size = linear.sizeInBytes
     refuse_if(size > _MOST_LINEAR, f"{size} bytes exceed the maximum for linear memory")
-    memory = _TextureMemory(process, linear.devPtr, texel)
+    texels = _texels_at(process, linear.devPtr, texel)
     flags, sampler = _checked_flags(description, cube=False), Sampler((AddressMode.CLAMP,) * 3)
     sizes = ((-(-size // texel.bytes), 1, 1),)
-    return Texture(memory.texels, sizes, "1d", sampler, **_reading(flags, texel), linear=True)
+    return Texture(texels, sizes, "1d", sampler, **_reading(flags, texel), linear=True)
 
 
 def _of_pitched(process: Process, pitched: Any, description: cuda.CUDA_TEXTURE_DESC) -> Texture:
@@ -185,10 +186,10 @@ def _of_pitched(process: Process, pitched: Any, description: cuda.CUDA_TEXTURE_D
     if width > _WIDEST or height > _HIGHEST:
         raise Refusal("INVALID_VALUE", f"unsupported texture size: width {width}, height {height}")
     refuse_if(pitch % _PITCH_ALIGNMENT or pitch > _WIDEST_PITCH, f"invalid pitchInBytes: {pitch}")
-    memory = _TextureMemory(process, pitched.devPtr, texel, pitch)
+    texels = _texels_at(process, pitched.devPtr, texel, pitch)
     sampler = _sampler(description, texel, cube=False)
     sizes = ((width or _WIDEST, height or _HIGHEST, 1),)
-    return Texture(memory.texels, sizes, "2d", sampler, **_reading(int(description.flags), texel))
+    return Texture(texels, sizes, "2d", sampler, **_reading(int(description.flags), texel))
 
 
 def _format_in_memory(memory: Any) -> TexelFormat:
@@ -198,27 +199,22 @@ def _format_in_memory(memory: Any) -> TexelFormat:
     return texel
 
 
-class _TextureMemory:
-    """Device memory under a texture, which may be freed before the texture is destroyed."""
+def _texels_at(
+    process: Process, pointer: Handle, texel: TexelFormat, pitch: int = 0
+) -> Callable[[], tuple[Texels] | None]:
+    """Return what returns all texels up to the end of an allocation; ``None`` once it is freed."""
+    address = handle_value(pointer)
+    refuse_if(address % _ALIGNMENT, f"{address:#x} is not a multiple of {_ALIGNMENT}")
+    memory = process.memory_at(address)
+    allocation = memory.find(address) if memory is not None else None
+    if allocation is None:
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not device memory")
 
-    def __init__(
-        self, process: Process, pointer: Handle, texel: TexelFormat, pitch: int = 0
-    ) -> None:
-        address = handle_value(pointer)
-        if address % _ALIGNMENT:
-            raise Refusal("INVALID_VALUE", f"{address:#x} is not a multiple of {_ALIGNMENT}")
-        memory = process.memory_at(address)
-        allocation = memory.find(address) if memory is not None else None
-        if not isinstance(allocation, Allocation):
-            raise Refusal("INVALID_VALUE", f"{address:#x} is not device memory")
-        self._allocation, self._start = allocation, address - allocation.base
-        self._texel, self._pitch = texel, pitch
+    def texels() -> tuple[Texels] | None:
+        part = allocation.bytes[address - allocation.base :]
+        return (texel.texels(part, pitch),) if allocation.live else None
 
-    def texels(self) -> tuple[Texels, ...] | None:
-        """Return all texels up to the end of the allocation; ``None`` once it has been freed."""
-        if not self._allocation.live:
-            return None
-        return (self._texel.texels(self._allocation.bytes[self._start :], self._pitch),)
+    return texels
 
 
 # --- how they are read ---------------------------------------------------------------------------
@@ -226,43 +222,28 @@ class _TextureMemory:
 
 def _checked_flags(description: cuda.CUDA_TEXTURE_DESC, *, cube: bool) -> int:
     flags = int(description.flags)
-    if flags & ~_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CU_TRSF flags")
-    if flags & cuda.CU_TRSF_SEAMLESS_CUBEMAP and not cube:
-        raise Refusal("INVALID_VALUE", "CU_TRSF_SEAMLESS_CUBEMAP requires a cube")
+    refuse_if(flags & ~_FLAGS, f"{flags:#x} is not a combination of CU_TRSF flags")
+    is_seamless = flags & cuda.CU_TRSF_SEAMLESS_CUBEMAP
+    refuse_if(is_seamless and not cube, "CU_TRSF_SEAMLESS_CUBEMAP requires a cube")
     return flags
 
 
 def _reading(flags: int, texel: TexelFormat) -> dict[str, bool]:
-    """Return how a texture reads texels."""
-    return {"promoted": _promoted(flags, texel), "srgb": _is_srgb(flags, texel)}
+    """Return whether integers are read as fractions, and texels as sRGB colors.
 
-
-def _promoted(flags: int, texel: TexelFormat) -> bool:
-    """Return whether integers are read as fractions; those of 32 bits never are."""
-    return texel.normalized or (
-        texel.dtype.kind in "iu"
-        and texel.dtype.itemsize < 4
-        and not flags & cuda.CU_TRSF_READ_AS_INTEGER
-    )
-
-
-def _is_srgb(flags: int, texel: TexelFormat) -> bool:
-    """Return whether texels are sRGB colors; only those of bytes read as fractions are."""
-    return (
-        bool(flags & cuda.CU_TRSF_SRGB)
-        and texel.dtype == np.dtype(np.uint8)
-        and _promoted(flags, texel)
-    )
+    Integers of 32 bits never are, and of fractions only those of bytes are such colors.
+    """
+    is_narrow = texel.dtype.kind in "iu" and texel.dtype.itemsize < 4
+    promoted = texel.normalized or (is_narrow and not flags & cuda.CU_TRSF_READ_AS_INTEGER)
+    is_color = promoted and texel.dtype == np.dtype(np.uint8)
+    return {"promoted": promoted, "srgb": is_color and bool(flags & cuda.CU_TRSF_SRGB)}
 
 
 def _sampler(description: cuda.CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) -> Sampler:
     """Return the sampler that a ``CUDA_TEXTURE_DESC`` describes."""
     flags = _checked_flags(description, cube=cube)
-    normalized, promoted = (
-        bool(flags & cuda.CU_TRSF_NORMALIZED_COORDINATES),
-        _promoted(flags, texel),
-    )
+    normalized = bool(flags & cuda.CU_TRSF_NORMALIZED_COORDINATES)
+    promoted = _reading(flags, texel)["promoted"]
     linear = description.filterMode == cuda.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
     between_levels = description.mipmapFilterMode == cuda.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
     words = "CU_TR_FILTER_MODE_LINEAR requires floating-point or normalized integer texels"
@@ -300,13 +281,14 @@ def _border(
         return (0, 0, 0, 0)
     color = np.array(description.borderColor, dtype=np.float32)
     bits, dtype = color.view(np.uint32), texel.dtype
+    reading = _reading(int(description.flags), texel)
     if dtype.itemsize == 4:  # also of integers these are the bits
         words = bits
     elif dtype.kind == "f":
         words = truncated(bits).astype(np.float32).view(np.uint32)
-    elif _promoted(int(description.flags), texel):
+    elif reading["promoted"]:
         words = fractions(bits, dtype).astype(np.int64).astype(np.uint32)
-        if _is_srgb(int(description.flags), texel):
+        if reading["srgb"]:
             colors = COLORS[texel.channels]
             words[:colors] = encoded(color[:colors])
     else:
@@ -315,11 +297,7 @@ def _border(
     return first, second, third, fourth
 
 
-_KINDS = {
-    "UINT": {8: "UNSIGNED_INT8", 16: "UNSIGNED_INT16", 32: "UNSIGNED_INT32"},
-    "SINT": {8: "SIGNED_INT8", 16: "SIGNED_INT16", 32: "SIGNED_INT32"},
-    "FLOAT": {16: "HALF", 32: "FLOAT"},
-}
+_KINDS = {"UINT": "u", "SINT": "i", "FLOAT": "f"}
 _BLOCKS = {"UNSIGNED": ("UNORM", "UF16"), "SIGNED": ("SNORM", "SF16")}
 """The endings of the names of formats of blocks, and those of BC6H."""
 
@@ -375,8 +353,7 @@ def _view_format(view_format: cuda.CUresourceViewFormat) -> TexelFormat:
         name = f"{layout}_{_BLOCKS[kind][layout == 'BC6H']}"
         return TexelFormat(getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{name}"), 4)
     channels, _, bits = layout.partition("X")
-    name = _KINDS[kind][int(bits)]
-    return TexelFormat(getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{name}"), int(channels))
+    return TexelFormat(FORMATS[_KINDS[kind], int(bits)], int(channels))
 
 
 # --- surfaces ------------------------------------------------------------------------------------

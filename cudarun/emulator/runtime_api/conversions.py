@@ -8,8 +8,10 @@ from typing import Any
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
+from cudarun.emulator.api.handles import array_of
+from cudarun.emulator.host.arrays import FORMATS
 from cudarun.emulator.host.refusal import enum_field
-from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
+from cudarun.emulator.runtime_api.calls import RuntimeRefusal
 
 INVALID_VALUE = 1
 _INVALID_CHANNELS = 20  # cudaErrorInvalidChannelDescriptor
@@ -25,18 +27,9 @@ _ARRAY, _UNIFIED = cuda.CUmemorytype.CU_MEMORYTYPE_ARRAY, cuda.CUmemorytype.CU_M
 _SOURCES = (_HOST, _HOST, _DEVICE, _DEVICE, _UNIFIED)  # by kind
 _TARGETS = (_HOST, _DEVICE, _HOST, _DEVICE, _UNIFIED)
 
-_SIGNED, _UNSIGNED, _FLOAT = 0, 1, 2  # cudaChannelFormatKind
-_FORMATS = {
-    (_UNSIGNED, 8): cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT8,
-    (_UNSIGNED, 16): cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT16,
-    (_UNSIGNED, 32): cuda.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32,
-    (_SIGNED, 8): cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT8,
-    (_SIGNED, 16): cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT16,
-    (_SIGNED, 32): cuda.CUarray_format.CU_AD_FORMAT_SIGNED_INT32,
-    (_FLOAT, 16): cuda.CUarray_format.CU_AD_FORMAT_HALF,
-    (_FLOAT, 32): cuda.CUarray_format.CU_AD_FORMAT_FLOAT,
-}
-_CHANNELS = {form: channel for channel, form in _FORMATS.items()}
+# By the cudaChannelFormatKind and the bits of the channels.
+_FORMATS = {("iuf".index(kind), bits): form for (kind, bits), form in FORMATS.items()}
+_CHANNELS = {int(form): channel for channel, form in _FORMATS.items()}
 
 
 def check_given(structure: Any) -> None:
@@ -73,7 +66,9 @@ def array_format(channels: Any) -> tuple[cuda.CUarray_format, int]:
 
 def channel_description(array: Any) -> Any:
     """Return the ``cudaChannelFormatDesc`` of the array that the driver describes."""
-    kind, bits = _CHANNELS[cuda.CUarray_format(int(array.Format))]
+    if int(array.Format) not in _CHANNELS:  # of a program that calls the driver, too
+        raise RuntimeRefusal(_INVALID_CHANNELS)
+    kind, bits = _CHANNELS[int(array.Format)]
     description = cudart.cudaChannelFormatDesc()
     for field in "xyzw"[: array.NumChannels]:
         setattr(description, field, bits)
@@ -92,9 +87,7 @@ def array_description(channels: Any, extent: tuple[int, int, int], flags: int) -
 
 def element_bytes(array: Any) -> int:
     """Return the size of an element of a CUDA array."""
-    description = driver_call("cuArray3DGetDescriptor", int(array))
-    _, bits = _CHANNELS[cuda.CUarray_format(int(description.Format))]
-    return bits // 8 * int(description.NumChannels)
+    return array_of(int(array)).texel.bytes
 
 
 # --- copies --------------------------------------------------------------------------------------

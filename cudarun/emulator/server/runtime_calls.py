@@ -179,19 +179,6 @@ def cudaFuncGetAttributes(func: Any) -> bytes:
     return struct.pack("=3Q13i", *values).ljust(_FUNC_ATTRIBUTES_BYTES, b"\0")
 
 
-@program_call()
-def cudaFuncSetAttribute(func: Any, attr: Any, value: Any) -> None:
-    """Set an attribute of a kernel."""
-    kernel, attribute = code.kernel(int(func)), cuda.CUfunction_attribute(int(attr))
-    driver_call("cuKernelSetAttribute", attribute, int(value), kernel, current_device())
-
-
-@program_call(1)
-def cudaFuncGetName(func: Any) -> bytes:
-    """Return the name of a kernel."""
-    return process.handles.get(code.kernel(int(func)), LibraryKernel).name.encode()
-
-
 @program_call(2)
 def cudaFuncGetParamInfo(func: Any, paramIndex: int) -> tuple[int, int]:
     """Return offset and size of a parameter."""
@@ -244,6 +231,7 @@ _VALUES: dict[str, Callable[..., Any]] = {
     "cudaGetFuncBySymbol": lambda symbolPtr: _function(symbolPtr),
     "cudaGetSymbolAddress": lambda symbol: code.variable(symbol)[0],
     "cudaGetSymbolSize": lambda symbol: code.variable(symbol)[1],
+    "cudaFuncGetName": lambda func: driver_call("cuKernelGetName", code.kernel(func)),
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor": (
         lambda func, blockSize, dynamicSMemSize: _resident(func, blockSize, dynamicSMemSize)
     ),
@@ -280,6 +268,25 @@ _ACTIONS: dict[str, Callable[..., Any]] = {
     ),
     "cudaMemset3DAsync": lambda pitchedDevPtr, value, extent, stream: _set_box(
         "cudaMemset2DAsync", pitchedDevPtr, value, extent, stream
+    ),
+    "cudaFuncSetAttribute": lambda func, attr, value: driver_call(
+        "cuKernelSetAttribute",
+        cuda.CUfunction_attribute(int(attr)),
+        int(value),
+        code.kernel(int(func)),
+        current_device(),
+    ),
+    "cudaGraphNodeSetParams": lambda node, nodeParams: driver_call(
+        "cuGraphNodeSetParams", node, _node_of_any_type(nodeParams)
+    ),
+    "cudaGraphExecNodeSetParams": lambda graphExec, node, nodeParams: driver_call(
+        "cuGraphExecNodeSetParams", graphExec, node, _node_of_any_type(nodeParams)
+    ),
+    "cudaGraphKernelNodeSetParams": lambda node, pNodeParams: driver_call(
+        "cuGraphKernelNodeSetParams", node, _node(pNodeParams)
+    ),
+    "cudaGraphExecKernelNodeSetParams": lambda hGraphExec, node, pNodeParams: driver_call(
+        "cuGraphExecKernelNodeSetParams", hGraphExec, node, _node(pNodeParams)
     ),
     "cudaFuncSetCacheConfig": lambda func, cacheConfig: code.kernel(func),
     "cudaFuncSetSharedMemConfig": lambda func, config: code.kernel(func),
@@ -392,33 +399,9 @@ def cudaGraphAddNode(graph: Any, pDependencies: Any, *edgeData_count_and_params:
     return int(made)
 
 
-@program_call()
-def cudaGraphNodeSetParams(node: Any, nodeParams: Any) -> None:
-    """Replace what a node does."""
-    driver_call("cuGraphNodeSetParams", node, _node_of_any_type(nodeParams))
-
-
-@program_call()
-def cudaGraphExecNodeSetParams(graphExec: Any, node: Any, nodeParams: Any) -> None:
-    """Replace what a node does in an executable graph."""
-    driver_call("cuGraphExecNodeSetParams", graphExec, node, _node_of_any_type(nodeParams))
-
-
 @program_call(1)
 def cudaGraphKernelNodeGetParams(node: int) -> bytes:
     """Return the launch of a node."""
     function, rest = kernel_node(node)
     kernel = function.handle if function.kernel is None else function.kernel.handle
     return struct.pack("=Q", code.host_function(kernel)) + rest
-
-
-@program_call()
-def cudaGraphKernelNodeSetParams(node: Any, pNodeParams: Any) -> None:
-    """Replace the launch of a node."""
-    driver_call("cuGraphKernelNodeSetParams", node, _node(pNodeParams))
-
-
-@program_call()
-def cudaGraphExecKernelNodeSetParams(hGraphExec: Any, node: Any, pNodeParams: Any) -> None:
-    """Replace the launch of a node in an executable graph."""
-    driver_call("cuGraphExecKernelNodeSetParams", hGraphExec, node, _node(pNodeParams))

@@ -11,19 +11,24 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import StreamHandle
 from cudarun.emulator.host.allocation_kinds import AllocationKind
-from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.hostmemory import Advice
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_field, enum_member
-from cudarun.emulator.host.virtual_memory import Mapping, Reservation
 
 Values = dict[int, object]
 """Values by the numbers of their attributes, as the bindings have them; ``None`` is an attribute
 that is not defined for the memory."""
 
 _HOST, _DEVICE = cuda.CUmemorytype.CU_MEMORYTYPE_HOST, cuda.CUmemorytype.CU_MEMORYTYPE_DEVICE
-_OF_ALL = {
+_OF_MAPPINGS = {
+    "CONTEXT": cuda.CUcontext(0),
+    "MEMORY_TYPE": int(_DEVICE),
+    "HOST_POINTER": None,
+    "IS_LEGACY_CUDA_IPC_CAPABLE": False,
+    "IS_MANAGED": False,
+    "SYNC_MEMOPS": False,
+    "MEMPOOL_HANDLE": cuda.CUmemoryPool(0),
     "MAPPED": True,
     "ALLOWED_HANDLE_TYPES": 0,
     "IS_GPU_DIRECT_RDMA_CAPABLE": 0,
@@ -60,20 +65,58 @@ def cuPointerGetAttributes(
     address = handle_value(ptr)
     values = _attributes(address)
     if values is None:
-        values = unknown_attributes(address)
+        values = _values(
+            CONTEXT=cuda.CUcontext(0),
+            DEVICE_POINTER=cuda.CUdeviceptr(0),
+            HOST_POINTER=address,
+            RANGE_START_ADDR=cuda.CUdeviceptr(0),
+            MEMPOOL_HANDLE=cuda.CUmemoryPool(0),
+        )
     found = [values.get(int(attribute)) for attribute in attributes[:numAttributes]]
     return [0 if value is None else value for value in found]
 
 
 def _attributes(address: int) -> Values | None:
-    """Return the attributes of an address; ``None`` for memory unknown to CUDA."""
-    mapped = process.virtual.find(address)
+    """Return the attributes of an address; ``None`` for memory unknown to CUDA.
+
+    The range of a mapping is the whole reservation; it has a device address once the current
+    context's device has access.
+    """
+    mapped, buffer = process.virtual.find(address), process.allocations.find(address)
     if mapped is not None:
-        context = process.stack.top
-        ordinal = -1 if context is None else context.device.ordinal
-        return mapping_attributes(*mapped, address, ordinal)
-    buffer = process.allocations.find(address)
-    return None if buffer is None else allocation_attributes(buffer, address)
+        reservation, mapping = mapped
+        top = process.stack.top
+        is_accessible = top is not None and top.device.ordinal in mapping.devices
+        return _values(
+            DEVICE_POINTER=cuda.CUdeviceptr(address) if is_accessible else None,
+            BUFFER_ID=mapping.physical.number,
+            DEVICE_ORDINAL=mapping.physical.device.ordinal,
+            RANGE_START_ADDR=cuda.CUdeviceptr(reservation.address),
+            RANGE_SIZE=reservation.size,
+            ACCESS_FLAGS=_READ_WRITE if is_accessible else 0,
+            **_OF_MAPPINGS,
+        )
+    if buffer is None:
+        return None
+    pool, is_managed = buffer.pool, buffer.kind is AllocationKind.MANAGED
+    own = {
+        "CONTEXT": cuda.CUcontext(buffer.context.handle),
+        "MEMORY_TYPE": int(_DEVICE if buffer.on_device else _HOST),
+        "HOST_POINTER": address if buffer.on_host else None,
+        "IS_LEGACY_CUDA_IPC_CAPABLE": buffer.kind is AllocationKind.DEVICE and pool is None,
+        "IS_MANAGED": is_managed,
+        "SYNC_MEMOPS": is_managed,
+        "MEMPOOL_HANDLE": cuda.CUmemoryPool(0 if pool is None else pool.handle),
+    }
+    return _values(
+        DEVICE_POINTER=cuda.CUdeviceptr(address),
+        BUFFER_ID=buffer.number,
+        DEVICE_ORDINAL=buffer.context.device.ordinal,
+        RANGE_START_ADDR=cuda.CUdeviceptr(buffer.address),
+        RANGE_SIZE=buffer.size,
+        ACCESS_FLAGS=_READ_WRITE,
+        **_OF_MAPPINGS | own,
+    )
 
 
 @enqueue()
@@ -177,64 +220,6 @@ def managed(pointer: Handle, count: int) -> Advice:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not managed memory")
     memory.bytes_at(address, count)
     return memory.advice[found.base]
-
-
-def allocation_attributes(buffer: DriverAllocation, address: int) -> Values:
-    """Return the attributes of an address in an allocation or a registration."""
-    pool = 0 if buffer.pool is None else buffer.pool.handle
-    return _values(
-        CONTEXT=cuda.CUcontext(buffer.context.handle),
-        MEMORY_TYPE=int(_DEVICE if buffer.on_device else _HOST),
-        DEVICE_POINTER=cuda.CUdeviceptr(address),
-        HOST_POINTER=address if buffer.on_host else None,
-        IS_LEGACY_CUDA_IPC_CAPABLE=buffer.kind is AllocationKind.DEVICE and not pool,
-        IS_MANAGED=buffer.kind is AllocationKind.MANAGED,
-        SYNC_MEMOPS=buffer.kind is AllocationKind.MANAGED,
-        BUFFER_ID=buffer.number,
-        DEVICE_ORDINAL=buffer.context.device.ordinal,
-        RANGE_START_ADDR=cuda.CUdeviceptr(buffer.address),
-        RANGE_SIZE=buffer.size,
-        ACCESS_FLAGS=_READ_WRITE,
-        MEMPOOL_HANDLE=cuda.CUmemoryPool(pool),
-        **_OF_ALL,
-    )
-
-
-def mapping_attributes(
-    reservation: Reservation, mapping: Mapping, address: int, ordinal: int
-) -> Values:
-    """Return the attributes of a mapped address for a device.
-
-    The range is the whole reservation; there is a device address once the device has access.
-    """
-    is_accessible = ordinal in mapping.devices
-    return _values(
-        CONTEXT=cuda.CUcontext(0),
-        MEMORY_TYPE=int(_DEVICE),
-        DEVICE_POINTER=cuda.CUdeviceptr(address) if is_accessible else None,
-        HOST_POINTER=None,
-        IS_LEGACY_CUDA_IPC_CAPABLE=False,
-        IS_MANAGED=False,
-        SYNC_MEMOPS=False,
-        BUFFER_ID=mapping.physical.number,
-        DEVICE_ORDINAL=mapping.physical.device.ordinal,
-        RANGE_START_ADDR=cuda.CUdeviceptr(reservation.address),
-        RANGE_SIZE=reservation.size,
-        ACCESS_FLAGS=_READ_WRITE if is_accessible else 0,
-        MEMPOOL_HANDLE=cuda.CUmemoryPool(0),
-        **_OF_ALL,
-    )
-
-
-def unknown_attributes(address: int) -> Values:
-    """Return what ``cuPointerGetAttributes`` reports for memory unknown to CUDA."""
-    return _values(
-        CONTEXT=cuda.CUcontext(0),
-        DEVICE_POINTER=cuda.CUdeviceptr(0),
-        HOST_POINTER=address,
-        RANGE_START_ADDR=cuda.CUdeviceptr(0),
-        MEMPOOL_HANDLE=cuda.CUmemoryPool(0),
-    )
 
 
 def _values(**values: object) -> Values:

@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUmemorytype
 
-from cudarun.base.records import dataclass
 from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import MEMORY, copy_operation, is_pageable
 from cudarun.emulator.api.handles import StreamHandle, array_of
@@ -37,15 +34,11 @@ Structure: TypeAlias = CUDA_MEMCPY2D | CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER
 # --- calls ---------------------------------------------------------------------------------------
 
 
-def _copy_now(given: Structure) -> None:
-    _copy(_described(given))
-
-
 def submit_box(given: Structure, stream: Stream) -> None:
     """Copy a rectangle or a box in a stream; `Refusal` if the structure is invalid."""
-    copy = _described(given)
-    sides = (_side(copy, each, to_write=False) for each in ("src", "dst"))
-    process.submit(stream, _operation(copy), waits=is_pageable(*sides))
+    copy = BoxCopy(given)
+    sides = (copy.side(each, to_write=False) for each in ("src", "dst"))
+    process.submit(stream, copy.operation(), waits=is_pageable(*sides))
 
 
 _types: dict[str, Any]
@@ -56,7 +49,7 @@ for _name, _type, _text in (
 ):
     _name, _types = f"cuMemcpy{_name}", {"pCopy": _type}
     call(waits=Wait.BLOCKING, needs_context=True)(
-        generated(__name__, _name, _types, f"{_text}.", _copy_now)
+        generated(__name__, _name, _types, f"{_text}.", lambda given: BoxCopy(given).perform())
     )
     _name, _types = f"{_name}Async", {**_types, "hStream": StreamHandle}
     enqueue()(generated(__name__, _name, _types, f"{_text}, in a stream.", submit_box))
@@ -65,84 +58,69 @@ for _name, _type, _text in (
 @call(waits=Wait.BLOCKING, needs_context=True)
 def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
     """`cuMemcpy2D` without restrictions on the pitches."""
-    _copy_now(pCopy)
-
-
-def box_operation(copy: CUDA_MEMCPY3D) -> Operation:
-    """Return the operation that copies a box; `Refusal` if the structure is invalid."""
-    return _operation(_described(copy))
-
-
-def _operation(copy: _Copy) -> Operation:
-    _side(copy, "src"), _side(copy, "dst", to_write=False)  # may refuse
-    unchanged = replace(copy, structure=copied(copy.structure))  # whatever the program does to it
-    return copy_operation(partial(_copy, unchanged))
+    BoxCopy(pCopy).perform()
 
 
 # --- the two sides -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Copy:
-    """A copy of a box of bytes; a rectangle is a box of one slice."""
+class BoxCopy:
+    """A copy of a box of bytes, which a structure describes; a rectangle is a box of one slice."""
 
-    structure: Any  # the structure of the bindings
-    shape: tuple[int, int, int]  # slices, rows and bytes per row
-    has_slices: bool  # whether the structure has the fields of three dimensions
+    def __init__(self, structure: Structure) -> None:
+        self._structure = structure
+        depth = 1 if isinstance(structure, CUDA_MEMCPY2D) else structure.Depth
+        self._shape = depth, structure.Height, structure.WidthInBytes  # slices, rows, bytes per row
 
-    def field(self, side: str, name: str) -> Any:
+    def perform(self) -> None:
+        """Copy the box now; `Refusal` if the structure is invalid."""
+        source, target = self.side("src"), self.side("dst")
+        move(target, source)
+
+    def operation(self) -> Operation:
+        """Return the operation that copies the box; `Refusal` if the structure is invalid."""
+        self.side("src"), self.side("dst", to_write=False)  # may refuse
+        unchanged = BoxCopy(copied(self._structure))  # whatever the program does to it
+        return copy_operation(unchanged.perform)
+
+    def _field(self, side: str, name: str) -> Any:
         """Return a field of one side; those of a third dimension are 0 in a rectangle."""
-        if name in ("Z", "Height", "LOD") and not self.has_slices:
+        if name in ("Z", "Height", "LOD") and isinstance(self._structure, CUDA_MEMCPY2D):
             return 0
-        return getattr(self.structure, side + name)
+        return getattr(self._structure, side + name)
+
+    def side(self, side: str, *, to_write: bool = True) -> Bytes | RemoteBytes:
+        """Return one side of the copy as an array of slices, rows and bytes."""
+        kind = enum_field(self._structure, f"{side}MemoryType")
+        x, y, z = (self._field(side, name) for name in ("XInBytes", "Y", "Z"))
+        if kind == CUmemorytype.CU_MEMORYTYPE_ARRAY:
+            refuse_if(self._field(side, "LOD"), f"{side}LOD must be 0")
+            array = array_of(self._field(side, "Array"))
+            return _in_array(array, x, y, z, self._shape, to_write=side == "dst")
+        slices, rows, width = self._shape
+        if not all(self._shape):
+            return np.empty(self._shape, np.uint8)
+        pitch = self._field(side, "Pitch") or x + width
+        height = self._field(side, "Height") or y + rows
+        if (pitch > _WIDEST_PITCH and slices * rows > 1) or pitch < x + width:
+            raise Refusal("INVALID_VALUE", f"invalid {side}Pitch: {pitch} bytes")
+        refuse_if(height < y + rows, f"invalid {side}Height: {height} rows")
+        first = (z * height + y) * pitch + x
+        size = first + ((slices - 1) * height + rows - 1) * pitch + width
+        field, memory = _MEMORY[kind]
+        written = to_write and side == "dst"
+        view = MEMORY[memory](self._field(side, field), size, to_write=written)
+        return strided(view, first, self._shape, (height * pitch, pitch, 1))
 
 
-def _described(given: Structure) -> _Copy:
-    depth = 1 if isinstance(given, CUDA_MEMCPY2D) else given.Depth
-    shape = depth, given.Height, given.WidthInBytes
-    return _Copy(given, shape, has_slices=not isinstance(given, CUDA_MEMCPY2D))
-
-
-def _copy(copy: _Copy) -> None:
-    source, target = _side(copy, "src"), _side(copy, "dst")
-    move(target, source)
-
-
-def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes | RemoteBytes:
-    """Return one side of a copy as an array of slices, rows and bytes."""
-    kind = enum_field(copy.structure, f"{side}MemoryType")
-    x, y, z = (copy.field(side, name) for name in ("XInBytes", "Y", "Z"))
-    if kind == CUmemorytype.CU_MEMORYTYPE_ARRAY:
-        refuse_if(copy.field(side, "LOD"), f"{side}LOD must be 0")
-        array = array_of(copy.field(side, "Array"))
-        return _in_array(array, x, y, z, copy, to_write=side == "dst")
-    slices, rows, width = copy.shape
-    if not all(copy.shape):
-        return np.empty(copy.shape, np.uint8)
-    pitch, height = copy.field(side, "Pitch") or x + width, copy.field(side, "Height") or y + rows
-    if (pitch > _WIDEST_PITCH and slices * rows > 1) or pitch < x + width:
-        raise Refusal("INVALID_VALUE", f"invalid {side}Pitch: {pitch} bytes")
-    refuse_if(height < y + rows, f"invalid {side}Height: {height} rows")
-    written = to_write and side == "dst"
-    first = (z * height + y) * pitch + x
-    size = first + _extent(copy.shape, pitch, height)
-    field, memory = _MEMORY[kind]
-    view = MEMORY[memory](copy.field(side, field), size, to_write=written)
-    return strided(view, first, copy.shape, (height * pitch, pitch, 1))
-
-
-def _in_array(array: CudaArray, x: int, y: int, z: int, copy: _Copy, *, to_write: bool) -> Bytes:
-    asked = [(z, copy.shape[0]), (y, copy.shape[1]), (x, copy.shape[2])]
+def _in_array(
+    array: CudaArray, x: int, y: int, z: int, shape: tuple[int, int, int], *, to_write: bool
+) -> Bytes:
+    asked = [(z, shape[0]), (y, shape[1]), (x, shape[2])]
     if any(at + count > size for (at, count), size in zip(asked, array.size, strict=True)):
-        slices, rows, width = copy.shape
+        slices, rows, width = shape
         extent = f"{slices} slices of {rows} rows of {width} bytes at x={x}, y={y}, z={z}"
         text = "{} slices of {} rows of {} bytes".format(*array.size)
         raise Refusal("INVALID_VALUE", f"{extent} exceed the array's {text}")
     depth, height, length = (slice(at, at + count) for at, count in asked)
     return array.box((depth, height, length), to_write=to_write)
-
-
-def _extent(shape: tuple[int, int, int], pitch: int, height: int) -> int:
-    """Return the number of bytes from the first of a box to its last."""
-    slices, rows, width = shape
-    return ((slices - 1) * height + rows - 1) * pitch + width if all(shape) else 0

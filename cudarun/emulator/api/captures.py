@@ -128,10 +128,9 @@ def cuStreamGetCaptureInfo(hStream: Handle) -> CaptureInfo:
         if branch.capture.is_valid:
             number, graph = branch.capture.id, branch.capture.graph.handle
             nodes = [cuda.CUgraphNode(node.handle) for node in branch.dependencies]
-    edges = [cuda.CUgraphEdgeData() for _ in nodes] if cuda.CUDA_VERSION >= 13000 else None
-    return with_edge_data(
-        status, cuda.cuuint64_t(number), cuda.CUgraph(graph), nodes, edges, len(nodes)
-    )  # type: ignore[return-value]
+    edges = [[cuda.CUgraphEdgeData() for _ in nodes]] if cuda.CUDA_VERSION >= 13000 else []
+    numbers = cuda.cuuint64_t(number), cuda.CUgraph(graph)
+    return status, *numbers, nodes, *edges, len(nodes)  # type: ignore[return-value]
 
 
 @call()
@@ -152,11 +151,6 @@ def cuStreamUpdateCaptureDependencies(
     if flags == _SET:
         branch.dependencies = []
     branch.wait(nodes)
-
-
-def with_edge_data(*values: object) -> tuple[object, ...]:
-    """Return values without the data of edges where the bindings do not return it."""
-    return tuple(value for value in values if value is not None)
 
 
 @query()

@@ -10,7 +10,7 @@ from typing import Any
 
 from cuda.bindings import driver as cuda
 
-from cudarun.emulator.api.boxes import box_operation
+from cudarun.emulator.api.boxes import BoxCopy
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.fills import Fill
 from cudarun.emulator.api.handles import GraphHandle, NodeHandle, node_of
@@ -89,7 +89,7 @@ def copy_from(structure: cuda.CUDA_MEMCPY3D) -> StructuredOperation:
     """Return the copy that a structure describes; `Refusal` if it is invalid."""
     if not (structure.WidthInBytes and structure.Height and structure.Depth):
         raise Refusal("INVALID_VALUE", "the copy has no bytes")
-    return _structured(box_operation(structure), structure)
+    return _structured(BoxCopy(structure).operation(), structure)
 
 
 def _structured(operation: Operation, structure: Any) -> StructuredOperation:

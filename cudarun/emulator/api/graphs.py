@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.api.captures import with_edge_data
 from cudarun.emulator.api.graph_nodes import Nodes, kernel_from, kernel_of, nodes_of
 from cudarun.emulator.api.handles import (
     ExecutableGraphHandle,
@@ -127,25 +126,22 @@ def _pairs(before: Nodes, after: Nodes, rest: tuple[Any, ...]) -> list[tuple[Nod
     return list(zip(nodes_of(before, count), nodes_of(after, count), strict=True))
 
 
-def _handles(nodes: Sequence[Node], room: int) -> list[cuda.CUgraphNode]:
-    """Return handles as the bindings do: as many as there is room for, padded with null."""
-    handles = [cuda.CUgraphNode(node.handle) for node in nodes[:room]]
-    return handles + [cuda.CUgraphNode(0) for _ in range(room - len(handles))]
+def _listed(room: int, *columns: Sequence[Node], has_data: bool = True) -> Any:
+    """Return handles, the data of edges, and a number, as the bindings do.
 
-
-def _count(nodes: Sequence[object], room: int) -> int:
-    return min(len(nodes), room) if room else len(nodes)
-
-
-def _data(nodes: Sequence[object], room: int) -> list[cuda.CUgraphEdgeData] | None:
-    return [cuda.CUgraphEdgeData() for _ in range(room)] if cuda.CUDA_VERSION >= 13000 else None
+    There are as many handles as there is room for, padded with null; without room, all are counted.
+    """
+    handles = [[cuda.CUgraphNode(node.handle) for node in nodes[:room]] for nodes in columns]
+    padded = [each + [cuda.CUgraphNode(0) for _ in range(room - len(each))] for each in handles]
+    returns_data = has_data and cuda.CUDA_VERSION >= 13000
+    data = [[cuda.CUgraphEdgeData() for _ in range(room)]] if returns_data else []
+    return *padded, *data, len(handles[0]) if room else len(columns[0])
 
 
 @call()
 def cuGraphGetNodes(hGraph: GraphHandle, numNodes: int = 0) -> tuple[list[cuda.CUgraphNode], int]:
     """Return the first nodes of a graph, and their number, or that of all if 0 are requested."""
-    nodes = hGraph.nodes
-    return _handles(nodes, numNodes), _count(nodes, numNodes)
+    return _listed(numNodes, hGraph.nodes, has_data=False)  # type: ignore[no-any-return]
 
 
 @call()
@@ -153,37 +149,27 @@ def cuGraphGetRootNodes(
     hGraph: GraphHandle, numRootNodes: int = 0
 ) -> tuple[list[cuda.CUgraphNode], int]:
     """Return the nodes without dependencies, as `cuGraphGetNodes`."""
-    roots = hGraph.roots()
-    return _handles(roots, numRootNodes), _count(roots, numRootNodes)
+    return _listed(numRootNodes, hGraph.roots(), has_data=False)  # type: ignore[no-any-return]
 
 
 @call()
 def cuGraphGetEdges(hGraph: GraphHandle, numEdges: int = 0) -> Edges:
     """Return the two ends of each edge, as `cuGraphGetNodes`."""
     edges = hGraph.edges()
-    before, after = [edge[0] for edge in edges], [edge[1] for edge in edges]
-    return with_edge_data(
-        _handles(before, numEdges),
-        _handles(after, numEdges),
-        _data(edges, numEdges),
-        _count(edges, numEdges),
-    )  # type: ignore[return-value]
+    ends = [before for before, _ in edges], [after for _, after in edges]
+    return _listed(numEdges, *ends)  # type: ignore[no-any-return]
 
 
 @call()
 def cuGraphNodeGetDependencies(hNode: NodeHandle, numDependencies: int = 0) -> NodeEdges:
     """Return the nodes that a node depends on directly, as `cuGraphGetNodes`."""
-    return _neighbors(list(hNode.before), numDependencies)
+    return _listed(numDependencies, [*hNode.before])  # type: ignore[no-any-return]
 
 
 @call()
 def cuGraphNodeGetDependentNodes(hNode: NodeHandle, numDependentNodes: int = 0) -> NodeEdges:
     """Return the nodes that depend directly on a node, as `cuGraphGetNodes`."""
-    return _neighbors(list(hNode.after), numDependentNodes)
-
-
-def _neighbors(nodes: list[Node], room: int) -> NodeEdges:
-    return with_edge_data(_handles(nodes, room), _data(nodes, room), _count(nodes, room))  # type: ignore[return-value]
+    return _listed(numDependentNodes, [*hNode.after])  # type: ignore[no-any-return]
 
 
 # --- executable graphs ---------------------------------------------------------------------------

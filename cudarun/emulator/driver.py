@@ -26,52 +26,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from operator import itemgetter
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from cuda.bindings import driver as _bindings
 
-from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
-    addressing,
-    arrays,
-    batches,
-    boxes,
-    captures,
-    contexts,
-    copies,
-    devices,
-    fills,
-    generic_nodes,
-    graph_memory,
-    graph_nodes,
-    graph_updates,
-    graphs,
-    interprocess,
-    launches,
-    libraries,
-    linker,
-    logs,
-    memory,
-    modules,
-    pools,
-    streams,
-    surfaces,
-    tensor_maps,
-    textures,
-    typed_nodes,
-    virtual_memory,
-)
+from cudarun.emulator import api
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.api.handles import array_of
-from cudarun.emulator.engines import (
-    MODES,
-    MOST_THREADS,
-    Compiler,
-    EngineNote,
-    Engines,
-    installed_compiler,
-)
+from cudarun.emulator.engines import MODES, MOST_THREADS, EngineNote, Engines
+from cudarun.emulator.engines import installed_compiler as compiler  # noqa: F401
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.headers import newest_ptx as newest_ptx
@@ -96,6 +63,8 @@ if TYPE_CHECKING:
     from cudarun.emulator.detectors.touched_memory import TouchedMemory
     from cudarun.emulator.program import ModuleCode
 
+for _chapter in iter_modules(api.__path__):
+    import_module(f"{api.__name__}.{_chapter.name}")  # adds its calls
 globals().update(CALLS)
 
 _prover: Prover | None = None  # of `variants`
@@ -145,11 +114,6 @@ def thread_states() -> tuple[str, tuple[FaultPlace, ...]] | None:
         return None
     report = describe_thread_states(process.launch)
     return report.text, tuple(report.places)
-
-
-def compiler() -> Compiler:
-    """Return the compiler of kernels on this machine; it is imported."""
-    return installed_compiler()
 
 
 def is_compiling() -> bool:

@@ -174,7 +174,7 @@ _TYPES: dict[str, Callable[[Graph, Any], Operation]] = {
     "WAIT_EVENT": lambda _, params: wait_operation(_event(params.eventWait)),
     "EVENT_RECORD": lambda _, params: record_operation(_event(params.eventRecord)),
     "MEM_ALLOC": lambda _, params: _allocation(params.alloc),
-    "MEM_FREE": lambda graph, params: freeing(graph, handle_value(params.free.dptr)),
+    "MEM_FREE": lambda graph, params: freeing(graph, params.free.dptr),
     "CONDITIONAL": lambda graph, params: _conditional(graph, params.conditional),
 }
 """What makes the work of a node, by its type."""

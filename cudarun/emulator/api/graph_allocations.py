@@ -17,6 +17,7 @@ from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.graphs import Graph, MemoryOperation
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 
@@ -88,12 +89,13 @@ class GraphAllocation(MemoryOperation):
         )
 
 
-def freeing(graph: Graph, address: int) -> MemoryOperation:
+def freeing(graph: Graph, pointer: Handle) -> MemoryOperation:
     """Return the work of a node of a graph that frees memory which a node allocated.
 
     Raises:
         Refusal: No node allocates it, or the graph frees it already.
     """
+    address = handle_value(pointer)
     found = process.allocations.find(address)
     pools = [each.graphs for each in process.pools]
     is_of_graph = found is not None and found.address == address and found.pool in pools

@@ -13,11 +13,10 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.graph_allocations import GraphAllocation, freeing
+from cudarun.emulator.api.graph_allocations import GraphAllocation
 from cudarun.emulator.api.graph_nodes import Nodes, add_node
 from cudarun.emulator.api.handles import DeviceHandle, GraphHandle, NodeHandle
 from cudarun.emulator.host.graphs import MemoryOperation
-from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -35,15 +34,6 @@ def cuGraphAddMemAllocNode(
     node = add_node(hGraph, dependencies, numDependencies, operation)
     nodeParams.dptr = operation.address
     return node
-
-
-@call()
-def cuGraphAddMemFreeNode(
-    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, dptr: Handle
-) -> CUgraphNode:
-    """Add the end of an allocation that a node made."""
-    operation = freeing(hGraph, handle_value(dptr))
-    return add_node(hGraph, dependencies, numDependencies, operation)
 
 
 @call()

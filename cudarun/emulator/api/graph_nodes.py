@@ -13,7 +13,7 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.boxes import BoxCopy
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.fills import Fill
-from cudarun.emulator.api.handles import GraphHandle, NodeHandle, node_of
+from cudarun.emulator.api.handles import NodeHandle, node_of
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import (
@@ -47,17 +47,6 @@ def add_node(
 ) -> cuda.CUgraphNode:
     """Add a node that runs after the first ``count`` of some others."""
     return cuda.CUgraphNode(graph.add(operation, nodes_of(dependencies, count)).handle)
-
-
-@call()
-def cuGraphAddKernelNode(
-    hGraph: GraphHandle,
-    dependencies: Nodes,
-    numDependencies: int,
-    nodeParams: cuda.CUDA_KERNEL_NODE_PARAMS,
-) -> cuda.CUgraphNode:
-    """Add the launch of a kernel; its parameters are copied."""
-    return add_node(hGraph, dependencies, numDependencies, kernel_from(nodeParams))
 
 
 def kernel_from(structure: cuda.CUDA_KERNEL_NODE_PARAMS) -> KernelOperation:
@@ -119,28 +108,11 @@ def function_from(structure: cuda.CUDA_HOST_NODE_PARAMS) -> StructuredOperation:
     return _structured(Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work), structure)
 
 
-@call()
-def cuGraphAddChildGraphNode(
-    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, childGraph: GraphHandle
-) -> cuda.CUgraphNode:
-    """Add the execution of a copy of a graph."""
-    return add_node(hGraph, dependencies, numDependencies, copied_graph(hGraph, childGraph))
-
-
 def copied_graph(graph: Graph, child: Graph) -> GraphOperation:
     """Return the execution of a copy of a child graph; `Refusal` if it cannot be copied."""
     refuse_if(child is graph, "a graph cannot contain itself")
     child.check_can_be_cloned()
     return child_graph(child.clone())
-
-
-@call()
-def cuGraphAddEmptyNode(
-    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int
-) -> cuda.CUgraphNode:
-    """Add a node without work, which orders others."""
-    operation = Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
-    return add_node(hGraph, dependencies, numDependencies, operation)
 
 
 @call()
@@ -153,19 +125,6 @@ def cuGraphDestroyNode(hNode: NodeHandle) -> None:
 def cuGraphNodeGetType(hNode: NodeHandle) -> cuda.CUgraphNodeType:
     """Return the type of a node."""
     return hNode.operation.kind
-
-
-@call()
-def cuGraphKernelNodeGetParams(hNode: NodeHandle) -> cuda.CUDA_KERNEL_NODE_PARAMS:
-    """Return a kernel node's parameters; their memory is the node's."""
-    return kernel_of(hNode).node_parameters()
-
-
-@call()
-def cuGraphKernelNodeSetParams(hNode: NodeHandle, nodeParams: cuda.CUDA_KERNEL_NODE_PARAMS) -> None:
-    """Replace a kernel node's parameters; executable graphs of the graph keep theirs."""
-    kernel_of(hNode)
-    hNode.operation = kernel_from(nodeParams)
 
 
 def kernel_of(node: Node) -> KernelOperation:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.api.graph_nodes import Nodes, kernel_from, kernel_of, nodes_of
+from cudarun.emulator.api.graph_nodes import Nodes, nodes_of
 from cudarun.emulator.api.handles import (
     ExecutableGraphHandle,
     GraphHandle,
@@ -248,14 +248,3 @@ def cuGraphExecDestroy(hGraphExec: ExecutableGraphHandle) -> None:
 def cuGraphExecGetFlags(hGraphExec: ExecutableGraphHandle) -> cuda.cuuint64_t:
     """Return the flags of an executable graph's instantiation, without that of priorities."""
     return cuda.cuuint64_t(hGraphExec.flags & ~_NODE_PRIORITY)
-
-
-@call()
-def cuGraphExecKernelNodeSetParams(
-    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: cuda.CUDA_KERNEL_NODE_PARAMS
-) -> None:
-    """Replace the parameters of a kernel in an executable graph, by its node in the graph."""
-    copy = hGraphExec.node(hNode)
-    before, after = kernel_of(copy), kernel_from(nodeParams)
-    refuse_if(before.device is not after.device, "the kernels belong to different contexts")
-    copy.operation = after

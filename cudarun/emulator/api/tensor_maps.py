@@ -6,7 +6,7 @@ from __future__ import annotations
 from cuda.bindings.driver import CUtensorMap
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.host.tensor_maps import Numbers, Tensor, replace_address
+from cudarun.emulator.host.tensor_maps import Numbers, encoded_map, replace_address
 
 
 @call(needs_context=True)
@@ -24,11 +24,11 @@ def cuTensorMapEncodeTiled(
     oobFill: int,
 ) -> CUtensorMap:
     """Return the tensor map of boxes of a tensor, as for compute capability 9.0."""
-    tensor = Tensor(
-        tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
-        interleave, swizzle, l2Promotion, oobFill,
+    return encoded_map(
+        tensorRank, globalDim, globalStrides, elementStrides, swizzle=swizzle, box=boxDim,
+        type=tensorDataType, address=globalAddress, interleave=interleave, promotion=l2Promotion,
+        fill=bool(oobFill),
     )  # fmt: skip
-    return tensor.tiled(boxDim)
 
 
 @call(needs_context=True)
@@ -49,13 +49,12 @@ def cuTensorMapEncodeIm2col(
     oobFill: int,
 ) -> CUtensorMap:
     """Return the tensor map of columns of pixels, as for compute capability 9.0."""
-    tensor = Tensor(
-        tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
-        interleave, swizzle, l2Promotion, oobFill,
+    return encoded_map(
+        tensorRank, globalDim, globalStrides, elementStrides, swizzle=swizzle,
+        corners=(pixelBoxLowerCorner, pixelBoxUpperCorner), box=[channelsPerPixel],
+        pixels=pixelsPerColumn, type=tensorDataType, address=globalAddress, interleave=interleave,
+        promotion=l2Promotion, fill=bool(oobFill),
     )  # fmt: skip
-    return tensor.im2col(
-        pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn
-    )
 
 
 @call(needs_context=True)

@@ -11,7 +11,6 @@ from typing import Any, SupportsInt
 
 from cuda.bindings.driver import CUtensorMap, cuuint64_t
 
-from cudarun.base.records import dataclass
 from cudarun.base.tensor_map_rules import EncodedTensor, PixelBox, broken_rules
 from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import Refusal, refuse_if
@@ -45,62 +44,51 @@ _RULES = {
 """The messages of the rules of `broken_rules`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """The arguments that all maps have, as the caller gives them; arrays may be missing."""
+def encoded_map(
+    rank: int,
+    dims: Numbers,
+    strides: Numbers,
+    steps: Numbers,
+    *,
+    swizzle: int,
+    corners: tuple[Numbers, Numbers] | None = None,
+    box: Numbers,
+    **others: Any,
+) -> CUtensorMap:
+    """Return the descriptor of a map of boxes, or of columns of pixels.
 
-    type: int
-    rank: int
-    address: int
-    dims: Numbers
-    strides: Numbers
-    steps: Numbers
-    interleave: int
-    swizzle: int
-    promotion: int
-    fill: int
+    Args:
+        corners: The corners of the box of pixels; ``None`` for a map of boxes.
+        box: The extents of the box, or the number of channels.
+        others: Other fields of a `TensorMap`.
 
-    def tiled(self, box: Numbers) -> CUtensorMap:
-        """Return the descriptor of a map of boxes; `Refusal` if the driver refuses an argument."""
-        self._check_rank(3 if self.interleave else 1)
-        return _descriptor(self._map(box=_first("boxDim", box, self.rank)))
-
-    def im2col(self, lower: Numbers, upper: Numbers, channels: int, pixels: int) -> CUtensorMap:
-        """Return the descriptor of a map of columns of pixels.
-
-        Raises:
-            Refusal: The driver refuses an argument.
-        """
-        self._check_rank(3)
-        return _descriptor(
-            self._map(
-                box=(channels,),
-                im2col=True,
-                lower=_first("pixelBoxLowerCorner", lower, self.rank - 2),
-                upper=_first("pixelBoxUpperCorner", upper, self.rank - 2),
-                pixels=pixels,
-            )
-        )
-
-    def _check_rank(self, least: int) -> None:
-        most = MOST_RANKS
-        words = f"tensorRank is {self.rank}, not {least} to {most}"
-        refuse_if(not least <= self.rank <= most, words)
-
-    def _map(self, **mode: Any) -> TensorMap:
-        return TensorMap(
-            type=self.type,
-            address=self.address,
-            dims=_first("globalDim", self.dims, self.rank),
-            strides=_first("globalStrides", self.strides, self.rank - 1),
-            steps=_first("elementStrides", self.steps, self.rank),
-            interleave=self.interleave,
-            swizzle=min(self.swizzle, _WIDEST),
-            atomicity=max(self.swizzle - _WIDEST, 0),
-            promotion=self.promotion,
-            fill=bool(self.fill),
-            **mode,
-        )
+    Raises:
+        Refusal: The driver refuses an argument.
+    """
+    least = 1 if corners is None and not others["interleave"] else 3
+    words = f"tensorRank is {rank}, not {least} to {MOST_RANKS}"
+    refuse_if(not least <= rank <= MOST_RANKS, words)
+    if corners is None:
+        box = _first("boxDim", box, rank)
+    else:
+        others["lower"] = _first("pixelBoxLowerCorner", corners[0], rank - 2)
+        others["upper"] = _first("pixelBoxUpperCorner", corners[1], rank - 2)
+    tensor = TensorMap(
+        dims=_first("globalDim", dims, rank),
+        strides=_first("globalStrides", strides, rank - 1),
+        steps=_first("elementStrides", steps, rank),
+        box=tuple(map(int, box or ())),
+        swizzle=min(swizzle, _WIDEST),
+        atomicity=max(swizzle - _WIDEST, 0),
+        im2col=corners is not None,
+        **others,
+    )
+    _check(tensor)
+    data, found = tensor.encode(), CUtensorMap()
+    found.opaque = [
+        cuuint64_t(int.from_bytes(data[at : at + 8], "little")) for at in range(0, len(data), 8)
+    ]
+    return found
 
 
 def replace_address(found: CUtensorMap, address: int) -> None:
@@ -115,15 +103,6 @@ def _first(name: str, values: Numbers, count: int) -> tuple[int, ...]:
     every = tuple(values or ())
     refuse_if(not every or len(every) < count, f"{name} has {len(every)} values, not {count}")
     return tuple(map(int, every[:count]))
-
-
-def _descriptor(tensor: TensorMap) -> CUtensorMap:
-    _check(tensor)
-    data, found = tensor.encode(), CUtensorMap()
-    found.opaque = [
-        cuuint64_t(int.from_bytes(data[at : at + 8], "little")) for at in range(0, len(data), 8)
-    ]
-    return found
 
 
 def _check(tensor: TensorMap) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -60,29 +60,35 @@ def execute(
         DeviceFault: The kernel did something that ends a kernel on hardware.
         NotCompiled: Only compiled code is permitted, and the kernel cannot be compiled.
     """
-    engines = engines or Engines()
-    grids = _Grids(program, memories, symbols, printf, device, begun, observer, engines)
+    family = GridFamily()
+    launch_of = partial(
+        Launch,
+        program=program,
+        memories=memories,
+        symbols=symbols,
+        device=device,
+        observer=observer,
+        family=family,
+    )
+    grids = _Grids(launch_of, memories[0], printf, begun, observer, engines or Engines())
     try:
         with np.errstate(all="ignore"):
             grids.complete(grids.run(kernel, config, on_progress))
     finally:
-        grids.family.release(memories[0])
+        family.release(memories[0])
 
 
 @dataclass(slots=True)
 class _Grids:
     """Runs the grid of a launch and those that its kernels launch; arguments as of `execute`."""
 
-    program: ModuleCode
-    memories: Sequence[Memory]
-    symbols: Mapping[str, int]
+    launch_of: Callable[..., Launch]  # returns the launch of a kernel
+    memory: Memory  # the device's
     printf: Callable[[bytes], None]
-    device: DeviceTraits
     begun: Callable[[Launch], object]
     observer: Observer
     engines: Engines
     children: int = 0
-    family: GridFamily = field(default_factory=GridFamily)
 
     def run(
         self,
@@ -92,19 +98,10 @@ class _Grids:
         origin: ChildGrid | None = None,
     ) -> Launch:
         """Run the threads of a grid to their ends and return its launch."""
-        memory, observer = self.memories[0], self.observer
+        memory, observer = self.memory, self.observer
         with _grid_workspace(config, memory) as workspace:
-            launch = Launch(
-                self.program,
-                kernel,
-                config,
-                self.memories,
-                self.symbols,
-                self.device,
-                workspace,
-                observer,
-                self.family,
-                origin,
+            launch = self.launch_of(
+                kernel=kernel, config=config, grid_workspace=workspace, origin=origin
             )
             launch.children.complete = partial(self._complete_children, launch)
             observer.launched(launch)

@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,8 @@ class Freed:
     size: int
     label: str
 
+
+_base = attrgetter("base")
 
 SHARED_FILE = "cudarun-memory"
 """The name of files in memory that other processes can map."""
@@ -403,10 +406,6 @@ def exchange_by(function: Exchange) -> None:
 def reserved_bytes(capacity: int) -> int:
     """Return the bytes of address space that are reserved for a memory."""
     return _round_up(2 * capacity + (1 << 24), _PAGE)
-
-
-def _base(allocation: Allocation) -> int:
-    return allocation.base
 
 
 def _round_up(value: int, multiple: int) -> int:

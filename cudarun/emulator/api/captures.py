@@ -66,8 +66,7 @@ def _begin(
     chosen = enum_member(cuda.CUstreamCaptureMode, mode)
     if stream.is_legacy:
         raise Refusal("STREAM_CAPTURE_UNSUPPORTED", "the legacy default stream cannot be captured")
-    if stream.branch is not None:
-        raise Refusal("ILLEGAL_STATE", "the stream is already capturing")
+    refuse_if(stream.branch is not None, "the stream is already capturing", "ILLEGAL_STATE")
     capture = Capture(chosen, graph or Graph(process.handles), is_new=graph is None)
     process.captures.begin(capture)
     return stream.join(capture)
@@ -142,8 +141,7 @@ def cuStreamUpdateCaptureDependencies(
     if branch is None:
         raise Refusal("ILLEGAL_STATE", "the stream is not capturing")
     *_data, count, flags = edgeData_count_and_flags
-    if flags not in (_ADD, _SET):
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of the flags")
+    refuse_if(flags not in (_ADD, _SET), f"{flags:#x} is not one of the flags")
     branch.check()
     nodes = nodes_of(dependencies, count)
     if any(node.graph is not branch.capture.graph for node in nodes):

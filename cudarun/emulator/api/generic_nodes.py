@@ -51,8 +51,7 @@ def cuGraphConditionalHandleCreate(
     hGraph: GraphHandle, ctx: Handle, defaultLaunchValue: int, flags: int
 ) -> cuda.CUgraphConditionalHandle:
     """Create the value by which a node of a graph chooses what it executes."""
-    if flags & ~_ASSIGN_DEFAULT:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of the flags")
+    refuse_if(flags & ~_ASSIGN_DEFAULT, f"{flags:#x} is not one of the flags")
     if handle_value(ctx):
         process.context(ctx)  # may refuse
     made = Condition(hGraph, defaultLaunchValue if flags else None)

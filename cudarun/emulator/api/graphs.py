@@ -54,8 +54,7 @@ def cuGraphCreate(flags: int) -> cuda.CUgraph:
 @call()
 def cuGraphDestroy(hGraph: GraphHandle) -> None:
     """Destroy a graph and its nodes; executable graphs of it stay."""
-    if hGraph.parent is not None:
-        raise Refusal("INVALID_VALUE", "the graph belongs to a node")
+    refuse_if(hGraph.parent is not None, "the graph belongs to a node")
     refuse_if(process.captures.is_capturing(hGraph), "a capture adds nodes to the graph")
     hGraph.destroy()
 
@@ -206,8 +205,7 @@ def cuGraphInstantiateWithParams(
 
 
 def _instantiate(graph: Graph, flags: int, allowed: int = _FLAGS & ~_UPLOAD) -> ExecutableGraph:
-    if flags & ~allowed:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of the flags")
+    refuse_if(flags & ~allowed, f"{flags:#x} is not a combination of the flags")
     if flags & _DEVICE_LAUNCH:
         refuse_if(not graph.nodes or flags & _AUTO_FREE, "kernels cannot launch such a graph")
         raise Refusal("NOT_SUPPORTED", "graphs that kernels launch are not implemented")

@@ -71,8 +71,7 @@ def cuIpcCloseMemHandle(dptr: Handle) -> None:
     """End the use of memory of another process; the last one unmaps it."""
     page = handle_value(dptr) // _PAGE * _PAGE
     found = [file for file, (address, _) in process.imported.items() if address == page]
-    if not found:
-        raise Refusal("INVALID_VALUE", f"{page:#x} is not memory of another process")
+    refuse_if(not found, f"{page:#x} is not memory of another process")
     _, memory = process.imported[found[0]]
     memory.uses -= 1
     if not memory.uses:

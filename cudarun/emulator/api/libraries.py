@@ -102,7 +102,8 @@ def cuLibraryGetGlobal(library: LibraryHandle, name: bytes) -> tuple[cuda.CUdevi
 @call()
 def cuLibraryGetManaged(library: LibraryHandle, name: bytes) -> tuple[cuda.CUdeviceptr, int]:
     """Return address and size of a managed variable; no context need be current."""
-    address, size = library.managed_variable(c_string(name))
+    library.compiled()  # may refuse
+    address, size = library.managed.find(c_string(name))
     return cuda.CUdeviceptr(address), size
 
 

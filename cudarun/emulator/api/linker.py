@@ -19,7 +19,7 @@ from cudarun.emulator.host.images import image_file, ptx_text
 from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information
 from cudarun.emulator.host.linker import Linker, LinkInput
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, enum_member, refuse_if
+from cudarun.emulator.host.refusal import enum_member, refuse_if
 
 # Input types that can contain PTX. The image of cuLinkComplete counts as a cubin.
 _INPUTS = (
@@ -42,8 +42,7 @@ class _LinkState(ContextObject):
 
     def check_open(self) -> None:
         """Raise `Refusal` if the link is complete."""
-        if self.image is not None:
-            raise Refusal("INVALID_VALUE", "the link is already complete")
+        refuse_if(self.image is not None, "the link is already complete")
 
     def add(self, kind: CUjitInputType, image: bytes, name: str) -> None:
         """Add an input; if it is refused, the error log has the reason."""

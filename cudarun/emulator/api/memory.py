@@ -76,8 +76,7 @@ def cuMemAllocPitch(
 @call(during_capture=CaptureRule.UNSAFE)
 def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
     """Allocate memory with one address for the host and every device."""
-    if flags not in _ATTACH_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of CUmemAttach_flags")
+    refuse_if(flags not in _ATTACH_FLAGS, f"{flags:#x} is not one of CUmemAttach_flags")
     return CUdeviceptr(allocated(bytesize, AllocationKind.MANAGED, flags).address)
 
 

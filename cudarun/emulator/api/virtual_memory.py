@@ -35,8 +35,7 @@ def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> cud
     _check_granularity(size)
     if alignment & (alignment - 1) or alignment > _LARGEST_ALIGNMENT or flags:
         raise Refusal("INVALID_VALUE", "the alignment is not a power of two, or flags is not 0")
-    if addr % GRANULARITY:
-        raise Refusal("INVALID_VALUE", f"{addr:#x} is not a multiple of {GRANULARITY}")
+    refuse_if(addr % GRANULARITY, f"{addr:#x} is not a multiple of {GRANULARITY}")
     return cuda.CUdeviceptr(process.virtual.reserve(size, alignment, addr))
 
 
@@ -128,8 +127,7 @@ def cuMemGetAllocationPropertiesFromHandle(handle: int) -> cuda.CUmemAllocationP
 
 def _physical(handle: int) -> PhysicalMemory:
     physical = process.handles.get(handle, PhysicalMemory, "INVALID_VALUE")
-    if not physical.retained:
-        raise Refusal("INVALID_VALUE", f"the handle {handle:#x} has been released")
+    refuse_if(not physical.retained, f"the handle {handle:#x} has been released")
     return physical
 
 

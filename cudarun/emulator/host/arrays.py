@@ -345,8 +345,7 @@ _MOST_OF_GATHERS = _limits("TEXTURE", "2D_GATHER_WIDTH 2D_GATHER_HEIGHT")
 
 def _check(shape: ArrayShape) -> None:
     """Refuse a shape that no array has."""
-    if shape.flags & ~_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{shape.flags:#x} is not a combination of array flags")
+    refuse_if(shape.flags & ~_FLAGS, f"{shape.flags:#x} is not a combination of array flags")
     sizes = [shape.width, shape.height, shape.depth]
     if shape.geometry == "a1d":
         sizes = [shape.width, shape.depth]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import resource
-from collections.abc import Iterator
 from functools import cache
 
 from cuda.bindings.driver import CUdevice_attribute
@@ -74,13 +73,6 @@ MEMORY_POOLS_SUPPORTED VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED MEM_SYNC_DOMAIN_COUNT
 _POOLS_OF_HOST = {142: 1, 144: 1}  # HOST_NUMA_ and HOST_MEMORY_POOLS_SUPPORTED, since CUDA 13
 
 
-def _extents() -> Iterator[tuple[str, int]]:
-    for row in _EXTENTS.strip().splitlines():
-        kind, *sides = row.split()
-        for side, _, most in (each.partition("=") for each in sides):
-            yield f"MAXIMUM_{kind}_{side}", int(most)
-
-
 _ATTRIBUTES = {
     # programming guide, technical specifications per compute capability
     "MAX_THREADS_PER_BLOCK": 1024,
@@ -104,7 +96,11 @@ _ATTRIBUTES = {
     "MEMORY_CLOCK_RATE": 1_000_000,
     "GLOBAL_MEMORY_BUS_WIDTH": 64,
     "ASYNC_ENGINE_COUNT": 1,
-    **dict(_extents()),
+    **{
+        f"MAXIMUM_{kind}_{side}": int(most)
+        for kind, *sides in map(str.split, _EXTENTS.strip().splitlines())
+        for side, most in (each.split("=") for each in sides)
+    },
     **dict.fromkeys(_FEATURES.split(), 1),
 }
 
@@ -114,9 +110,9 @@ def _number(name: str) -> int:
 
 
 @cache
-def _profile_attributes(profile: Profile) -> dict[str, int]:
+def _values(profile: Profile) -> dict[int, int]:
     major, minor = divmod(profile.architecture, 10)
-    return {
+    own = {
         "COMPUTE_CAPABILITY_MAJOR": major,
         "COMPUTE_CAPABILITY_MINOR": minor,
         "MULTIPROCESSOR_COUNT": profile.multiprocessors,
@@ -132,12 +128,8 @@ def _profile_attributes(profile: Profile) -> dict[str, int]:
         "CLUSTER_LAUNCH": int(profile.cluster > 0),
         "TENSOR_MAP_ACCESS_SUPPORTED": int(profile.architecture >= _WITH_CLUSTERS),
     }
-
-
-@cache
-def _values(profile: Profile) -> dict[int, int]:
-    named = _ATTRIBUTES | _profile_attributes(profile)
-    return {_number(name): value for name, value in named.items()} | _POOLS_OF_HOST
+    named = {_number(name): value for name, value in (_ATTRIBUTES | own).items()}
+    return named | _POOLS_OF_HOST
 
 
 def current_profile() -> Profile:

@@ -29,7 +29,7 @@ from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.emulator.numerics import algebra
 from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
-from cudarun.ptx.errors import PtxError, ptxas_log
+from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import SHORT
 
 _BUFFERS = {
@@ -153,14 +153,6 @@ class DriverJitOptions:
             self._logs[log] += ("\n" if self._logs[log] else "") + text.rstrip("\n")
             self._write(log)
 
-    def check_implemented(self, kernel: KernelCode) -> None:
-        """Raise `Refusal` if a kernel cannot run here; the error log gets the reasons."""
-        if not kernel.unimplemented:
-            return
-        log = ptxas_log(kernel.unimplemented)
-        self.append("error", log)
-        raise Refusal("INVALID_PTX", log)
-
     @contextmanager
     def logging_errors(self) -> Iterator[None]:
         """Log why an image is refused.
@@ -220,11 +212,8 @@ def compile_image(
             )
         else:
             compiled = compile_text(text)
-    if options.for_another_device:  # as on a GPU: it compiles but does not load
-        raise Refusal(
-            "INVALID_SOURCE",
-            f"the code was compiled for another architecture than {current_profile().target}",
-        )
+    words = f"the code was compiled for another architecture than {current_profile().target}"
+    refuse_if(options.for_another_device, words, "INVALID_SOURCE")  # it compiles, as on a GPU
     if options.verbose:
         options.append("info", information(compiled.program))
     return compiled

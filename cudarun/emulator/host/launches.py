@@ -284,11 +284,9 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
 def check_extents(geometry: LaunchGeometry) -> None:
     """Raise `Refusal` if no device can have such a grid or such blocks."""
     for name, extent, most in (("grid", geometry.grid, _GRID), ("block", geometry.block, _BLOCK)):
-        if any(not 1 <= value <= limit for value, limit in zip(extent, most, strict=True)):
-            raise Refusal(
-                "INVALID_VALUE",
-                f"invalid {name} {extent}: the minimum is (1, 1, 1), the maximum {most}",
-            )
+        words = f"invalid {name} {extent}: the minimum is (1, 1, 1), the maximum {most}"
+        is_valid = all(1 <= value <= limit for value, limit in zip(extent, most, strict=True))
+        refuse_if(not is_valid, words)
     words = f"{geometry.threads} threads per block exceed the maximum of {_MOST_THREADS}"
     refuse_if(geometry.threads > _MOST_THREADS, words)
 
@@ -307,7 +305,6 @@ def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> N
     most = largest_cluster(function)
     words = f"invalid cluster {cluster}: a cluster has at most {most} blocks"
     refuse_if(not 1 <= prod(cluster) <= most, words, "INVALID_CLUSTER_SIZE")
-    if any(blocks % width for blocks, width in zip(grid, cluster, strict=True)):
-        raise Refusal(
-            "INVALID_CLUSTER_SIZE", f"the grid {grid} is not a multiple of the cluster {cluster}"
-        )
+    words = f"the grid {grid} is not a multiple of the cluster {cluster}"
+    is_multiple = not any(x % width for x, width in zip(grid, cluster, strict=True))
+    refuse_if(not is_multiple, words, "INVALID_CLUSTER_SIZE")

@@ -7,7 +7,6 @@ becomes a module in each context at its first use there. A kernel likewise becom
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import field
 
 from cuda.bindings.driver import CUfunction_attribute as Attribute
@@ -22,6 +21,7 @@ from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
+from cudarun.ptx.errors import ptxas_log
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
 _MOST_THREADS = attribute_value("MAX_THREADS_PER_BLOCK")
@@ -139,8 +139,11 @@ class LoadedFunction:
         self.handle = self.module.context.handles.add(self)
 
     def check_implemented(self) -> None:
-        """Raise `Refusal` if the kernel cannot run on this device."""
-        self.module.options.check_implemented(self.code)
+        """Raise `Refusal` if the kernel cannot run on this device; the error log gets why."""
+        if self.code.unimplemented:
+            log = ptxas_log(self.code.unimplemented)
+            self.module.options.append("error", log)
+            raise Refusal("INVALID_PTX", log)
 
 
 class LoadedModule(ContextObject):
@@ -211,7 +214,7 @@ class ModuleVariables:
         self._program = program
         self._memory, self._host_memory = memory, host_memory
         self._allocations: list[tuple[Memory, int]] = []
-        self.addresses = dict(library.managed) if library else {}
+        self.addresses: dict[str, int] = dict(library.managed.addresses) if library else {}
         self.allocate()
 
     def allocate(self) -> None:
@@ -321,11 +324,14 @@ class LoadedLibrary:
         # Its kernels by name; empty if it did not compile.
         self.kernels: dict[str, LibraryKernel] = {}
         self._modules: list[LoadedModule] = []
-        self._managed = ModuleVariables(_managed_part(compiled), host_memory, host_memory)
+        managed = ModuleCode({}, {})
         if isinstance(compiled, CompiledModule):
-            self.kernels = {
-                name: LibraryKernel(self, name, handles) for name in compiled.kernel_names
-            }
+            names, program = compiled.kernel_names, compiled.program
+            self.kernels = {name: LibraryKernel(self, name, handles) for name in names}
+            variables = {name: code for name, code in program.variables.items() if code.managed}
+            managed = ModuleCode({}, variables, program.functions)
+        # Its managed variables, with the same addresses in every context.
+        self.managed = ModuleVariables(managed, host_memory, host_memory)
         self.handle = handles.add(self)
 
     def compiled(self) -> CompiledModule:
@@ -333,11 +339,6 @@ class LoadedLibrary:
         if isinstance(self._compiled, Refusal):
             raise self._compiled
         return self._compiled
-
-    @property
-    def managed(self) -> Mapping[str, int]:
-        """The addresses of its managed variables, the same in every context."""
-        return self._managed.addresses
 
     def kernel(self, name: str) -> LibraryKernel:
         """Return a kernel by name; `Refusal` if there is none, or the image did not compile."""
@@ -347,11 +348,6 @@ class LoadedLibrary:
             raise Refusal("NOT_FOUND", f"the library does not contain a kernel '{name}'")
         kernel_code(self.compiled(), name, self.options)
         return kernel
-
-    def managed_variable(self, name: str) -> tuple[int, int]:
-        """Return address and size of a managed variable by name; `Refusal` if there is none."""
-        self.compiled()
-        return self._managed.find(name)
 
     def module(self, context: Context) -> LoadedModule:
         """Return its module in a context."""
@@ -372,12 +368,4 @@ class LoadedLibrary:
         for kernel in self.kernels.values():
             self._handles.remove(kernel.handle)
         self._handles.remove(self.handle)
-        self._managed.release()
-
-
-def _managed_part(compiled: CompiledModule | Refusal) -> ModuleCode:
-    if isinstance(compiled, Refusal):
-        return ModuleCode({}, {})
-    program = compiled.program
-    managed = {name: code for name, code in program.variables.items() if code.managed}
-    return ModuleCode({}, managed, program.functions)
+        self.managed.release()

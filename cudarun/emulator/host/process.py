@@ -173,7 +173,12 @@ class Process:
         value = handle_value(handle)
         if value not in DEFAULT_STREAMS:
             return self.handles.get(value, Stream)
-        stream = self._default_stream(value)
+        context = self.current()
+        thread = threading.get_ident() if value == PER_THREAD else 0
+        stream: Stream | None = context.default_streams.get(thread)
+        if stream is None:
+            stream = Stream(context, is_legacy=value != PER_THREAD)
+            context.default_streams[thread] = stream
         if stream.is_legacy:
             self.captures.check_legacy_stream(stream.context, invalidate=invalidate)
         return stream
@@ -187,15 +192,6 @@ class Process:
         stream = self.stream(handle)
         stream.check_not_capturing()
         self.captures.check_unsafe()
-        return stream
-
-    def _default_stream(self, value: int) -> Stream:
-        context = self.current()
-        thread = threading.get_ident() if value == PER_THREAD else 0
-        stream: Stream | None = context.default_streams.get(thread)
-        if stream is None:
-            stream = Stream(context, is_legacy=value != PER_THREAD)
-            context.default_streams[thread] = stream
         return stream
 
     # --- memory ----------------------------------------------------------------------------------
@@ -297,7 +293,11 @@ class Process:
                 if operation.device is not None:
                     self.run(operation.device, operation.work)
                 elif self._is_settled(device):
-                    self._do(operation)
+                    # A host function may wait for other threads.
+                    is_function = operation.kind == CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST
+                    unlocked = self.queues is not None and is_function
+                    with self._unlocked() if unlocked else contextlib.nullcontext():
+                        operation.work()
                     for part in operation.parts():
                         self._perform(device, part)
                         if not self._is_settled(device):
@@ -313,12 +313,6 @@ class Process:
             return self.ready(device)
         self._complete_in_flight(device)
         return self.fault is None
-
-    def _do(self, operation: Operation) -> None:
-        """Execute an operation that is no kernel; a host function may wait for other threads."""
-        is_function = operation.kind == CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST
-        with self._unlocked() if self.queues and is_function else contextlib.nullcontext():
-            operation.work()
 
     def run(self, device: EmulatedDevice, work: Callable[[], None]) -> None:
         """Run a kernel on a device, one at a time, without blocking other threads' calls."""

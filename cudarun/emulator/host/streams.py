@@ -16,7 +16,7 @@ from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context, ContextObject
 from cudarun.emulator.host.graphs import Node, Operation
 from cudarun.emulator.host.interprocess import SharedCounts
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 DEFAULT_STREAMS = (0, 1, 2)  # null, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
 PER_THREAD = 2
@@ -100,8 +100,7 @@ def create_stream(context: Context, flags: int, priority: int) -> Stream:
     Raises:
         Refusal: The flags are invalid.
     """
-    if flags not in _STREAM_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUstream_flags")
+    refuse_if(flags not in _STREAM_FLAGS, f"{flags:#x} is not a combination of CUstream_flags")
     least, greatest = STREAM_PRIORITIES
     stream = Stream(context, flags, max(greatest, min(least, priority)))
     stream.enter()
@@ -221,8 +220,7 @@ def wait_operation(event: Event) -> EventOperation:
 
 def create_event(context: Context, flags: int) -> Event:
     """Create an event; `Refusal` if the flags are invalid, or contradict each other."""
-    if flags & ~_EVENT_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUevent_flags")
+    refuse_if(flags & ~_EVENT_FLAGS, f"{flags:#x} is not a combination of CUevent_flags")
     event = Event(context, flags)
     if flags & INTERPROCESS and event.timed:
         raise Refusal("INVALID_VALUE", "an interprocess event must have its timing disabled")

@@ -21,7 +21,7 @@ from cudarun.emulator.host.addresses import HostAccess
 from cudarun.emulator.host.devices import HOST_ADDRESSES, EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import RegisteredMemory
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.memory import MAP_FAILED, OutOfMemory, map_at, map_fixed
 
 GRANULARITY = 2 << 20
@@ -168,8 +168,7 @@ class VirtualMemory:
         """Map physical memory at a reserved address; no device can access it yet."""
         size = physical.size
         reservation = self._reservation(address, size)
-        if reservation.inside(address, size):
-            raise Refusal("INVALID_VALUE", f"memory is mapped at {address:#x}")
+        refuse_if(reservation.inside(address, size), f"memory is mapped at {address:#x}")
         map_fixed(address, size, physical.descriptor, physical.offset)
         physical.mapped += 1
         reservation.mappings.append(Mapping(address, size, physical))
@@ -225,8 +224,7 @@ class VirtualMemory:
         reached = address
         for mapping in mappings:
             reached = _end(mapping) if mapping.address <= reached else reached
-        if reached < address + size:
-            raise Refusal("INVALID_VALUE", f"not all of {size} bytes at {address:#x} are mapped")
+        refuse_if(reached < address + size, f"not all of {size} bytes at {address:#x} are mapped")
         return reservation, mappings
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.host.addresses import Bytes, HostAccess, RemoteBytes
 from cudarun.emulator.host.devices import memory_size
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.memory import map_at, reserved_bytes
 
 BASE = 0x4000_0000_0000
@@ -128,8 +128,7 @@ class ClientMemory(HostAccess):
 
     def read(self, address: int, size: int) -> bytes:
         """Return a copy of memory; `Refusal` if it cannot be read."""
-        if address + size > _END:
-            raise Refusal("INVALID_VALUE", f"{size} bytes at {address:#x} cannot be read")
+        refuse_if(address + size > _END, f"{size} bytes at {address:#x} cannot be read")
         found = np.empty(size, np.uint8)
         if size:
             self._transfer(found, np.array([[address, size]], np.uint64), False)

@@ -22,7 +22,7 @@ def page() -> str:
     rows = "".join(
         f"| `{each.name}` | {f'`{each.short}`' if each.short else ''} | "
         f"{f'`{each.arguments}`' if each.arguments else ''} | {each.text} |\n"
-        for each in (command.help for command in COMMANDS)
+        for each in COMMANDS
     )
     table = f"| command | short | arguments | |\n|---|---|---|---|\n{rows}"
     return f"{before}{BEGIN}\n{table}\n{END}{after}"

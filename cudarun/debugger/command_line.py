@@ -39,11 +39,6 @@ class DebuggerCommand:
     completes: Callable[[Debugger], Sequence[str]] = lambda debugger: ()
     repeats: bool = False  # whether an empty line repeats it
 
-    @property
-    def help(self) -> CommandHelp:
-        """Its help."""
-        return CommandHelp(self.name, self.short, self.arguments, self.text)
-
 
 def _call(method: Callable[..., Any], what: str = "") -> Run:
     """Return a call with the rest of the line, which is ``what``, or without arguments."""
@@ -112,9 +107,8 @@ def _quit(debugger: Debugger, text: str) -> Any:
 
 
 def _help(debugger: Debugger, text: str) -> Any:
-    if text:
-        return [command_of(text).help]
-    return [each.help for each in COMMANDS]
+    commands = [command_of(text)] if text else COMMANDS
+    return [CommandHelp(each.name, each.short, each.arguments, each.text) for each in commands]
 
 
 def _number(text: str) -> int:

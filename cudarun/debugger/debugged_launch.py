@@ -172,20 +172,13 @@ class DebuggedLaunch:
             self._reached("exit")
         else:
             self._reach_breakpoints(run, index)
-            if not self._reach_pending():
-                self._step_to(run, index)
+            stepping = None if self._reach_pending() else self._stepping
+            if stepping is not None and self._is_at_thread and stepping.stops_at(run, index):
+                self._reached("finish" if plan.motion == "finish" else "step")
         if observer.watches:
             self._watchpoints.before()
         if observer.nans is not None:
             run.follow_operands(index)
-
-    def _step_to(self, run: BlockRun, index: int) -> None:
-        """Stop where the motion of the selected thread ends."""
-        stepping = self._stepping
-        if stepping is None or not self._is_at_thread:
-            return
-        if stepping.stops_at(run, index):
-            self._reached("finish" if self._plan.motion == "finish" else "step")
 
     def after(self, run: BlockRun, index: int) -> None:
         """See `Controller`."""

@@ -292,28 +292,18 @@ class Debugger:
         if place is None:
             raise RequestError("no thread is running", hint="run to a breakpoint first")
         ptx = ptx or place.line is None
-        text, number = self._text(place, ptx=ptx)
-        lines = text.splitlines()
-        first, end = max(1, number - around), min(len(lines), number + around)
-        shown = (
-            SourceLine(each, lines[each - 1], each == number) for each in range(first, end + 1)
-        )
-        return Listing("PTX" if ptx else place.file or "", tuple(shown))
-
-    def _text(self, place: CodePlace, *, ptx: bool) -> tuple[str, int]:
-        if ptx:
-            return self.ptx(), place.ptx_line
-        assert place.file is not None
-        assert place.line is not None
-        found = self.source_path(place.file)
-        if found is None:
+        path = None if ptx else self.source_path(place.file or "")
+        if path is None and not ptx:
             raise RequestError(f"no source file {place.file}", hint="'list ptx' shows the PTX")
-        return found.read_text(errors="replace"), place.line
+        text = self.ptx() if path is None else path.read_text(errors="replace")
+        lines, number = text.splitlines(), place.ptx_line if ptx else place.line or 0
+        first, end = max(1, number - around), min(len(lines), number + around)
+        shown = (SourceLine(at, lines[at - 1], at == number) for at in range(first, end + 1))
+        return Listing("PTX" if ptx else place.file or "", tuple(shown))
 
     def source_path(self, file: str) -> Path | None:
         """Return where a source file is, by its name in the PTX."""
-        path = Path(file)
-        candidates = (path, *(folder / path.name for folder in self._folders))
+        candidates = (Path(file), *(folder / Path(file).name for folder in self._folders))
         return next((each.absolute() for each in candidates if each.is_file()), None)
 
     def ptx(self) -> str:

@@ -82,16 +82,12 @@ class Locations:
                 found = self._line(file, int(line))
         return {statement: place_of(site) for statement, site in found.items()}
 
-    def is_line_start(self, function: FunctionCode, statement: Statement) -> bool:
-        """Return whether a source line begins at a statement."""
-        return statement in self._line_starts(function)
-
     @property
     def files(self) -> dict[str, list[int]]:
         """The source files, and their lines with code."""
         lines: dict[str, set[int]] = defaultdict(set)
         for function in self._functions.values():
-            for site in self._line_starts(function).values():
+            for site in self.line_starts(function).values():
                 if site.source is not None:
                     file, _, line = site.source.rpartition(":")
                     lines[file].add(int(line))
@@ -119,7 +115,7 @@ class Locations:
         return {
             statement: site
             for function in self._functions.values()
-            for statement, site in self._line_starts(function).items()
+            for statement, site in self.line_starts(function).items()
             if site.source in wanted
         }
 
@@ -131,16 +127,11 @@ class Locations:
             raise RequestError(
                 f"unknown function {name!r}", hint=near or _known("the functions are", known)
             )
-        found = {}
-        for each in chosen:
-            function = self._functions[each]
-            statement, site = self._entry(function)
-            found[statement] = site
-        return found
+        return dict(self._entry(self._functions[each]) for each in chosen)
 
     def _entry(self, function: FunctionCode) -> tuple[Statement, Site]:
         """Return where a breakpoint of a function stops: after the instructions of its header."""
-        first, *others = self._line_starts(function).items()
+        first, *others = self.line_starts(function).items()
         if (first[1].source or "").rpartition(":")[2] == self._header(first[1].line):
             block = first[0][0]
             body = (each for each in others if each[1].source and each[0][0] == block)
@@ -160,21 +151,20 @@ class Locations:
 
     def _ptx(self, line: int) -> dict[Statement, Site]:
         every = [each for one in self._functions.values() for each in _statements(one)]
-        lines = sorted({site.line for _, site in every if site.line >= line})
-        if not lines:
+        first = min((site.line for _, site in every if site.line >= line), default=None)
+        if first is None:
             raise RequestError(f"the PTX has no instruction at line {line} or later")
         found: dict[Statement, Site] = {}
         for statement, site in every:
-            if site.line == lines[0] and site not in found.values():
+            if site.line == first and site not in found.values():
                 found[statement] = site
         return found
 
-    def _line_starts(self, function: FunctionCode) -> dict[Statement, Site]:
+    def line_starts(self, function: FunctionCode) -> dict[Statement, Site]:
         """Return the statements at which a line begins, with their instructions."""
-        known = self._starts.get(function.name)
-        if known is None:
-            known = self._starts[function.name] = dict(_starts(function))
-        return known
+        if function.name not in self._starts:
+            self._starts[function.name] = dict(_starts(function))
+        return self._starts[function.name]
 
 
 def _statements(function: FunctionCode) -> Iterator[tuple[Statement, Site]]:
@@ -187,11 +177,11 @@ def _statements(function: FunctionCode) -> Iterator[tuple[Statement, Site]]:
 
 def _starts(function: FunctionCode) -> Iterator[tuple[Statement, Site]]:
     """Yield the statements that no statement of the same line precedes directly."""
-    last = {block.index: _last_line(block) for block in function.blocks}
     before: dict[int, set[str]] = defaultdict(set)
     for block in function.blocks:
+        sites = [site for site in sites_of(block) if site is not None]
         for successor in block.terminator.successors:
-            before[successor].add(last[block.index])
+            before[successor].add(line_of(sites[-1]) if sites else "")
     for block in function.blocks:
         lines = before[block.index]
         for index, site in enumerate(sites_of(block)):
@@ -203,17 +193,11 @@ def _starts(function: FunctionCode) -> Iterator[tuple[Statement, Site]]:
             lines = {line}
 
 
-def _last_line(block: BlockCode) -> str:
-    sites = [site for site in sites_of(block) if site is not None]
-    return line_of(sites[-1]) if sites else ""
-
-
 def _names(function: str) -> list[str]:
     """Return the names that mean a function; the last one is that in C++ without parameters."""
-    full = demangle(function)
     plain = name_of(function)
     base = plain.partition("<")[0]
-    return [function, full, base, base.rpartition("::")[2], plain]
+    return [function, demangle(function), base, base.rpartition("::")[2], plain]
 
 
 def _known(what: str, names: Iterable[str]) -> str | None:

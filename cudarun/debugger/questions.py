@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -97,12 +98,8 @@ def _select_number(state: StoppedState, number: int) -> Stop:
 def frames(state: StoppedState) -> tuple[StackFrame, ...]:
     """Return the calls of the selected thread."""
     states, lane = state.selected()
-    calls = states.calls(lane)
-    return tuple(
-        StackFrame(level, place_of(site))
-        for level, (_, site) in enumerate(calls)
-        if site is not None
-    )
+    calls = enumerate(states.calls(lane))
+    return tuple(StackFrame(level, place_of(site)) for level, (_, site) in calls if site)
 
 
 def select_frame(state: StoppedState, level: int) -> StackFrame:
@@ -165,8 +162,7 @@ def variables(state: StoppedState, which: str) -> list[Value]:
 
 def parts(state: StoppedState, text: str) -> tuple[Value, ...]:
     """Return the members and elements of a value."""
-    found = thread_values.parts_of(_value(state, text))
-    return tuple(thread_values.described(*part) for part in found)
+    return tuple(starmap(thread_values.described, thread_values.parts_of(_value(state, text))))
 
 
 def lanes(state: StoppedState, text: str) -> Lanes:
@@ -202,11 +198,10 @@ def registers(state: StoppedState, names: Sequence[str] = ()) -> tuple[Value, ..
             f"unknown register {unknown[0]}",
             hint=did_you_mean(unknown[0], types) or "'registers' lists those of the function",
         )
-    found = []
-    for name in names or types:
-        value = states.register(frame, name, np.array([lane]))[0]
-        found.append(Value(name, types[name].name, thread_values.text_of(value)))
-    return tuple(found)
+    values = [(name, states.register(frame, name, np.array([lane]))[0]) for name in names or types]
+    return tuple(
+        Value(name, types[name].name, thread_values.text_of(value)) for name, value in values
+    )
 
 
 def memory(state: StoppedState, where: str, what: str) -> Value:

@@ -70,7 +70,7 @@ class Stepping:
         self._lines = {at: each for at, each in self._lines.items() if at < depth}
         self._lines[depth] = line
         if known is None and not entered:
-            return self._locations.is_line_start(run.frame.function, (run.number, index))
+            return (run.number, index) in self._locations.line_starts(run.frame.function)
         return entered or line != known
 
 

@@ -123,9 +123,9 @@ class ThreadValues(Mapping[str, Any]):
         states = self._states
         if states is None or not len(self._lanes):
             raise KeyError(name)
-        register = _BUILT_IN.get(name) or "%" + name.removeprefix(REGISTER)
         if name not in _BUILT_IN and not name.startswith(REGISTER):
             raise KeyError(name)
+        register = _BUILT_IN.get(name) or "%" + name.removeprefix(REGISTER)
         frame = states.frame(int(self._lanes[0]), self._level)
         try:
             found = states.register(frame, register, self._lanes)
@@ -235,7 +235,11 @@ class StoppedState:
             if lane is not None:
                 group = states.group_of(lane)
                 here, site = states.indices(group.lanes), group.site
-                lanes, threads = self.lanes_of_warp(here), len(here)
+                thread_of_block = self.thread % launch.block_threads
+                start = lane - thread_of_block % WARP
+                end = min(start + WARP, lane - thread_of_block + launch.block_threads)
+                of_warp = here[(here >= start) & (here < end)] - start
+                lanes, threads = tuple(of_warp.tolist()), len(here)
         return Stop(
             reason,
             self.observer.position,
@@ -246,30 +250,15 @@ class StoppedState:
             **{"threads": threads, **facts},
         )
 
-    def lanes_of_warp(self, lanes: Array) -> tuple[int, ...]:
-        """Return those of some lanes that are in the warp of the selected thread."""
-        assert self.launch is not None
-        block, thread = divmod(self.thread, self.launch.block_threads)
-        first = self.observer.states(None).lane(block * self.launch.block_threads)
-        if first is None:
-            return ()
-        start = first + thread // WARP * WARP
-        end = min(start + WARP, first + self.launch.block_threads)
-        return tuple((lanes[(lanes >= start) & (lanes < end)] - start).tolist())
-
     def values(self, lanes: Array | None = None) -> ThreadValues:
         """Return the values of names in some lanes, by default that of the selected thread."""
-        states, level = None, 0
         if lanes is not None:
-            states = self.states()
-        elif self.is_running:
-            states = self.states()
+            return ThreadValues(self, self.states(), lanes)
+        states, own = self.states() if self.is_running else None, list[int]()
+        if states is not None:
             lane = states.lane(self.thread)
-            alive = lane is not None and states.batch.alive[lane]
-            lanes, level = np.array([lane] if alive else [], dtype=np.intp), self.level
-        else:
-            lanes = np.empty(0, dtype=np.intp)
-        return ThreadValues(self, states, lanes, level)
+            own = [lane] if lane is not None and states.batch.alive[lane] else []
+        return ThreadValues(self, states, np.array(own, dtype=np.intp), self.level)
 
     @property
     def debug(self) -> DebugVariables | None:

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from cudarun.emulator.host import linker
-from cudarun.emulator.host.linker import Linker, LinkError, LinkInput
+from cudarun.emulator.host.images import NotLoadable
+from cudarun.emulator.host.linker import Linker, LinkInput
 from cudarun.ptx.parser import parse
 
 HEADER = ".version {version}\n.target sm_80\n.address_size 64\n"
@@ -176,7 +177,7 @@ def test_of_common_definitions_the_largest():
 def test_two_definitions():
     linker = Linker()
     linker.add(LinkInput("one.ptx", text(PART)))
-    with pytest.raises(LinkError) as caught:
+    with pytest.raises(NotLoadable) as caught:
         linker.add(LinkInput("two.ptx", text(PART)))
     assert sorted(str(caught.value).splitlines()) == [
         "error   : Multiple definition of 'helper' in 'two.ptx', first defined in 'one.ptx'",
@@ -187,7 +188,7 @@ def test_two_definitions():
 
 def test_entries_are_visible_to_all():
     entry = ".entry kernel () { ret; }"
-    with pytest.raises(LinkError, match="Multiple definition of 'kernel'"):
+    with pytest.raises(NotLoadable, match="Multiple definition of 'kernel'"):
         linked(entry, entry)
 
 
@@ -230,5 +231,5 @@ def test_a_declaration_that_nobody_uses_wants_no_definition():
 
 
 def test_no_input():
-    with pytest.raises(LinkError, match="No input files"):
+    with pytest.raises(NotLoadable, match="No input files"):
         Linker().complete()

@@ -25,9 +25,9 @@ from cudarun.emulator.host.refusal import Refusal, refuse_if
 class Fill:
     """A fill of rows."""
 
+    width: int  # the bytes of an item
     pointer: Handle  # the address of the first row
     value: int
-    width: int  # the bytes of an item
     items: int  # the number of items in a row
     pitch: int = 0  # the bytes from a row to the next
     rows: int = 1
@@ -88,12 +88,8 @@ def _declare(name: str, parameters: str, text: str, fill_of: Callable[..., Fill]
     enqueue()(generated(__name__, f"{name}Async", types, f"{text}, in a stream.", submit))
 
 
-def _row(width: int, pointer: Handle, value: int, items: int) -> Fill:
-    return Fill(pointer, value, width, items)
-
-
 def _rows(width: int, pointer: Handle, pitch: int, value: int, items: int, rows: int) -> Fill:
-    return Fill(pointer, value, width, items, pitch, rows)
+    return Fill(width, pointer, value, items, pitch, rows)
 
 
 for _width, _value, _items in (
@@ -105,7 +101,7 @@ for _width, _value, _items in (
         f"cuMemsetD{8 * _width}",
         f"dstDevice {_value} N",
         f"Set ``N`` {_items}",
-        partial(_row, _width),
+        partial(Fill, _width),
     )
     _declare(
         f"cuMemsetD2D{8 * _width}",

@@ -12,7 +12,7 @@ from typing import Any
 from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.graph_allocations import GraphAllocation, freeing
+from cudarun.emulator.api.graph_allocations import GraphAllocation, allocation_from, freeing
 from cudarun.emulator.api.graph_nodes import (
     add_node,
     copied_graph,
@@ -126,11 +126,6 @@ def _child(graph: Graph, params: Any) -> GraphOperation:
     return child_graph(child)
 
 
-def _allocation(params: Any) -> GraphAllocation:
-    device = process.device(params.poolProps.location.id)
-    return GraphAllocation(params.bytesize, device, process.current())
-
-
 def _event(params: Any) -> Event:
     return process.handles.get(handle_value(params.event), Event)
 
@@ -172,7 +167,7 @@ _TYPES: dict[str, Callable[[Graph, Any], Operation]] = {
     "EMPTY": lambda _, params: Operation(params.type, lambda: None),
     "WAIT_EVENT": lambda _, params: wait_operation(_event(params.eventWait)),
     "EVENT_RECORD": lambda _, params: record_operation(_event(params.eventRecord)),
-    "MEM_ALLOC": lambda _, params: _allocation(params.alloc),
+    "MEM_ALLOC": lambda _, params: allocation_from(params.alloc),
     "MEM_FREE": lambda graph, params: freeing(graph, params.free.dptr),
     "CONDITIONAL": lambda graph, params: _conditional(graph, params.conditional),
 }

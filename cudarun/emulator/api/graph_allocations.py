@@ -89,6 +89,12 @@ class GraphAllocation(MemoryOperation):
         )
 
 
+def allocation_from(structure: CUDA_MEM_ALLOC_NODE_PARAMS) -> GraphAllocation:
+    """Return the allocation that a structure describes; `Refusal` if it is invalid."""
+    device = process.device(structure.poolProps.location.id)
+    return GraphAllocation(structure.bytesize, device, process.current())
+
+
 def freeing(graph: Graph, pointer: Handle) -> MemoryOperation:
     """Return the work of a node of a graph that frees memory which a node allocated.
 

@@ -13,7 +13,7 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.graph_allocations import GraphAllocation
+from cudarun.emulator.api.graph_allocations import GraphAllocation, allocation_from
 from cudarun.emulator.api.graph_nodes import Nodes, add_node
 from cudarun.emulator.api.handles import DeviceHandle, GraphHandle, NodeHandle
 from cudarun.emulator.host.graphs import MemoryOperation
@@ -29,8 +29,7 @@ def cuGraphAddMemAllocNode(
     nodeParams: CUDA_MEM_ALLOC_NODE_PARAMS,
 ) -> CUgraphNode:
     """Add the allocation of device memory, and write its address into the structure."""
-    device = process.device(nodeParams.poolProps.location.id)
-    operation = GraphAllocation(nodeParams.bytesize, device, process.current())
+    operation = allocation_from(nodeParams)
     node = add_node(hGraph, dependencies, numDependencies, operation)
     nodeParams.dptr = operation.address
     return node

@@ -90,9 +90,9 @@ def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
     refuse_if(structure.elementSize not in (1, 2, 4), "elementSize is not 1, 2 or 4")
     refuse_if(not structure.width or not structure.height, "the width or the height is 0")
     fill = Fill(
+        structure.elementSize,
         handle_value(structure.dst),
         structure.value,
-        structure.elementSize,
         items=structure.width,
         pitch=structure.pitch,
         rows=structure.height,

@@ -19,7 +19,7 @@ from cudarun.emulator.memory import SHARED_FILE
 _HANDLE = struct.Struct("=4I3Q24x")  # magic, kind, process, descriptor, offset, size, number
 _MAGIC = 0x43495043
 MEMORY, EVENT = range(2)
-_SUBMITTED, _DONE, _PROCESS = range(0, 24, 8)  # of `SharedCounts`, each of 8 bytes
+_SUBMITTED, _DONE, _PROCESS = range(3)  # of `SharedCounts`
 _FILE = "cudarun-event"
 COUNTS_BYTES = 24
 
@@ -89,30 +89,24 @@ class SharedCounts:
             descriptor = os.memfd_create(_FILE)
             os.ftruncate(descriptor, COUNTS_BYTES)
         self.descriptor = descriptor  # the file with the counts; a new one by default
-        self._map = mmap.mmap(descriptor, COUNTS_BYTES)
+        self._counts = memoryview(mmap.mmap(descriptor, COUNTS_BYTES)).cast("Q")
         weakref.finalize(self, os.close, descriptor)
-
-    def _read(self, offset: int) -> int:
-        return int.from_bytes(self._map[offset : offset + 8], "little")
-
-    def _write(self, offset: int, value: int) -> None:
-        self._map[offset : offset + 8] = value.to_bytes(8, "little")
 
     def submit(self) -> int:
         """Count a record; return its number."""
-        number = self.last() + 1
-        self._write(_PROCESS, os.getpid())
-        self._write(_SUBMITTED, number)
-        return number
+        self._counts[_PROCESS] = os.getpid()
+        self._counts[_SUBMITTED] += 1
+        return self.last()
 
     def complete(self, number: int) -> None:
         """Note that a record is done."""
-        self._write(_DONE, max(number, self._read(_DONE)))
+        self._counts[_DONE] = max(number, self._counts[_DONE])
 
     def last(self) -> int:
         """Return the number of the last record."""
-        return self._read(_SUBMITTED)
+        return self._counts[_SUBMITTED]
 
     def has_done(self, number: int) -> bool:
         """Return whether a record is done, or the process has ended that submitted the last one."""
-        return self._read(_DONE) >= number or not os.path.exists(f"/proc/{self._read(_PROCESS)}")
+        counts = self._counts
+        return counts[_DONE] >= number or not os.path.exists(f"/proc/{counts[_PROCESS]}")

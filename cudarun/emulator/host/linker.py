@@ -27,13 +27,6 @@ _NUMBERED_BY_FILE = frozenset({".file", ".loc", "inlined_at"})
 _WEAK = frozenset({"weak", "common"})
 
 
-class LinkError(NotLoadable):
-    """A symbol conflict; the message is nvlink's, one line per symbol."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__("INVALID_SOURCE", message)
-
-
 @dataclass(frozen=True, slots=True)
 class DeclaredSymbol:
     """A function or variable that an input declares."""
@@ -130,17 +123,14 @@ def _declared(text: str, module: tree.Module) -> dict[int, list[DeclaredSymbol]]
         offset = offset_of(variable.position)
         if text[offset] == ".":  # else it is another name in the same statement
             statement = offset
-        declared.setdefault(statement, []).append(_variable_symbol(variable))
+        # An unsized .extern .shared array is dynamic shared memory, not a symbol of another input.
+        size = prod(extent or 0 for extent in variable.dimensions)
+        dynamic = variable.linkage == "extern" and variable.space == "shared" and not size
+        defined = dynamic or variable.linkage != "extern"
+        linkage = "local" if dynamic else variable.linkage or "local"
+        symbol = DeclaredSymbol(variable.name, linkage, False, defined, size)
+        declared.setdefault(statement, []).append(symbol)
     return declared
-
-
-def _variable_symbol(variable: tree.Variable) -> DeclaredSymbol:
-    # An unsized .extern .shared array is dynamic shared memory, not a symbol of another input.
-    size = prod(extent or 0 for extent in variable.dimensions)
-    dynamic = variable.linkage == "extern" and variable.space == "shared" and not size
-    defined = dynamic or variable.linkage != "extern"
-    linkage = "local" if dynamic else variable.linkage or "local"
-    return DeclaredSymbol(variable.name, linkage, False, defined, size)
 
 
 class Linker:
@@ -154,7 +144,8 @@ class Linker:
         """Add an input.
 
         Raises:
-            LinkError: It defines a symbol that another input defines; the input is not added.
+            NotLoadable: It defines a symbol that another input defines; the input is not added.
+                The message is nvlink's, one line per symbol.
         """
         new: dict[str, tuple[LinkInput, DeclaredSymbol]] = {}
         errors = []
@@ -170,7 +161,7 @@ class Linker:
                     f"first defined in '{other[0].name}'"
                 )
         if errors:
-            raise LinkError("\n".join(errors))
+            raise NotLoadable("INVALID_SOURCE", "\n".join(errors))
         self._inputs.append(link_input)
         self._definitions |= new
 
@@ -190,11 +181,11 @@ class Linker:
         The driver returns an image even if symbols are undefined (`undefined`); loading it fails.
 
         Raises:
-            LinkError: There is no input.
+            NotLoadable: There is no input.
             PtxError: The combined text does not compile.
         """
         if not self._inputs:
-            raise LinkError("error   : No input files")
+            raise NotLoadable("INVALID_SOURCE", "error   : No input files")
         text = "".join(self._lines())
         if not self.undefined():
             compile_text(text)
@@ -208,20 +199,10 @@ class Linker:
         yield f".version {version[0]}.{version[1]}\n"
         yield f".target {', '.join(first.targets)}\n"
         yield f".address_size {first.address_size}\n\n"
-        files, declarations, variables, rest = self._sorted_items()
-        for group in (files, declarations, variables, rest):
-            for text in group:
-                yield text.rstrip() + "\n\n"
-
-    def _sorted_items(self) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Return files, function declarations, variables, then functions and the rest."""
-        files: list[str] = []
-        declarations: dict[str, str] = {}
-        variables: list[str] = []
-        rest: list[str] = []
-        renames = self._renames()
+        files, variables, rest = list[str](), list[str](), list[str]()
+        declarations: dict[str, str] = {}  # those of functions
         file_offset = 0
-        for link_input, renamed in zip(self._inputs, renames, strict=True):
+        for link_input, renamed in zip(self._inputs, self._renames(), strict=True):
             for item in link_input.items:
                 if item.opening in _HEADER or item.opening == ".section":
                     continue
@@ -237,7 +218,8 @@ class Linker:
                 elif self._is_kept(link_input, item.symbols):
                     (rest if symbol.is_function else variables).append(text)
             file_offset += max(link_input.module.files, default=0)
-        return files, list(declarations.values()), variables, rest
+        for text in (*files, *declarations.values(), *variables, *rest):
+            yield text.rstrip() + "\n\n"
 
     def _linkage(self, symbol: DeclaredSymbol | None) -> str:
         """Return the linkage that replaces ``.extern`` in a declaration of a defined symbol."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuda.bindings.driver import CUdevice_attribute
-
 from cudarun.emulator.runtime_api.calls import (
     RuntimeRefusal,
     checked_device,
@@ -20,7 +18,6 @@ from cudarun.emulator.runtime_api.calls import (
 from cudarun.emulator.runtime_api.forwards import forward_calls
 from cudarun.emulator.runtime_api.properties import device_properties
 
-_NAME_BYTES = 256
 _INVALID_VALUE = 1
 _BUS_ID_BYTES = 13
 _CORE_DUMPS = 0x40  # CU_CTX_USER_COREDUMP_ENABLE, which can be set but is not returned
@@ -42,6 +39,8 @@ cudaDeviceDisablePeerAccess(peerDevice: context) = cuCtxDisablePeerAccess
 forward_calls(
     __name__,
     """
+cudaSetDeviceFlags(flags: int) = cuDevicePrimaryCtxSetFlags(current_device, flags)
+    Set the flags of the current device's primary context.
 cudaGetDeviceCount() -> int = cuDeviceGetCount
 cudaDeviceGetAttribute(attr: enum, device: device) -> int
     Return the value of a ``cudaDeviceAttr``: that of the ``CUdevice_attribute``.
@@ -72,12 +71,6 @@ def cudaInitDevice(device: int, deviceFlags: int, flags: int) -> None:
     primary_context(checked_device(device))
 
 
-@runtime_call(uses_context=False)
-def cudaSetDeviceFlags(flags: int) -> None:
-    """Set the flags of the current device's primary context."""
-    driver_call("cuDevicePrimaryCtxSetFlags", current_device(), flags)
-
-
 @runtime_call(1, uses_context=False)
 def cudaGetDeviceFlags() -> int:
     """Return the flags of the current device's primary context."""
@@ -94,16 +87,7 @@ def cudaDeviceReset() -> None:
 @runtime_call(1, uses_context=False)
 def cudaGetDeviceProperties(device: int) -> Any:
     """Return the properties of a device."""
-    handle = checked_device(device)
-    name = driver_call("cuDeviceGetName", _NAME_BYTES, handle).split(b"\0")[0]
-    name = name.ljust(_NAME_BYTES, b"\0")
-    uuid = driver_call("cuDeviceGetUuid", handle)
-    total = driver_call("cuDeviceTotalMem", handle)
-
-    def attribute(number: CUdevice_attribute) -> int:
-        return int(driver_call("cuDeviceGetAttribute", number, handle))
-
-    return device_properties(name, uuid, total, attribute)
+    return device_properties(device)
 
 
 @runtime_call(1, uses_context=False)
@@ -113,6 +97,3 @@ def cudaDeviceGetPCIBusId(length: int, device: int) -> bytes:
         raise RuntimeRefusal(_INVALID_VALUE)
     text: bytes = driver_call("cuDeviceGetPCIBusId", length, checked_device(device))
     return text
-
-
-# --- peer access ---------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from cudarun.emulator.host.addresses import address_of
 from cudarun.emulator.runtime_api import conversions
 from cudarun.emulator.runtime_api.calls import (
     checked_device,
+    current_device,
     driver_call,
     primary_context,
     runtime_call,
@@ -143,6 +144,7 @@ def _bytes(_: dict[str, str], values: dict[str, Any]) -> Any:
 
 _COMPOSED: dict[str, Callable[[dict[str, str], dict[str, Any]], Any]] = {
     "current": lambda declared, values: driver_call("cuCtxGetCurrent"),
+    "current_device": lambda declared, values: current_device(),
     "rectangle": _rectangle,
     "description": _array,
     "bytes": _bytes,

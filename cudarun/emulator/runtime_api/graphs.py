@@ -78,9 +78,6 @@ cudaGraphNodeSetEnabled(hGraphExec, hNode, isEnabled: int)
 )
 
 
-# --- nodes ---------------------------------------------------------------------------------------
-
-
 @runtime_call()
 def cudaGraphAddDependencies(
     graph: Handle, from_: Nodes, to: Nodes, *edgeData_and_count: Any

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from cuda.bindings import runtime as cudart
 from cuda.bindings.driver import CUdevice_attribute
+
+from cudarun.emulator.runtime_api.calls import checked_device, driver_call
 
 # Fields whose attributes have other names than the field's words in capitals: the common part of
 # the names, and what differs in those of a list.
@@ -63,38 +65,37 @@ maxSurface3D                   MAXIMUM_SURFACE3D_ WIDTH HEIGHT DEPTH
 maxSurfaceCubemap              MAXIMUM_SURFACECUBEMAP_WIDTH
 maxSurfaceCubemapLayered       MAXIMUM_SURFACECUBEMAP_LAYERED_ WIDTH LAYERS
 """
+_NAME_BYTES = 256
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 
 
-def device_properties(
-    name: bytes, uuid: Any, total: int, value: Callable[[CUdevice_attribute], int]
-) -> Any:
-    """Return a ``cudaDeviceProp``; ``value`` returns the value of an attribute.
-
-    Fields that the bindings' version does not have are left out.
-    """
+def device_properties(device: int) -> Any:
+    """Return a ``cudaDeviceProp``, without fields that the bindings' version does not have."""
     properties = cudart.cudaDeviceProp()
-    properties.name = name
-    properties.totalGlobalMem = total
+    fields = property_fields(device, dir(properties))
     identifier = cudart.cudaUUID_t()
-    ctypes.memmove(identifier.getPtr(), uuid.bytes, len(uuid.bytes))  # the field cannot be set
-    properties.uuid = identifier
-    for field, found in attribute_fields(dir(properties), value).items():
+    ctypes.memmove(identifier.getPtr(), fields["uuid"], 16)  # the field cannot be set
+    fields |= {"uuid": identifier, "name": fields["name"].ljust(_NAME_BYTES, b"\0")}
+    for field, found in fields.items():
         setattr(properties, field, found)
     return properties
 
 
-def attribute_fields(
-    fields: Iterable[str], value: Callable[[CUdevice_attribute], int]
-) -> dict[str, int | list[int]]:
-    """Return the fields of a ``cudaDeviceProp`` that are attributes, of any version of CUDA."""
+def property_fields(device: int, fields: Iterable[str]) -> dict[str, Any]:
+    """Return the values of fields of a ``cudaDeviceProp`` of any version of CUDA."""
+    handle = checked_device(device)
+    found: dict[str, Any] = {
+        "name": driver_call("cuDeviceGetName", _NAME_BYTES, handle).split(b"\0")[0],
+        "uuid": bytes(driver_call("cuDeviceGetUuid", handle).bytes),
+        "totalGlobalMem": driver_call("cuDeviceTotalMem", handle),
+    }
     members = CUdevice_attribute.__members__  # the bindings' enum has no other look-up by name
 
     def attribute(suffix: str) -> int:
-        return value(members[f"CU_DEVICE_ATTRIBUTE_{suffix}"])
+        number = members[f"CU_DEVICE_ATTRIBUTE_{suffix}"]
+        return int(driver_call("cuDeviceGetAttribute", number, handle))
 
     named = {line.split()[0]: line.split()[1:] for line in _ATTRIBUTES.strip().splitlines()}
-    found: dict[str, int | list[int]] = {}
     for field in fields:
         first, *rest = named.get(field) or [_WORDS.sub("_", field).upper()]
         if rest:

@@ -46,9 +46,6 @@ cudaEventElapsedTime(start, end) -> float
 )
 
 
-# --- events --------------------------------------------------------------------------------------
-
-
 @runtime_call()
 def cudaEventQuery(event: Handle) -> None:
     """Return whether an event has completed: ``cudaErrorNotReady`` if not."""

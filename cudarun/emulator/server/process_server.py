@@ -328,7 +328,9 @@ class ProcessServer:
         if error in _STATES or is_sticky or error == _NOT_SUPPORTED or name in _READS_ERROR:
             return
         is_driver = number < PER_LIBRARY
-        failed = FailedCall(name, _error_name(error, is_driver=is_driver), file, offset)
+        errors: tuple[CUresult | cudaError_t, ...] = tuple(CUresult if is_driver else cudaError_t)
+        text = next((str(each.name) for each in errors if each == error), f"error {error}")
+        failed = FailedCall(name, text, file, offset)
         if number == LAUNCH or (not is_driver and ignores_result(code)):
             ignored[failed] += 1
         elif is_driver and ignores_result(code):
@@ -381,13 +383,6 @@ def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, connections.Output
     written: list[tuple[int, bytes]] = []
     error, *_ = runtime_calls.performed(lambda: perform(slots), written)
     return int(error), written
-
-
-def _error_name(error: int, *, is_driver: bool) -> str:
-    try:
-        return str((CUresult if is_driver else cudaError_t)(error).name)
-    except ValueError:
-        return f"error {error}"
 
 
 def _launch(view: memoryview, size: int) -> tuple[int, connections.Outputs]:

@@ -110,13 +110,11 @@ class RegisteredCode:
             address, size = driver_call(call, self._library(symbol), symbol.name)
         return int(address), int(size)
 
-    def managed(self, binary: int) -> list[int]:
-        """Return the host variables of the managed variables of a fat binary."""
-        return [
-            host
-            for host, each in self._variables.items()
-            if each.is_managed and each.binary == binary
-        ]
+    def managed(self, binary: int) -> list[tuple[int, int]]:
+        """Return the host variable and the address of each managed variable of a fat binary."""
+        symbols = self._variables.items()
+        hosts = [host for host, each in symbols if each.is_managed and each.binary == binary]
+        return [(host, self.variable(host)[0]) for host in hosts]
 
     def _library(self, symbol: HostSymbol) -> int:
         binary = self._binaries[symbol.binary]

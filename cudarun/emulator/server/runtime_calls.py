@@ -23,13 +23,12 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.runtime_api.calls import (
     RUNTIME_CALLS,
     RuntimeRefusal,
-    checked_device,
     current_device,
     driver_call,
     runtime_call,
 )
 from cudarun.emulator.runtime_api.conversions import element_bytes, node_parameters
-from cudarun.emulator.runtime_api.properties import attribute_fields
+from cudarun.emulator.runtime_api.properties import property_fields
 from cudarun.emulator.server.driver_calls import CLUSTER_CALLS, kernel_node, launch_config
 from cudarun.emulator.server.registered_code import RegisteredCode
 from cudarun.programs.prototypes import read_table
@@ -64,12 +63,6 @@ def _launchPacked(f: Handle, geometry: Any, stream: Handle, parameters: Any) -> 
 del CALLS["_launchPacked"]
 
 
-def layout(kernel: int) -> tuple[tuple[tuple[int, int], ...], int]:
-    """Return offset and size of each parameter of a kernel, and the bytes of all."""
-    found = process.handles.get(kernel, LibraryKernel).code
-    return tuple(found.parameters), found.parameter_bytes
-
-
 @program_call()
 def launch_packed(
     kernel: int, error: int, geometry: LaunchGeometry, stream: int, parameters: bytes
@@ -91,15 +84,16 @@ def performed(call: Callable[[], tuple[int, Any]], written: list[Any]) -> None:
 
 @program_call(1)
 def kernel_of(function: int) -> tuple[int, Any, int]:
-    """Return the kernel of a host function, with the layout of its parameters."""
+    """Return the kernel of a host function, offset and size of its parameters, and their bytes."""
     kernel = code.kernel(function)
-    return (kernel, *layout(kernel))
+    found = process.handles.get(kernel, LibraryKernel).code
+    return kernel, found.parameters, found.parameter_bytes
 
 
 @program_call(1)
 def managed_of(binary: int) -> list[tuple[int, int]]:
     """Return the host variable and the address of each managed variable of a fat binary."""
-    return [(host, code.variable(host)[0]) for host in code.managed(binary)]
+    return code.managed(binary)
 
 
 def _extent(dimensions: Any) -> tuple[int, int, int]:
@@ -182,10 +176,8 @@ def cudaFuncGetAttributes(func: Any) -> bytes:
 @program_call(2)
 def cudaFuncGetParamInfo(func: Any, paramIndex: int) -> tuple[int, int]:
     """Return offset and size of a parameter."""
-    parameters, _ = layout(code.kernel(int(func)))
-    if not 0 <= paramIndex < len(parameters):
-        raise RuntimeRefusal(_INVALID_VALUE)
-    return parameters[paramIndex]
+    offset, size = driver_call("cuKernelGetParamInfo", code.kernel(int(func)), paramIndex)
+    return offset, size
 
 
 def _function(func: Any) -> int:
@@ -338,16 +330,7 @@ def cudaMemcpyFromArray(
 def cudaGetDeviceProperties(device: int) -> dict[str, Any]:
     """Return the fields of a ``cudaDeviceProp`` of any version of CUDA."""
     names = {name for table in _RUNTIMES for *_, name in read_table(table).fields}
-    handle = checked_device(device)
-
-    def attribute(number: Any) -> int:
-        return int(driver_call("cuDeviceGetAttribute", number, handle))
-
-    return attribute_fields(names, attribute) | {
-        "name": driver_call("cuDeviceGetName", 256, handle).split(b"\0")[0],
-        "uuid": bytes(driver_call("cuDeviceGetUuid", handle).bytes),
-        "totalGlobalMem": driver_call("cuDeviceTotalMem", handle),
-    }
+    return property_fields(device, names)
 
 
 # --- graphs --------------------------------------------------------------------------------------

@@ -232,9 +232,8 @@ class DapSession:
         self._debugger.go_to(0)
         return self._debugger.move
 
-    def _pause(self, arguments: Request) -> object:
+    def _pause(self, arguments: Request) -> None:
         self._wants_pause = True
-        return None
 
     # --- threads and frames ----------------------------------------------------------------------
 
@@ -337,11 +336,6 @@ class DapSession:
         stop = self._debugger.last
         return {"exceptionId": stop.reason, "description": stop.text, "breakMode": "always"}
 
-    # --- texts -----------------------------------------------------------------------------------
-
-    def _source(self, arguments: Request) -> object:
-        return {"content": self._debugger.ptx(), "mimeType": "text/x-ptx"}
-
     def _disassemble(self, arguments: Request) -> object:
         """Return lines of the PTX: the address of each is its number."""
         lines = self._debugger.ptx().splitlines()
@@ -356,10 +350,6 @@ class DapSession:
             if is_line:
                 found[-1] |= {"location": source, "line": number}
         return {"instructions": found}
-
-    def _nothing(self, arguments: Request) -> object:
-        """Return an empty answer: what the request asks for happens elsewhere."""
-        return None
 
     _HANDLERS: Mapping[str, Callable[[DapSession, Request], object]] = {
         "configurationDone": _begin,
@@ -387,9 +377,9 @@ class DapSession:
         "restart": _restart,
         "pause": _pause,
         "disassemble": _disassemble,
-        "source": _source,
-        "terminate": _nothing,
-        "disconnect": _nothing,
+        "source": lambda own, _: {"content": own._debugger.ptx(), "mimeType": "text/x-ptx"},
+        # What they ask for happens elsewhere.
+        **dict.fromkeys(("terminate", "disconnect"), lambda own, _: None),
     }
 
 

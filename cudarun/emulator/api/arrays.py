@@ -7,7 +7,7 @@ from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import ArrayHandle, MipmappedArrayHandle
-from cudarun.emulator.host.arrays import create_array, create_array3d, create_mipmapped_array
+from cudarun.emulator.host.arrays import create_array, create_mipmapped_array
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.process import Wait, process
 
@@ -21,7 +21,7 @@ def cuArrayCreate(pAllocateArray: cuda.CUDA_ARRAY_DESCRIPTOR) -> cuda.CUarray:
 @call(needs_context=True)
 def cuArray3DCreate(pAllocateArray: cuda.CUDA_ARRAY3D_DESCRIPTOR) -> cuda.CUarray:
     """Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers."""
-    return cuda.CUarray(create_array3d(process.current(), pAllocateArray).handle)
+    return cuda.CUarray(create_array(process.current(), pAllocateArray).handle)
 
 
 @call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)

@@ -12,7 +12,7 @@ from typing import Any
 from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.graph_allocations import GraphAllocation, allocation_from, freeing
+from cudarun.emulator.api.graph_memory import GraphAllocation, allocation_from, freeing
 from cudarun.emulator.api.graph_nodes import (
     add_node,
     copied_graph,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from cuda.bindings.driver import CUdeviceptr
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.graph_allocations import GraphAllocation, freeing
+from cudarun.emulator.api.graph_memory import GraphAllocation, freeing
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.allocation_kinds import DEVICE_KINDS, AllocationKind
 from cudarun.emulator.host.allocations import DriverAllocation

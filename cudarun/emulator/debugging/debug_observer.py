@@ -178,11 +178,11 @@ class DebugObserver(Observer):
         own = [self.writes] if self.nans is None else [self.writes, self.nans]
         key = id(operation), id(self.nans)  # the program and this object keep them alive
         if key not in self._watched:
-            if isinstance(self.inner, DetectorObserver):
-                action = self.inner.also_observed(operation, own)
-            else:
-                action = instrumented(operation, own, InvalidAccesses(goes_on=False))
-            self._watched[key] = action
+            self._watched[key] = (
+                self.inner.also_observed(operation, own)
+                if isinstance(self.inner, DetectorObserver)
+                else instrumented(operation, own, InvalidAccesses(goes_on=False))
+            )
         return self._watched[key]
 
     def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
@@ -255,8 +255,11 @@ class BlockRun:
             for function, arguments in self._entries:
                 function(*arguments)
         except DeviceFault:
-            self.observer.current, self.observer.index = self, self._index_of(function)
-            self.observer.position += self.observer.index
+            parts = enumerate(self._parts)  # each call is of one action
+            found = (n for n, part in parts if any(each is function for each, _ in part))
+            index = next(found, self.statements - 1)
+            self.observer.current, self.observer.index = self, index
+            self.observer.position += index
             raise
         self.observer.position = end
 
@@ -275,13 +278,6 @@ class BlockRun:
                 function(*arguments)
         finally:
             call.action = plain
-
-    def _index_of(self, function: object) -> int:
-        """Return the statement that a call, which is of one action, belongs to."""
-        for index, entries in enumerate(self._parts):
-            if any(each is function for each, _ in entries):
-                return index
-        return self.statements - 1
 
     def site(self, index: int) -> Site | None:
         """Return the instruction of a statement; ``None`` for a fall-through."""

@@ -78,7 +78,9 @@ class ThreadStates:
     def groups(self) -> Iterator[LaneGroup]:
         """Yield all lanes by their states."""
         batch = self.batch
-        waits = self._failed_waits()
+        # The lanes whose last test of an object failed, and what it lacks.
+        every = [each.incomplete() for waits in batch.failed_waits.values() for each in waits]
+        waits = [(left.lanes, tuple(left.outstanding())) for left in every if len(left.lanes)]
         if batch.active is not None:
             yield self._running(batch.active.lanes, batch.active.path, self._site, waits)
         for path, parts in batch.waiting.items():
@@ -111,11 +113,6 @@ class ThreadStates:
             if np.isin(lane_sets.indices(lanes), waiting).all():
                 return LaneGroup(lanes, "waits for an mbarrier", path, site, outstanding)
         return LaneGroup(lanes, "runs", path, site)
-
-    def _failed_waits(self) -> list[tuple[Array, tuple[str, ...]]]:
-        """Return the lanes whose last test of an object failed, and what it lacks."""
-        every = [each.incomplete() for waits in self.batch.failed_waits.values() for each in waits]
-        return [(left.lanes, tuple(left.outstanding())) for left in every if len(left.lanes)]
 
     def group_of(self, lane: int) -> LaneGroup:
         """Return the group of a lane."""
@@ -252,18 +249,15 @@ def _types(function: FunctionCode) -> dict[int, Type]:
             for use in (*operation.sources, *operation.destinations):
                 if isinstance(use, RegisterUse):
                     counts[use.slot][use.type] += 1
-    return {
-        slot: found
-        for slot, types in counts.items()
-        if (found := _most_used(types, function.slots[slot].type)) is not None
-    }
-
-
-def _most_used(types: Counter[Type], declared: Type) -> Type | None:
-    fitting = [
-        (count, used.name, used)
-        for used, count in types.items()
-        if used.kind is not TypeKind.BITS and used.bits == declared.bits and used.elements == 1
-        and used.dtype.itemsize == declared.dtype.itemsize
-    ]  # fmt: skip
-    return max(fitting)[2] if fitting else None
+    found = {}
+    for slot, types in counts.items():
+        declared = function.slots[slot].type
+        fitting = [
+            (count, used.name, used)
+            for used, count in types.items()
+            if used.kind is not TypeKind.BITS and used.bits == declared.bits and used.elements == 1
+            and used.dtype.itemsize == declared.dtype.itemsize
+        ]  # fmt: skip
+        if fitting:
+            found[slot] = max(fitting)[2]
+    return found

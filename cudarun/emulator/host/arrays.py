@@ -257,18 +257,13 @@ class MipmappedArray(ContextObject):
 # --- creation ------------------------------------------------------------------------------------
 
 
-def create_array(context: Context, descriptor: cuda.CUDA_ARRAY_DESCRIPTOR) -> CudaArray:
-    """Create the array that a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
-    texel = texel_format(descriptor, "Format", descriptor.NumChannels)
-    shape = ArrayShape(descriptor.Width, descriptor.Height, 0, 0)
-    _check(shape)
-    return _allocated(context, texel, shape, "cuArrayCreate")
-
-
-def create_array3d(context: Context, descriptor: cuda.CUDA_ARRAY3D_DESCRIPTOR) -> CudaArray:
-    """Create the array that a ``CUDA_ARRAY3D_DESCRIPTOR`` describes."""
+def create_array(
+    context: Context, descriptor: cuda.CUDA_ARRAY_DESCRIPTOR | cuda.CUDA_ARRAY3D_DESCRIPTOR
+) -> CudaArray:
+    """Create the array that a descriptor describes."""
+    is_plain = isinstance(descriptor, cuda.CUDA_ARRAY_DESCRIPTOR)
     texel, shape = _described(descriptor)
-    return _allocated(context, texel, shape, "cuArray3DCreate")
+    return _allocated(context, texel, shape, "cuArrayCreate" if is_plain else "cuArray3DCreate")
 
 
 def create_mipmapped_array(
@@ -284,9 +279,14 @@ def create_mipmapped_array(
     return made
 
 
-def _described(descriptor: cuda.CUDA_ARRAY3D_DESCRIPTOR) -> tuple[TexelFormat, ArrayShape]:
+def _described(
+    descriptor: cuda.CUDA_ARRAY_DESCRIPTOR | cuda.CUDA_ARRAY3D_DESCRIPTOR,
+) -> tuple[TexelFormat, ArrayShape]:
     texel = texel_format(descriptor, "Format", descriptor.NumChannels)
-    shape = ArrayShape(descriptor.Width, descriptor.Height, descriptor.Depth, int(descriptor.Flags))
+    depth = flags = 0
+    if isinstance(descriptor, cuda.CUDA_ARRAY3D_DESCRIPTOR):
+        depth, flags = descriptor.Depth, int(descriptor.Flags)
+    shape = ArrayShape(descriptor.Width, descriptor.Height, depth, flags)
     _check(shape)
     return texel, shape
 

@@ -83,21 +83,18 @@ class _Dispatcher:
                 with end, suppress(OSError, struct.error):
                     self._greet(end)
             if self._listener.fileno() in ready:
-                self._accept()
+                try:
+                    self._silent[self._listener.accept()[0]] = None
+                except OSError:  # no descriptors: those of processes that end are free again
+                    time.sleep(_PAUSE)
+            if len(self._silent) > _MOST_SILENT:
+                oldest = next(iter(self._silent))
+                del self._silent[oldest]
+                oldest.close()
         return has_failed
 
     def _ends(self) -> list[socket.socket]:
         return [end for _, end in self._servers.values()]
-
-    def _accept(self) -> None:
-        try:
-            self._silent[self._listener.accept()[0]] = None
-        except OSError:  # no descriptors: those of processes that end are free again
-            time.sleep(_PAUSE)
-        if len(self._silent) > _MOST_SILENT:
-            oldest = next(iter(self._silent))
-            del self._silent[oldest]
-            oldest.close()
 
     def _greet(self, end: socket.socket) -> None:
         """Act on the first message of a connection.

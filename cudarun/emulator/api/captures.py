@@ -82,28 +82,24 @@ def cuStreamEndCapture(hStream: StreamHandle) -> cuda.CUgraph:
     if branch is not capture.branches[0]:
         capture.invalidate()
         raise Refusal("STREAM_CAPTURE_UNMATCHED", "the capture began in another stream")
-    refusal = _failure_of(branch)
-    process.captures.end(capture)
-    if refusal is not None:
+    relaxed = cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    is_other_thread = capture.thread != threading.get_ident() and capture.mode != relaxed
+    joined = capture.graph.with_ancestors(branch.dependencies)
+    is_joined = all(joined.issuperset(each.dependencies) for each in capture.branches)
+    words = "the stream does not wait for all work of the other streams in the capture"
+    try:
+        refuse_if(
+            is_other_thread, "the capture began in another thread", "STREAM_CAPTURE_WRONG_THREAD"
+        )
+        branch.check()
+        refuse_if(not is_joined, words, "STREAM_CAPTURE_UNJOINED")
+    except Refusal:
         if capture.is_new:
             capture.graph.destroy()
-        raise refusal
+        raise
+    finally:
+        process.captures.end(capture)
     return cuda.CUgraph(capture.graph.handle)
-
-
-def _failure_of(branch: CaptureBranch) -> Refusal | None:
-    relaxed = cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-    if branch.capture.thread != threading.get_ident() and branch.capture.mode != relaxed:
-        return Refusal("STREAM_CAPTURE_WRONG_THREAD", "the capture began in another thread")
-    try:
-        branch.check()
-    except Refusal as refusal:
-        return refusal
-    joined = branch.capture.graph.with_ancestors(branch.dependencies)
-    if not all(joined.issuperset(each.dependencies) for each in branch.capture.branches):
-        words = "the stream does not wait for all work of the other streams in the capture"
-        return Refusal("STREAM_CAPTURE_UNJOINED", words)
-    return None
 
 
 @call()

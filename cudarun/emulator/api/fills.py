@@ -13,7 +13,6 @@ from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import device_bytes
 from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.allocation_kinds import AllocationKind
-from cudarun.emulator.host.allocations import fill
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -60,7 +59,7 @@ class Fill:
         view, shape = self.view(to_write=True), (self.rows, self.items * self.width)
         strided = np.lib.stride_tricks.as_strided
         for row in [view] if self.rows == 1 else strided(view, shape, (self.pitch, 1)):
-            fill(row, self.value, self.width)
+            row.view(f"<u{self.width}")[:] = self.value & (1 << 8 * self.width) - 1
 
     def operation(self) -> Operation:
         """Return the operation that fills the rows; `Refusal` if they are invalid."""

@@ -33,7 +33,8 @@ def cuLogsDumpToMemory(
     refuse_if(flags != 0, "flags must be 0")
     if buffer is None or size == 0:
         raise Refusal("INVALID_VALUE", "buffer cannot be NULL")
-    text = process.log.since(_start(iterator), min(size - 1, CAPACITY))
+    start = 0 if iterator is None else int(iterator)
+    text = process.log.since(start, min(size - 1, CAPACITY))
     if text is None:
         raise Refusal("INVALID_VALUE")
     addresses.host.write(address_of(buffer), text + b"\0")
@@ -50,17 +51,13 @@ def cuLogsDumpToFile(
         The iterator, moved to the end.
     """
     refuse_if(flags != 0, "flags must be 0")
-    text = process.log.since(_start(iterator))
+    text = process.log.since(0 if iterator is None else int(iterator))
     try:
         with open(addresses.host.path(c_string(pathToFile)), "wb") as file:
             file.write(text or b"")
     except OSError as error:
         raise Refusal("INVALID_VALUE", f"{error.filename}: {error.strerror}") from None
     return _advanced(iterator)
-
-
-def _start(iterator: CUlogIterator | None) -> int:
-    return 0 if iterator is None else int(iterator)
 
 
 def _advanced(iterator: CUlogIterator | None) -> CUlogIterator | None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cuda.bindings import driver as cuda
 
@@ -50,7 +49,9 @@ def cuMemCreate(
     size: int, prop: cuda.CUmemAllocationProp, flags: int
 ) -> cuda.CUmemGenericAllocationHandle:
     """Allocate memory of a device without an address."""
-    device = _device(prop)
+    pinned = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    refuse_if(enum_field(prop, "type") != pinned, "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
+    device = _device_at(prop.location)
     _check_granularity(size)
     refuse_if(flags, "flags must be 0")
     words = "the emulated device does not share memory with other processes"
@@ -135,14 +136,7 @@ def _check_granularity(size: int) -> None:
     refuse_if(size <= 0 or size % GRANULARITY, f"the size is not a multiple of {GRANULARITY} bytes")
 
 
-def _device(prop: Any) -> EmulatedDevice:
-    """Return the device of an allocation; `Refusal` if it is memory of another kind."""
-    pinned = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    refuse_if(enum_field(prop, "type") != pinned, "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
-    return _device_at(prop.location)
-
-
-def _device_of_access(location: Any) -> EmulatedDevice:
+def _device_of_access(location: cuda.CUmemLocation) -> EmulatedDevice:
     """Return the device of a ``CUmemAccessDesc``."""
     is_device = enum_field(location, "type") not in _OF_HOST
     if is_device and not 0 <= location.id < len(process.devices):
@@ -150,7 +144,7 @@ def _device_of_access(location: Any) -> EmulatedDevice:
     return _device_at(location)
 
 
-def _device_at(location: Any) -> EmulatedDevice:
+def _device_at(location: cuda.CUmemLocation) -> EmulatedDevice:
     kind = enum_field(location, "type")
     words = "the emulated device supports virtual memory management of device memory only"
     refuse_if(kind in _OF_HOST, words, "NOT_SUPPORTED")

@@ -10,7 +10,6 @@ from bisect import bisect_left, insort
 from dataclasses import field
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.allocation_kinds import DEVICE_KINDS, AllocationKind
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.pools import Pool
@@ -84,9 +83,3 @@ class DriverAllocations:
         buffer.memory.free(buffer.address)
         if buffer.pool is not None:
             buffer.pool.give_back(buffer.size)
-
-
-def fill(view: Bytes, value: int, width: int) -> None:
-    """Fill memory with ``width``-byte items of ``value``, which is truncated to that width."""
-    item = (value & (1 << 8 * width) - 1).to_bytes(width, "little")
-    view.view(f"<u{width}")[:] = int.from_bytes(item, "little")

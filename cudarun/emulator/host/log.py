@@ -52,7 +52,13 @@ class ErrorLog:
         self.next += 1
         while self._size > CAPACITY and len(self._entries) > 1:
             self._size -= len(self._entries.popleft()[1])
-        _show(text)
+        target = os.environ.get("CUDA_LOG_FILE")
+        if target in ("stdout", "stderr"):
+            getattr(sys, target).write(text)
+        elif target:
+            # A file that cannot be written loses messages; it fails no call.
+            with contextlib.suppress(OSError), open(target, "a", encoding="utf-8") as file:
+                file.write(text)
 
     def since(self, number: int, limit: int = CAPACITY) -> bytes | None:
         """Return the messages from ``number`` on in at most ``limit`` bytes, keeping the newest.
@@ -73,15 +79,3 @@ class ErrorLog:
         if not kept:
             return None
         return b"".join([_TRUNCATED.encode(), *reversed(kept)])
-
-
-def _show(text: str) -> None:
-    target = os.environ.get("CUDA_LOG_FILE")
-    if not target:
-        return
-    if target in ("stdout", "stderr"):
-        getattr(sys, target).write(text)
-        return
-    # A file that cannot be written loses messages; it fails no call.
-    with contextlib.suppress(OSError), open(target, "a", encoding="utf-8") as file:
-        file.write(text)

@@ -7,7 +7,6 @@ that holds one, a pair of tuples (values and ctypes), or ``extra`` with a packed
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cudarun.emulator.host import addresses
@@ -52,33 +51,19 @@ def pack_parameters(code: KernelCode, kernel_params: KernelParameters, extra: Ho
     if extra_address:
         refuse_if(values or pointers, "kernelParams and extra are mutually exclusive")
         return _packed_buffer(code, extra_address)
+    sizes = [size for _, size in code.parameters]
     if pointers:
-        return _laid_out(code, _pointed_to(code, pointers))
-    words = f"{code.name} has {len(code.parameters)} parameters, got {len(values)} values"
-    refuse_if(len(values) < len(code.parameters), words)
-    return _laid_out(
-        code,
-        (
-            _value_bytes(*pair, size)
-            for pair, (_, size) in zip(values, code.parameters, strict=False)
-        ),
-    )
-
-
-def _laid_out(code: KernelCode, values: Iterable[bytes]) -> bytes:
-    """Return a buffer with every value at its parameter's offset."""
+        places = read_numbers(pointers, len(sizes))
+        refuse_if(0 in places, "a pointer in kernelParams is null")
+        parts = [*map(addresses.host.read, places, sizes)]
+    else:
+        words = f"{code.name} has {len(sizes)} parameters, got {len(values)} values"
+        refuse_if(len(values) < len(sizes), words)
+        parts = [_value_bytes(*pair, size) for pair, size in zip(values, sizes, strict=False)]
     packed = bytearray(code.parameter_bytes)
-    for (offset, size), value in zip(code.parameters, values, strict=True):
-        packed[offset : offset + size] = value[:size].ljust(size, b"\0")
+    for (offset, size), part in zip(code.parameters, parts, strict=True):
+        packed[offset : offset + size] = part[:size].ljust(size, b"\0")
     return bytes(packed)
-
-
-def _pointed_to(code: KernelCode, address: int) -> Iterator[bytes]:
-    """Yield the value that each pointer of a ``void **`` points to."""
-    pointers = read_numbers(address, len(code.parameters))
-    for pointer, (_, size) in zip(pointers, code.parameters, strict=True):
-        refuse_if(pointer == 0, "a pointer in kernelParams is null")
-        yield addresses.host.read(pointer, size)
 
 
 def _values(pair: tuple[Any, ...]) -> list[tuple[Any, Any]]:

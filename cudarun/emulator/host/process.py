@@ -349,7 +349,7 @@ class Process:
         if context is None or (self.queues is not None and wait is Wait.ITSELF):
             return
         if self.queues is not None and wait is Wait.BLOCKING:
-            self.queues.wait_for_blocking(context)
+            self.queues.wait(lambda each: each.context is context and each.is_blocking)
         else:
             self.ready(context.device)
 

@@ -12,9 +12,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from cuda.bindings.driver import CUstream_flags
-
-from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.refusal import Refusal
@@ -22,7 +19,6 @@ from cudarun.emulator.host.streams import Stream, Task
 from cudarun.emulator.memory import InvalidAddress, OutOfMemory
 
 _PATIENCE = 5.0  # seconds without work until a thread ends
-_NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
 
 
 class StreamQueues:
@@ -64,11 +60,11 @@ class StreamQueues:
 
     def _implied(self, stream: Stream) -> Iterable[Task]:
         """Yield the last work of the streams that this one synchronizes with."""
-        if stream.flags == _NON_BLOCKING:
+        if not stream.is_blocking:
             return
         for other, tasks in self._waiting.items():
             is_one_legacy = stream.is_legacy != other.is_legacy
-            blocks = is_one_legacy and other.flags != _NON_BLOCKING
+            blocks = is_one_legacy and other.is_blocking
             if tasks and blocks and other.context is stream.context:
                 yield tasks[-1]
 
@@ -82,10 +78,6 @@ class StreamQueues:
         """Wait for the work that streams have now."""
         last = [tasks[-1] for each, tasks in self._waiting.items() if tasks and is_meant(each)]
         self._lock.wait_for(lambda: all(task.done for task in last))
-
-    def wait_for_blocking(self, context: Context) -> None:
-        """Wait for what the legacy default stream of a context waits for, and for its own work."""
-        self.wait(lambda each: each.context is context and each.flags != _NON_BLOCKING)
 
     def is_busy(self, stream: Stream) -> bool:
         """Return whether a stream has work."""

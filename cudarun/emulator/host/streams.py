@@ -20,7 +20,7 @@ from cudarun.emulator.host.refusal import Refusal, refuse_if
 
 DEFAULT_STREAMS = (0, 1, 2)  # null, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
 PER_THREAD = 2
-_STREAM_FLAGS = (0, int(CUstream_flags.CU_STREAM_NON_BLOCKING))
+_NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
 _DISABLE_TIMING = int(CUevent_flags.CU_EVENT_DISABLE_TIMING)
 INTERPROCESS = int(CUevent_flags.CU_EVENT_INTERPROCESS)
 _EVENT_FLAGS = int(CUevent_flags.CU_EVENT_BLOCKING_SYNC) | _DISABLE_TIMING | INTERPROCESS
@@ -39,6 +39,11 @@ class Stream(ContextObject):
     _branch: CaptureBranch | None = None
 
     @property
+    def is_blocking(self) -> bool:
+        """Return whether it synchronizes with the legacy default stream."""
+        return self.flags != _NON_BLOCKING
+
+    @property
     def branch(self) -> CaptureBranch | None:
         """The stream's part of a capture; ``None`` unless it is capturing."""
         if self._branch is not None and self._branch.capture.has_ended:
@@ -47,8 +52,7 @@ class Stream(ContextObject):
 
     def join(self, capture: Capture) -> CaptureBranch:
         """Let a capture include this stream."""
-        is_blocking = self.flags != int(CUstream_flags.CU_STREAM_NON_BLOCKING)
-        self._branch = CaptureBranch(capture, self.context, is_blocking)
+        self._branch = CaptureBranch(capture, self.context, self.is_blocking)
         capture.branches.append(self._branch)
         return self._branch
 
@@ -100,7 +104,7 @@ def create_stream(context: Context, flags: int, priority: int) -> Stream:
     Raises:
         Refusal: The flags are invalid.
     """
-    refuse_if(flags not in _STREAM_FLAGS, f"{flags:#x} is not a combination of CUstream_flags")
+    refuse_if(flags not in (0, _NON_BLOCKING), f"{flags:#x} is not a combination of CUstream_flags")
     least, greatest = STREAM_PRIORITIES
     stream = Stream(context, flags, max(greatest, min(least, priority)))
     stream.enter()

@@ -126,10 +126,9 @@ def _of_arrays(
     first_layer, layers = 0, shape.depth
     sizes = [array.shape.extent[::-1] for array in levels]
     if view is not None:
-        chosen = viewed(view, shape, texel, len(levels))
-        sizes = [chosen.shape.level(number).extent[::-1] for number in range(len(levels))]
-        levels, sizes, texel = levels[chosen.levels], sizes[chosen.levels], chosen.texel
-        first_layer, layers = chosen.first_layer, chosen.layers
+        texel, seen, chosen, first_layer, layers = viewed(view, shape, texel, len(levels))
+        sizes = [seen.level(number).extent[::-1] for number in range(len(levels))][chosen]
+        levels = levels[chosen]
     if texel.packing:
         _check_packed(texel, shape, description)
 
@@ -302,21 +301,14 @@ _BLOCKS = {"UNSIGNED": ("UNORM", "UF16"), "SIGNED": ("SNORM", "SF16")}
 """The endings of the names of formats of blocks, and those of BC6H."""
 
 
-@dataclass(frozen=True)
-class View:
-    """The part of an array that a texture shows."""
-
-    texel: TexelFormat  # the format as which texels are read
-    shape: ArrayShape  # the shape of the array in such texels
-    levels: slice  # the levels of a mipmapped array
-    first_layer: int
-    layers: int
-
-
 def viewed(
     view: cuda.CUDA_RESOURCE_VIEW_DESC, shape: ArrayShape, texel: TexelFormat, levels: int
-) -> View:
+) -> tuple[TexelFormat, ArrayShape, slice, int, int]:
     """Return the view of an array, or of a mipmapped array with several levels.
+
+    Returns:
+        The format as which texels are read, the shape of the array in such texels, the levels of a
+        mipmapped array, the first layer, and the number of layers.
 
     Raises:
         Refusal: The view does not match the array.
@@ -338,7 +330,7 @@ def viewed(
     if start > end or end >= (shape.depth if layered else 1):
         raise Refusal("INVALID_VALUE", f"a view of the layers {start} to {end}")
     first = min(first, levels - 1)
-    return View(shown, shape, slice(first, last + 1), start, end - start + 1)
+    return shown, shape, slice(first, last + 1), start, end - start + 1
 
 
 def _view_format(view_format: cuda.CUresourceViewFormat) -> TexelFormat:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.emulator.runtime_api.calls import of_bindings
 from cudarun.emulator.runtime_api.forwards import forward_calls
-
-of_bindings("cudaCreateChannelDesc")
 
 forward_calls(
     __name__,

@@ -23,7 +23,14 @@ from cudarun.emulator.host.refusal import Refusal
 
 P = ParamSpec("P")
 
-RUNTIME_CALLS: dict[str, Callable[..., Answer]] = {}  # every runtime call there is, by name
+RUNTIME_CALLS: dict[str, Callable[..., Answer]] = {  # every runtime call there is, by name
+    # Those of the bindings that need no driver.
+    name: getattr(cudart, name)
+    for name in (
+        *("cudaCreateChannelDesc", "cudaGetErrorName", "cudaGetErrorString"),
+        "cudaRuntimeGetVersion",
+    )
+}
 
 _UNKNOWN = 999  # cudaErrorUnknown: for the few results of the driver that the runtime does not have
 _KNOWN = frozenset(map(int, cudart.cudaError_t))
@@ -99,11 +106,6 @@ def runtime_call(
         return answer
 
     return decorate
-
-
-def of_bindings(name: str) -> None:
-    """Use a function of the bindings that needs no driver."""
-    RUNTIME_CALLS[name] = getattr(cudart, name)
 
 
 def last_error(*, clear: bool) -> int:

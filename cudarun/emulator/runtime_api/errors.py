@@ -7,7 +7,7 @@ from typing import Any
 
 from cuda.bindings import runtime as cudart
 
-from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, last_error, of_bindings
+from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, last_error
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 forward_calls(
@@ -24,10 +24,6 @@ cudaDriverGetVersion() -> int
 """,
     uses_context=False,
 )
-
-
-for _name in ("cudaGetErrorName", "cudaGetErrorString", "cudaRuntimeGetVersion"):
-    of_bindings(_name)
 
 
 def cudaGetLastError() -> tuple[Any]:

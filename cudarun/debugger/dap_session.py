@@ -225,9 +225,6 @@ class DapSession:
             by = "instruction"
         return partial(self._debugger.move, by, back=back)
 
-    def _resumed(self, arguments: Request, *, back: bool = False) -> object:
-        return partial(self._debugger.move, back=back)
-
     def _restart(self, arguments: Request) -> object:
         self._debugger.go_to(0)
         return self._debugger.move
@@ -368,8 +365,8 @@ class DapSession:
         "evaluate": _evaluate,
         "completions": _completions,
         "exceptionInfo": _exception,
-        "continue": _resumed,
-        "reverseContinue": partial(_resumed, back=True),
+        "continue": lambda own, _: own._debugger.move,
+        "reverseContinue": lambda own, _: partial(own._debugger.move, back=True),
         "next": partial(_motion, by="next"),
         "stepIn": partial(_motion, by="step"),
         "stepOut": partial(_motion, by="finish"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
-from cudarun.arguments.expressions.syntax import Expression
 from cudarun.base.errors import CudarunError, InternalError, RequestError
 from cudarun.base.records import dataclass
 from cudarun.debugger import thread_values
@@ -22,7 +22,7 @@ from cudarun.debugger.plans import Plan
 from cudarun.debugger.stepping import Stepping
 from cudarun.debugger.stopped_state import LaunchNames, StoppedState, ThreadValues
 from cudarun.debugger.watchpoints import Watchpoints
-from cudarun.model.debug import Breakpoint, CodePlace, MemoryWrite, Reason, Stop, Thread
+from cudarun.model.debug import Breakpoint, MemoryWrite, Reason, Stop, Thread
 from cudarun.session.workers.snapshots import ParentConnection
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ class DebuggedLaunch:
         self._plan = Plan("continue")
         self._stepping: Stepping | None = None
         self._marks: Mapping[Statement, Sequence[Breakpoint]] = {}
-        self._conditions: dict[str, Expression] = {}
         self._catches: frozenset[str] = frozenset()
         self._watchpoints = Watchpoints(self._state)
         self._hits: Counter[int] = Counter()
@@ -245,7 +244,11 @@ class DebuggedLaunch:
                 lanes = lanes[lanes == states.lane(point.thread)]
             if point.condition and len(lanes):
                 try:
-                    lanes = lanes[self._holds(point.condition, lanes)]
+                    condition, values = (
+                        thread_values.parse(point.condition),
+                        self._state.values(lanes),
+                    )
+                    lanes = lanes[thread_values.holds(condition, values)]
                 except CudarunError as error:
                     text = str(error)
             if not len(lanes) or not self._stops_at(point):
@@ -258,12 +261,6 @@ class DebuggedLaunch:
             reason: Reason = "breakpoint" if point.number else "step"  # the end of ``until``
             numbers = (point.number,) if point.number else ()
             self._pending.append(_Event(reason, numbers, (), text, len(lanes)))
-
-    def _holds(self, condition: str, lanes: Array) -> Array:
-        parsed = self._conditions.get(condition)
-        if parsed is None:
-            parsed = self._conditions[condition] = thread_values.parse(condition)
-        return thread_values.holds(parsed, self._state.values(lanes))
 
     def _stops_at(self, point: Breakpoint) -> bool:
         """Count that a breakpoint is reached; return whether to stop or to print there."""
@@ -301,8 +298,9 @@ class DebuggedLaunch:
             if each.kind == "catch":
                 catches.add(each.target)
             elif each.kind != "watch":
-                for statement in self._resolved(each):
-                    marks[statement].append(each)
+                with suppress(RequestError):  # it is in the code of another launch
+                    for statement in self._state.locations.resolve(each):
+                        marks[statement].append(each)
         self._marks, self._catches = marks, frozenset(catches)
         watches = (each for each in plan.breakpoints if each.kind == "watch")
         self._watchpoints = Watchpoints(self._state, watches)
@@ -321,12 +319,6 @@ class DebuggedLaunch:
             if site is not None and self._state.run is not None:
                 self._stepping.start_at(self._state.run, self._state.index)
         self._attend()
-
-    def _resolved(self, point: Breakpoint) -> Mapping[Statement, CodePlace]:
-        try:
-            return self._state.locations.resolve(point)
-        except RequestError:  # it is in the code of another launch
-            return {}
 
     def _attend(self) -> None:
         """Say up to which position blocks run at once."""

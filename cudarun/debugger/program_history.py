@@ -54,7 +54,14 @@ class ProgramHistory(History):
             if reached[0].reason == "ended":
                 reached = self._next_launch()
             else:
-                reached = self._go(_in_next_launch(plan, hits))
+                # Its breakpoints were reached in earlier launches.
+                kept = tuple(
+                    replace(each, ignore=max(0, each.ignore - hits[each.number]))
+                    for each in plan.breakpoints
+                    if each.is_of_program
+                )
+                following = replace(plan, motion="continue", thread=0, depth=None)
+                reached = self._go(replace(following, breakpoints=kept))
         hits += Counter(dict(reached[0].hits))
         stop = replace(reached[0], output=output + reached[0].output, hits=tuple(hits.items()))
         return stop, reached[1]
@@ -109,13 +116,3 @@ class ProgramHistory(History):
         if original is not None:
             with suppress(WorkerDied):
                 original.send(("release", ()))
-
-
-def _in_next_launch(plan: Plan, hits: Counter[int]) -> Plan:
-    """Return a plan for the next launch; its breakpoints were reached in earlier ones."""
-    kept = (
-        replace(each, ignore=max(0, each.ignore - hits[each.number]))
-        for each in plan.breakpoints
-        if each.is_of_program
-    )
-    return replace(plan, motion="continue", thread=0, depth=None, breakpoints=tuple(kept))

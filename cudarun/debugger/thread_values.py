@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -34,6 +35,7 @@ _MOST_SHOWN = 16
 _MOST_PARTS = 1000
 
 
+@lru_cache(maxsize=256)  # conditions and watched expressions are evaluated again and again
 def parse(text: str) -> Expression:
     """Return an expression, in which ``%r5`` is a register.
 

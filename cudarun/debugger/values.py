@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -208,7 +208,9 @@ class CppValue:
         words = data != 0 if dtype == np.bool_ else data.view(dtype)
         words = words.reshape(len(data), *self.extents)
         if self.field is not None and self.field.bits is not None:
-            words = _bit_field(words, self.field.first_bit, self.field.bits)
+            # To the top, and down again with the sign.
+            type_, unused = words.dtype.type, 8 * words.dtype.itemsize - self.field.bits
+            words = words << type_(unused - self.field.first_bit) >> type_(unused)
         return words, known
 
     def text(self, depth: int = 0) -> str:
@@ -236,7 +238,14 @@ class CppValue:
             return f"{{{', '.join(parts)}}}"
         if self.dtype is None:
             return f"<{self.scalar.size} bytes: {data[0, :SHOWN].tobytes().hex(' ')}>"
-        return _scalar_text(self.type, self.numbers()[0][0])
+        number = self.numbers()[0][0]
+        if self.type.is_pointer:
+            return f"{int(number):#x}"
+        if self.type.is_enumeration:
+            return self.type.enumerators.get(int(number), str(number))
+        if self.type.plain_name == "char" and 32 <= number < 127:
+            return f"{number} {chr(number)!r}"
+        return str(number).lower() if number.dtype == np.bool_ else str(number)
 
 
 def dtype_of(type_: DebugType) -> DType | None:
@@ -249,20 +258,3 @@ def dtype_of(type_: DebugType) -> DType | None:
     if not isinstance(named, ScalarType) or named.size != type_.size:
         return None
     return scalar_dtype(named)
-
-
-def _scalar_text(type_: DebugType, number: Any) -> str:
-    if type_.is_pointer:
-        return f"{int(number):#x}"
-    if type_.is_enumeration:
-        return type_.enumerators.get(int(number), str(number))
-    if type_.plain_name == "char" and 32 <= number < 127:
-        return f"{number} {chr(number)!r}"
-    return str(number).lower() if number.dtype == np.bool_ else str(number)
-
-
-def _bit_field(words: Array, first_bit: int, bits: int) -> Array:
-    """Return a bit field from its words: shifted to the top, and down again with its sign."""
-    type_, unused = words.dtype.type, 8 * words.dtype.itemsize - bits
-    found: Array = words << type_(unused - first_bit) >> type_(unused)
-    return found

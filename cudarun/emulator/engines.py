@@ -23,7 +23,6 @@ from cudarun.emulator.tiers import (
     MUCH_MEMORY,
     PROCESS_TIERS,
     Tiers,
-    communicates,
     is_copied,
     order_reason,
 )
@@ -153,6 +152,8 @@ class Engines:
         run = EngineRun(launch, on_progress, interpreter, self.threads, partial(self._note, launch))
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
         if self.mode == AUTO and launch.observer.detectors and not reason:
+            from cudarun.emulator.machine.effects import communicates  # few launches need it
+
             size_reason = "" if is_copied(launch) else MUCH_MEMORY
             reason = COMMUNICATES if communicates(launch) else size_reason
         if self.mode == COMPILE and not (reason and launch.observer.detectors):

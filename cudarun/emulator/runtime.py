@@ -29,9 +29,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*RUNTIME_CALLS, *(name for name in dir(_bindings) if _is_type(name))})
-
-
-def _is_type(name: str) -> bool:
-    member = getattr(_bindings, name)
-    return name[:1] != "_" and (isinstance(member, type) or not callable(member))
+    members = ((name, getattr(_bindings, name)) for name in dir(_bindings) if name[:1] != "_")
+    types = (name for name, each in members if isinstance(each, type) or not callable(each))
+    return sorted({*RUNTIME_CALLS, *types})

@@ -41,7 +41,11 @@ def run_file(path: str, arguments: list[str]) -> None:
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:
-        _report(error, frames=_own_frames(error))
+        # Not from here on: one frame, and two more of the import for a syntax error.
+        own, traceback = (__file__, "<frozen importlib"), error.__traceback__
+        while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(own):
+            traceback = traceback.tb_next
+        sys.excepthook(type(error), error.with_traceback(traceback), traceback)
         sys.exit(1)
 
 
@@ -55,22 +59,3 @@ def run_module(name: str, arguments: list[str]) -> None:
 def _set_first_path(folder: str) -> None:
     if not sys.flags.safe_path:
         sys.path[0] = folder
-
-
-def _own_frames(error: BaseException) -> int:
-    """Return the number of frames from here: one, and two more of the import for a syntax error."""
-    count, traceback = 0, error.__traceback__
-    while traceback is not None:
-        name = traceback.tb_frame.f_code.co_filename
-        if name != __file__ and not name.startswith("<frozen importlib"):
-            break
-        count, traceback = count + 1, traceback.tb_next
-    return count
-
-
-def _report(error: BaseException, *, frames: int) -> None:
-    traceback = error.__traceback__
-    for _ in range(frames):
-        assert traceback is not None
-        traceback = traceback.tb_next
-    sys.excepthook(type(error), error.with_traceback(traceback), traceback)

@@ -210,13 +210,6 @@ def order_reason(visible_order: str) -> str:
     return f"{ORDER} ({visible_order})" if visible_order else ""
 
 
-def communicates(launch: Launch) -> bool:
-    """Return whether a kernel and the program can have seen values of each other."""
-    from cudarun.emulator.machine import effects  # few launches need it
-
-    return effects.communicates(launch)
-
-
 def is_copied(launch: Launch, most: int = _SAVED_BYTES) -> bool:
     """Return whether memory has so few bytes, or few for each thread: copying it takes no time."""
     used = sum(memory.used for memory in launch.memories)
@@ -240,10 +233,12 @@ class _Handover:
         self._ended, self._ended_at = 0, 0.0  # blocks, and the work until then
         self._begins_again = False
         self._restore: Callable[..., None] | None = None
-        is_held = not launch.launches_grids and tier.holds_back() and not communicates(launch)
-        if not tier.reason and (
-            self._is_observed or (is_held and is_copied(launch, _SAVED_AT_FIRST))
-        ):
+        is_held = not launch.launches_grids and tier.holds_back()
+        if is_held:
+            from cudarun.emulator.machine.effects import communicates  # few launches need it
+
+            is_held = not communicates(launch) and is_copied(launch, _SAVED_AT_FIRST)
+        if not tier.reason and (self._is_observed or is_held):
             self._restore = snapshot(launch.memories, launch.config.heap, tracks=True)
 
     def __call__(self, executed: Collection[int]) -> bool:

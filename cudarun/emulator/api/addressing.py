@@ -153,8 +153,7 @@ def cuMemRangeGetAttribute(
     dataSize: int, attribute: cuda.CUmem_range_attribute, devPtr: Handle, count: int
 ) -> object:
     """Return the advice of a program on a range of managed memory."""
-    found = range_attribute(dataSize, attribute, handle_value(devPtr), count)
-    return found if int(attribute) == _ACCESSED_BY else found[0]
+    return range_attribute(dataSize, attribute, handle_value(devPtr), count)
 
 
 @call()
@@ -167,12 +166,11 @@ def cuMemRangeGetAttributes(
 ) -> list[object]:
     """`cuMemRangeGetAttribute` for several attributes."""
     pairs = zip(dataSizes, attributes[:numAttributes], strict=False)
-    found = [(at, range_attribute(size, at, handle_value(devPtr), count)) for size, at in pairs]
-    return [values if int(at) == _ACCESSED_BY else values[0] for at, values in found]
+    return [range_attribute(size, at, handle_value(devPtr), count) for size, at in pairs]
 
 
-def range_attribute(size: int, attribute: SupportsInt, address: int, count: int) -> list[int]:
-    """Return the integers of an attribute; `Refusal` if they do not have such a size."""
+def range_attribute(size: int, attribute: SupportsInt, address: int, count: int) -> object:
+    """Return an attribute, one or several integers; `Refusal` if they do not have such a size."""
     number = int(attribute)
     name = enum_member(cuda.CUmem_range_attribute, number).name.removeprefix(_RANGE_ATTRIBUTE)
     advice = managed(address, count)
@@ -187,9 +185,9 @@ def range_attribute(size: int, attribute: SupportsInt, address: int, count: int)
     values = advice.of(address, count, topic)
     [value] = values if len(values) == 1 else [None]
     if topic == "READ_MOSTLY":
-        return [int(value is not None)]
+        return int(value is not None)
     kind, place = value if isinstance(value, tuple) else (0, _INVALID)
-    return [kind if part == "_TYPE" else place]
+    return kind if part == "_TYPE" else place
 
 
 def _place(location: Any) -> tuple[int, int]:

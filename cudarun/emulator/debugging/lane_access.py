@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Frame
     from cudarun.emulator.machine.lanes import Indices
-    from cudarun.emulator.memory import Memory
     from cudarun.emulator.numerics.arrays import Array
 
 _SECTIONS = ("param", "local", "shared")
@@ -83,7 +82,16 @@ class LaneAccess:
             offsets = addresses - np.uint64(WINDOWS[each])
             self._read_section(each, offsets, offsets < WINDOW_BYTES, data, known)
         for memory in self.batch.launch.memories:
-            self._read_memory(memory, addresses, data, known)
+            bases, sizes = memory.table()
+            if not len(bases):
+                continue
+            index = np.searchsorted(bases, addresses, side="right").astype(np.intp) - 1
+            offsets = addresses - bases[index]
+            inside = (index >= 0) & (offsets < sizes[index])
+            inside &= offsets + np.uint64(size) <= sizes[index]
+            places = (addresses[inside] - np.uint64(memory.base)).astype(np.intp)
+            data[inside] = memory.view(np.dtype(np.uint8))[places[:, None] + np.arange(size)]
+            known |= inside
         return data, known
 
     def _read_section(
@@ -119,18 +127,3 @@ class LaneAccess:
                 start = offset - (section.base - WINDOWS[name])
                 return MemoryRange(name, start, size, owner) if start >= 0 else None
         return MemoryRange("global", address, size) if space != "param" else None
-
-    @staticmethod
-    def _read_memory(memory: Memory, addresses: Array, data: Array, known: Array) -> None:
-        """Read the lanes whose addresses are in an allocation of a memory."""
-        bases, sizes = memory.table()
-        if not len(bases):
-            return
-        index = np.searchsorted(bases, addresses, side="right").astype(np.intp) - 1
-        offsets = addresses - bases[index]
-        size = data.shape[1]
-        inside = (index >= 0) & (offsets < sizes[index])
-        inside &= offsets + np.uint64(size) <= sizes[index]
-        places = (addresses[inside] - np.uint64(memory.base)).astype(np.intp)
-        data[inside] = memory.view(np.dtype(np.uint8))[places[:, None] + np.arange(size)]
-        known |= inside

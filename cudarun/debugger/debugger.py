@@ -155,16 +155,15 @@ class Debugger:
             return Breakpoint(0, "function", text)
         if file == "ptx":
             return Breakpoint(0, "ptx", line)
-        return Breakpoint(0, "line", f"{file or self._current_file()}:{line}")
-
-    def _current_file(self) -> str:
-        place = self.last.place
-        if place is not None and place.file is not None:
-            return place.file
-        files = [each for each in self.ask(questions.known_locations) if "." in Path(each).name]
-        if len(files) != 1:
-            raise RequestError("no current source file", hint="name it: FILE:LINE, or ptx:LINE")
-        return files[0]
+        if not file and self.last.place is not None:
+            file = self.last.place.file or ""
+        if not file:
+            known = self.ask(questions.known_locations)
+            files = [each for each in known if "." in Path(each).name]
+            if len(files) != 1:
+                raise RequestError("no current source file", hint="name it: FILE:LINE, or ptx:LINE")
+            file = files[0]
+        return Breakpoint(0, "line", f"{file}:{line}")
 
     # --- motion ----------------------------------------------------------------------------------
 

@@ -174,13 +174,11 @@ def debug_observer(controller: Controller) -> DebugObserver:
     """Return an observer by whose method ``execute`` a debugger controls a launch."""
     from cudarun.emulator.debugging.debug_observer import DebugObserver  # few programs need it
 
-    return DebugObserver(controller, _text_of)
+    def text_of(program: ModuleCode) -> str:
+        loaded = (each.compiled for each in process.handles.every(LoadedModule))
+        return next((each.text for each in loaded if each.program is program), "")
 
-
-def _text_of(program: ModuleCode) -> str:
-    """Return the PTX of a module that is loaded."""
-    loaded = process.handles.every(LoadedModule)
-    return next((each.compiled.text for each in loaded if each.compiled.program is program), "")
+    return DebugObserver(controller, text_of)
 
 
 def stop_detectors() -> tuple[list[DetectorFinding], Statistics | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -99,7 +99,11 @@ class _Grids:
     ) -> Launch:
         """Run the threads of a grid to their ends and return its launch."""
         memory, observer = self.memory, self.observer
-        with _grid_workspace(config, memory) as workspace:
+        with ExitStack() as stack:
+            workspace = 0  # the address of memory for the barrier of a cooperative grid
+            if config.cooperative:
+                workspace = memory.allocate(_GRID_WORKSPACE, label="grid barrier")
+                stack.callback(memory.free, workspace)
             launch = self.launch_of(
                 kernel=kernel, config=config, grid_workspace=workspace, origin=origin
             )
@@ -167,19 +171,6 @@ class _Grids:
         except DeviceFault as fault:
             by = f"  launched by kernel {parent.kernel.name}"
             raise DeviceFault(fault.result, f"{fault.report}\n{by}", fault.places) from None
-
-
-@contextmanager
-def _grid_workspace(config: LaunchConfig, memory: Memory) -> Iterator[int]:
-    """Yield the address of memory for the barrier of a cooperative grid; 0 for other launches."""
-    if not config.cooperative:
-        yield 0
-        return
-    address = memory.allocate(_GRID_WORKSPACE, label="grid barrier")
-    try:
-        yield address
-    finally:
-        memory.free(address)
 
 
 def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import partial
 from math import prod
+from typing import Any
 
 from cuda.bindings.driver import CUfunction_attribute, CUgraphNodeType, CUlaunchConfig
 
-from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.handles import FunctionHandle
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.addresses import HostPointer
@@ -99,40 +101,13 @@ def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, fla
     process.submit(stream, Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work))
 
 
-@call()
-def cuOccupancyMaxActiveBlocksPerMultiprocessor(
-    func: FunctionHandle, blockSize: int, dynamicSMemSize: int
-) -> int:
-    """Return the number of resident blocks of a kernel per multiprocessor."""
-    return _resident(func, blockSize, dynamicSMemSize)
-
-
-@call()
-def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    func: FunctionHandle, blockSize: int, dynamicSMemSize: int, flags: int
-) -> int:
-    """`cuOccupancyMaxActiveBlocksPerMultiprocessor`; the flags only affect caches."""
-    return _resident(func, blockSize, dynamicSMemSize)
-
-
-def _resident(func: LoadedFunction, threads: int, dynamic_shared: int) -> int:
+def _resident(func: LoadedFunction, threads: int, dynamic_shared: int, flags: int = 0) -> int:
     refuse_if(threads <= 0, f"invalid block size: {threads} threads")
     return blocks_per_multiprocessor(func.code, threads, dynamic_shared)
 
 
-@call()
-def cuOccupancyMaxPotentialBlockSize(
-    func: FunctionHandle,
-    blockSizeToDynamicSMemSize: Handle,
-    dynamicSMemSize: int,
-    blockSizeLimit: int,
-) -> tuple[int, int]:
-    """Return the smallest grid and the block size with maximum occupancy."""
-    return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
-
-
 def _best_block(
-    func: LoadedFunction, needed: Handle, dynamic_shared: int, limit: int
+    func: LoadedFunction, needed: Handle, dynamic_shared: int, limit: int, flags: int = 0
 ) -> tuple[int, int]:
     address = handle_value(needed)
     if address:
@@ -141,16 +116,21 @@ def _best_block(
     return best_block(func.code, lambda threads: dynamic_shared, limit)
 
 
-@call()
-def cuOccupancyMaxPotentialBlockSizeWithFlags(
-    func: FunctionHandle,
-    blockSizeToDynamicSMemSize: Handle,
-    dynamicSMemSize: int,
-    blockSizeLimit: int,
-    flags: int,
-) -> tuple[int, int]:
-    """`cuOccupancyMaxPotentialBlockSize`; the flags only affect caches."""
-    return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
+_BLOCK = {"func": FunctionHandle, "blockSize": "int", "dynamicSMemSize": "int"}
+_NEEDED = {"func": FunctionHandle, "blockSizeToDynamicSMemSize": "Handle"}
+_LIMITS = {"dynamicSMemSize": "int", "blockSizeLimit": "int"}
+_OCCUPANCIES: tuple[tuple[str, dict[str, Any], str, Callable[..., object], Any], ...] = (
+    ("MaxActiveBlocksPerMultiprocessor", _BLOCK,
+     "Return the number of resident blocks of a kernel per multiprocessor.", _resident, int),
+    ("MaxPotentialBlockSize", _NEEDED | _LIMITS,
+     "Return the smallest grid and the block size with maximum occupancy.", _best_block,
+     tuple[int, int]),
+)  # fmt: skip
+for _name, _types, _text, _work, _result in _OCCUPANCIES:
+    _name = f"cuOccupancy{_name}"
+    call()(generated(__name__, _name, _types, _text, _work, _result))
+    _text, _types = f"`{_name}`; the flags only affect caches.", _types | {"flags": "int"}
+    call()(generated(__name__, f"{_name}WithFlags", _types, _text, _work, _result))
 
 
 @call()

@@ -119,21 +119,20 @@ def allocated_in_order(stream: Stream, size: int, pool: Pool) -> int:
 @call(during_capture=CaptureRule.UNSAFE)
 def cuMemAllocHost(bytesize: int) -> int:
     """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
-    if bytesize == 0:
-        process.current()
-        return 0
-    return allocated(bytesize, AllocationKind.PAGE_LOCKED).address
+    return _allocate_page_locked(bytesize)
 
 
 @call(during_capture=CaptureRule.UNSAFE)
 def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
-    if Flags & ~_HOST_ALLOC_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{Flags:#x} is not a combination of CU_MEMHOSTALLOC flags")
-    if bytesize == 0:
-        process.current()
-        return 0
-    return allocated(bytesize, AllocationKind.PAGE_LOCKED, Flags).address
+    words = f"{Flags:#x} is not a combination of CU_MEMHOSTALLOC flags"
+    refuse_if(Flags & ~_HOST_ALLOC_FLAGS, words)
+    return _allocate_page_locked(bytesize, Flags)
+
+
+def _allocate_page_locked(size: int, flags: int = 0) -> int:
+    process.current()
+    return allocated(size, AllocationKind.PAGE_LOCKED, flags).address if size else 0
 
 
 @call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)

@@ -274,7 +274,12 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     refuse_if(geometry.dynamic_shared > most, words)
     cluster = geometry.cluster or function.attributes.required_cluster()
     if cluster is not None:
-        _check_cluster(function, geometry.grid, cluster)
+        limit = largest_cluster(function)
+        words = f"invalid cluster {cluster}: a cluster has at most {limit} blocks"
+        refuse_if(not 1 <= prod(cluster) <= limit, words, "INVALID_CLUSTER_SIZE")
+        words = f"the grid {geometry.grid} is not a multiple of the cluster {cluster}"
+        has_rest = any(x % width for x, width in zip(geometry.grid, cluster, strict=True))
+        refuse_if(has_rest, words, "INVALID_CLUSTER_SIZE")
     if geometry.cooperative:
         resident = resident_blocks(code, threads, geometry.dynamic_shared)
         words = f"the grid has {prod(geometry.grid)} blocks; at most {resident} can be resident"
@@ -299,12 +304,3 @@ def largest_cluster(function: LoadedFunction) -> int:
     largest = function.module.context.device.profile.cluster
     refuse_if(not largest, "clusters require compute capability 9.0 or later", "NOT_SUPPORTED")
     return largest if free else min(largest, _PORTABLE_CLUSTER)
-
-
-def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> None:
-    most = largest_cluster(function)
-    words = f"invalid cluster {cluster}: a cluster has at most {most} blocks"
-    refuse_if(not 1 <= prod(cluster) <= most, words, "INVALID_CLUSTER_SIZE")
-    words = f"the grid {grid} is not a multiple of the cluster {cluster}"
-    is_multiple = not any(x % width for x, width in zip(grid, cluster, strict=True))
-    refuse_if(not is_multiple, words, "INVALID_CLUSTER_SIZE")

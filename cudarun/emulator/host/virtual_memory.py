@@ -151,7 +151,14 @@ class VirtualMemory:
         if found != hint or not found:  # some kernels take the flag as a hint
             if found not in (0, MAP_FAILED):
                 _munmap(found, size)
-            found = _reserve_anywhere(self._next, size, max(alignment, GRANULARITY))
+            unit = max(alignment, GRANULARITY)
+            start = map_at(self._next, size + unit, _NO_ACCESS, _RESERVED, -1, 0)
+            if start == MAP_FAILED:
+                raise OutOfMemory(f"{size} bytes of address space cannot be reserved (ulimit -v)")
+            found = -(-start // unit) * unit
+            if found > start:
+                _munmap(start, found - start)
+            _munmap(found + size, start + unit - found)
             self._next = found + size
         self._reservations.append(Reservation(found, size))
         return found
@@ -235,15 +242,3 @@ def _check_whole(mappings: Sequence[Mapping], address: int, size: int) -> None:
 
 def _end(mapping: Mapping) -> int:
     return mapping.address + mapping.size
-
-
-def _reserve_anywhere(hint: int, size: int, alignment: int) -> int:
-    whole = size + alignment
-    start = map_at(hint, whole, _NO_ACCESS, _RESERVED, -1, 0)
-    if start == MAP_FAILED:
-        raise OutOfMemory(f"{size} bytes of address space cannot be reserved (ulimit -v)")
-    first: int = -(-start // alignment) * alignment
-    if first > start:
-        _munmap(start, first - start)
-    _munmap(first + size, start + whole - first - size)
-    return first

@@ -71,12 +71,7 @@ class Callbacks:
         self._lock = threading.Lock()
         self._connected = threading.Event()
         self._socket: socket.socket | None = None
-        self._started = False
-
-    def must_start(self) -> bool:
-        """Return whether the program has to start the thread: the first time."""
-        started, self._started = self._started, True
-        return not started
+        self.has_started = False  # whether the program was asked to start the thread
 
     def connect(self, end: socket.socket) -> None:
         """Use the connection of the thread."""
@@ -114,12 +109,6 @@ class _Local(threading.local):
 
 
 local = _Local()
-
-
-def connection() -> ProgramConnection:
-    """Return the connection that the calling thread serves."""
-    assert local.connection is not None, "only calls of the program ask it"
-    return local.connection
 
 
 def show_printed(text: bytes) -> None:

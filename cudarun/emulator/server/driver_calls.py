@@ -66,10 +66,6 @@ def _config(address: int) -> CUlaunchConfig:
     return launch_config(geometry, shared, stream, attributes, count)
 
 
-def _launch_ex(slots: Slots) -> Answer:
-    return int(CALLS["cuLaunchKernelEx"](_config(slots[0]), *slots[1:4])[0]), ()
-
-
 def _clusters(name: str, slots: Slots) -> Answer:
     result, count = CALLS[name](slots[1], _config(slots[2]))
     return int(result), [] if result else [(slots[0], encoded(count, 4))]
@@ -134,11 +130,6 @@ def _pointer_attribute(slots: Slots) -> Answer:
     return 0, [(slots[0], encoded(value, 8 if kind.name.endswith(_WIDE) else 4))]
 
 
-def _range_attribute(slots: Slots) -> Answer:
-    data, size, attribute, address, count = slots
-    return _range_values([data], [size], [attribute & 0xFFFF_FFFF], address, count)
-
-
 def _range_attributes(slots: Slots) -> Answer:
     number = slots[3]
     kinds = read_numbers(slots[2], number, "i")
@@ -186,13 +177,18 @@ def _update(slots: Slots) -> Answer:
 
 
 DRIVER_CALLS: dict[str, Handler] = {
-    "cuLaunchKernelEx": _launch_ex,
+    "cuLaunchKernelEx": lambda slots: (
+        int(CALLS["cuLaunchKernelEx"](_config(slots[0]), *slots[1:4])[0]),
+        (),
+    ),
     **{name: partial(_clusters, name) for name in CLUSTER_CALLS},
     "cuGraphKernelNodeGetParams": _kernel_node,
     "cuGraphExecUpdate": _update,
     "cuLinkComplete": _link_complete,
     "cuTensorMapReplaceAddress": _replace_address,
-    "cuMemRangeGetAttribute": _range_attribute,
+    "cuMemRangeGetAttribute": lambda slots: _range_values(
+        slots[:1], slots[1:2], [slots[2] & 0xFFFF_FFFF], *slots[3:]
+    ),
     "cuMemRangeGetAttributes": _range_attributes,
     "cuPointerGetAttributes": _pointer_attributes,
     "cuPointerGetAttribute": _pointer_attribute,

@@ -46,6 +46,10 @@ SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN, LINK, LAUNCH_BY_
 )
 """Requests beside the calls of the tables, as in ``client.h``."""
 
+_NAMES = {LINK: "nvJitLinkComplete"} | dict.fromkeys(
+    (LAUNCH, LAUNCH_BY_CALL, GET_KERNEL, INIT_MODULE), "cudaLaunchKernel"
+)
+
 DRAIN, STOP = b"drain", b"stop!"
 """Messages of the parent: end after the work that is left, or at once."""
 
@@ -215,12 +219,15 @@ class ProcessServer:
         self._callbacks.connect(end)
 
     def _ask(self, kind: int, *words: int) -> int:
-        return connections.connection().ask(kind, *words)
+        connection = connections.local.connection
+        assert connection is not None, "only calls of the program ask it"
+        return connection.ask(kind, *words)
 
     def _call_back(self, kind: int, function: int, arguments: tuple[int, ...]) -> int:
         if kind >= 0:
             return self._callbacks.call(kind, function, arguments)
-        if connections.local.connection is not None and self._callbacks.must_start():
+        if connections.local.connection is not None and not self._callbacks.has_started:
+            self._callbacks.has_started = True
             connections.local.connection.ask(connections.START_CALLBACKS)
         return 0
 
@@ -276,10 +283,8 @@ class ProcessServer:
     # --- calls -----------------------------------------------------------------------------------
 
     def _name(self, number: int) -> str:
-        if number in (LAUNCH, LAUNCH_BY_CALL, GET_KERNEL, INIT_MODULE):
-            return "cudaLaunchKernel"
-        if number == LINK:
-            return "nvJitLinkComplete"
+        if number in _NAMES:
+            return _NAMES[number]
         call = _call(number)
         return call if isinstance(call, str) else call.documented
 

@@ -60,19 +60,16 @@ class RegisteredCode:
             self._binaries[handle] = FatBinary(host, value)
         elif kind == _FUNCTION:
             self._functions[host] = HostSymbol(handle, name)
-        elif kind == _UNREGISTER:
-            self._unregister(handle)
-        else:
+        elif kind != _UNREGISTER:
             self._variables[host] = HostSymbol(handle, name, kind == _MANAGED)
-
-    def _unregister(self, handle: int) -> None:
-        binary = self._binaries.pop(handle, None)
-        for symbols in (self._functions, self._variables):
-            for host in [host for host, each in symbols.items() if each.binary == handle]:
-                del symbols[host]
-                self._kernels.pop(host, None)
-        if binary is not None and binary.library:
-            driver_call("cuLibraryUnload", binary.library)
+        else:
+            binary = self._binaries.pop(handle, None)
+            for symbols in (self._functions, self._variables):
+                for host in [host for host, each in symbols.items() if each.binary == handle]:
+                    del symbols[host]
+                    self._kernels.pop(host, None)
+            if binary is not None and binary.library:
+                driver_call("cuLibraryUnload", binary.library)
 
     def kernel(self, function: int) -> int:
         """Return the kernel of a host function; a kernel's handle is one itself.

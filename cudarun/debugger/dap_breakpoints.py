@@ -50,9 +50,8 @@ class DapBreakpoints:
         source = arguments["source"]
         is_ptx = bool(source.get("sourceReference"))
         path = _PTX if is_ptx else source["path"]
-        return self._replace(path, [
-            partial(self._at_line, path, each) for each in arguments.get("breakpoints", ())
-        ])  # fmt: skip
+        wanted = arguments.get("breakpoints", ())
+        return self._replace(path, [partial(self._at_line, path, each) for each in wanted])
 
     def _at_line(self, path: str, wanted: Request) -> Breakpoint:
         file = path if path == _PTX else self._file(path)
@@ -85,23 +84,21 @@ class DapBreakpoints:
 
     def set_functions(self, arguments: Request) -> object:
         """Set the breakpoints of functions."""
-        return self._replace("function", [
-            partial(self._add, each["name"], each) for each in arguments["breakpoints"]
-        ])  # fmt: skip
+        wanted = [partial(self._add, each["name"], each) for each in arguments["breakpoints"]]
+        return self._replace("function", wanted)
 
     def set_instructions(self, arguments: Request) -> object:
         """Set the breakpoints of instructions."""
-        wanted = [(instruction_line(each["instructionReference"]) + each.get("offset", 0), each)
-                  for each in arguments["breakpoints"]]  # fmt: skip
-        return self._replace("instruction", [
-            partial(self._add, f"ptx:{line}", each) for line, each in wanted
-        ])  # fmt: skip
+        wanted = []
+        for each in arguments["breakpoints"]:
+            line = instruction_line(each["instructionReference"]) + each.get("offset", 0)
+            wanted.append(partial(self._add, f"ptx:{line}", each))
+        return self._replace("instruction", wanted)
 
     def set_exceptions(self, arguments: Request) -> object:
         """Set the catchpoints."""
-        return self._replace("exception", [
-            partial(self._debugger.catch, each) for each in arguments["filters"]
-        ])  # fmt: skip
+        wanted = [partial(self._debugger.catch, each) for each in arguments["filters"]]
+        return self._replace("exception", wanted)
 
     def data_info(self, arguments: Request) -> object:
         """Return the watchpoint that an expression can have, or a variable of a container."""
@@ -115,10 +112,9 @@ class DapBreakpoints:
 
     def set_data(self, arguments: Request) -> object:
         """Set the watchpoints."""
-        return self._replace("data", [
-            partial(self._debugger.watch, self._watched.get(each["dataId"], each["dataId"]))
-            for each in arguments["breakpoints"]
-        ])  # fmt: skip
+        names = [each["dataId"] for each in arguments["breakpoints"]]
+        watched = (self._watched.get(name, name) for name in names)
+        return self._replace("data", [partial(self._debugger.watch, each) for each in watched])
 
 
 def line_of(place: CodePlace, *, is_ptx: bool = False) -> int:

@@ -22,7 +22,7 @@ from cudarun.debugger.dap_variables import DapVariables, numbered
 from cudarun.debugger.debugger import EVENTS, Debugger
 from cudarun.debugger.plans import Motion
 from cudarun.debugger.stopped_state import StoppedState
-from cudarun.model.debug import CodePlace, Stop, StoppedAt, Triple, Warp
+from cudarun.model.debug import Stop, StoppedAt, Triple, Warp
 
 _CAPABILITIES = (
     "supportsConfigurationDoneRequest", "supportsConditionalBreakpoints", "supportsStepBack",
@@ -270,21 +270,19 @@ class DapSession:
         found = []
         for each in self._debugger.ask(questions.frames):
             place = each.place
+            source: dict[str, object] = {"name": "kernel.ptx", "sourceReference": _PTX_SOURCE}
+            if place.file is not None and place.line is not None:
+                path = str(self._debugger.source_path(place.file) or place.file)
+                source = {"name": Path(path).name, "path": path}
             found.append({
                 "id": self._variables.add_frame(thread, each.level),
                 "name": place.function,
-                "source": self._source_of(place),
+                "source": source,
                 "line": line_of(place),
                 "column": 1,
                 "instructionPointerReference": hex(place.ptx_line),
             })  # fmt: skip
         return {"stackFrames": found, "totalFrames": len(found)}
-
-    def _source_of(self, place: CodePlace) -> dict[str, object]:
-        if place.file is None or place.line is None:
-            return {"name": "kernel.ptx", "sourceReference": _PTX_SOURCE}
-        path = self._debugger.source_path(place.file)
-        return {"name": Path(place.file).name, "path": str(path or place.file)}
 
     # --- expressions ---------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cudarun.debugger.debugged_launch import DebuggedLaunch
@@ -26,31 +25,19 @@ def main(arguments: list[str]) -> None:
         lock: AbstractContextManager[object],
         isolate: Callable[[], None],
     ) -> Callable[..., None]:
-        def connect() -> ParentConnection:
-            # Without the debugger, the program goes on.
-            last = "release", ()
-            return ParentConnection(address, None, guard=lock, isolate=isolate, last=last)
+        def execute(*given: Any, printf: Callable[[bytes], None], **options: Any) -> None:
+            last = "release", ()  # without the debugger, the program goes on
+            connection = ParentConnection(address, None, guard=lock, isolate=isolate, last=last)
+            launch = DebuggedLaunch(connection, start, printf)
+            try:
+                launch.observer.execute(*given, printf=printf, **options)
+            finally:
+                launch.finished(None)
+                connection.close()
 
-        return partial(_execute, connect, start)
+        return execute
 
     serve_program(arguments, control)
-
-
-def _execute(
-    connect: Callable[[], ParentConnection],
-    start: Callable[[Controller], DebugObserver],
-    *arguments: Any,
-    printf: Callable[[bytes], None],
-    **options: Any,
-) -> None:
-    """Execute a launch that the debugger controls."""
-    connection = connect()
-    launch = DebuggedLaunch(connection, start, printf)
-    try:
-        launch.observer.execute(*arguments, printf=printf, **options)
-    finally:
-        launch.finished(None)
-        connection.close()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import StreamHandle
-from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.hostmemory import Advice
+from cudarun.emulator.host.pools import AllocationKind
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_field, enum_member
 

@@ -12,10 +12,10 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import device_bytes
 from cudarun.emulator.host.addresses import Bytes
-from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.pools import AllocationKind
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 

@@ -18,12 +18,12 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import DeviceHandle, NodeHandle
-from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.graphs import Graph, MemoryOperation
 from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.pools import AllocationKind
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 

@@ -18,11 +18,11 @@ from cudarun.emulator.api.handles import (
 )
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.addresses import c_string
-from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.executable_graphs import ExecutableGraph, instantiate, unused_condition
 from cudarun.emulator.host.graphs import Graph, Node, Operation
 from cudarun.emulator.host.launches import KernelOperation
+from cudarun.emulator.host.pools import AllocationKind
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 

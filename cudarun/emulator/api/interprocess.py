@@ -12,7 +12,6 @@ from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import EventHandle
-from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.interprocess import (
     EVENT,
@@ -22,6 +21,7 @@ from cudarun.emulator.host.interprocess import (
     SharedCounts,
     exported_file,
 )
+from cudarun.emulator.host.pools import AllocationKind
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.streams import INTERPROCESS, create_event

@@ -8,11 +8,10 @@ from cuda.bindings.driver import CUdeviceptr
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.graph_memory import GraphAllocation, freeing
 from cudarun.emulator.host.addresses import HostPointer, address_of
-from cudarun.emulator.host.allocation_kinds import DEVICE_KINDS, AllocationKind
 from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.pools import Pool
+from cudarun.emulator.host.pools import DEVICE_KINDS, AllocationKind, Pool
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.streams import Stream

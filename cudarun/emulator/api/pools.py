@@ -11,9 +11,8 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import DeviceHandle, PoolHandle
 from cudarun.emulator.api.memory import allocated_in_order
-from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.pools import DevicePools, Pool
+from cudarun.emulator.host.pools import AllocationKind, DevicePools, Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 

@@ -10,9 +10,8 @@ from bisect import bisect_left, insort
 from dataclasses import field
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.host.allocation_kinds import DEVICE_KINDS, AllocationKind
 from cudarun.emulator.host.contexts import Context
-from cudarun.emulator.host.pools import Pool
+from cudarun.emulator.host.pools import DEVICE_KINDS, AllocationKind, Pool
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.virtual_memory import next_number
 from cudarun.emulator.memory import Memory

@@ -7,12 +7,12 @@ the release threshold.
 from __future__ import annotations
 
 from dataclasses import field
+from enum import Enum
 
 from cuda.bindings.driver import CUmemPool_attribute as Attribute
 from cuda.bindings.driver import cuuint64_t
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal, refuse_if
@@ -27,6 +27,18 @@ _CURRENT = (
     Attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
 )
 _HIGH = (Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, Attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+
+
+class AllocationKind(Enum):
+    """The call that an allocation was made by, which determines the call that frees it."""
+
+    DEVICE = "cuMemAlloc"
+    MANAGED = "cuMemAllocManaged"
+    PAGE_LOCKED = "cuMemAllocHost"
+    REGISTERED = "cuMemHostRegister"
+
+
+DEVICE_KINDS = (AllocationKind.DEVICE, AllocationKind.MANAGED)  # accepted by cuMemFree
 
 
 @dataclass(eq=False)

@@ -19,7 +19,6 @@ from cuda.bindings.driver import CUgraphNodeType
 from cudarun.emulator.engines import Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.host.allocation_kinds import AllocationKind
 from cudarun.emulator.host.allocations import DriverAllocations
 from cudarun.emulator.host.captures import Captures
 from cudarun.emulator.host.contexts import Context, ContextStack, PrimaryContext
@@ -30,7 +29,7 @@ from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
 from cudarun.emulator.host.interprocess import ExportedFile, ImportedMemory
 from cudarun.emulator.host.log import ErrorLog
 from cudarun.emulator.host.placed_memory import PlacedMemory
-from cudarun.emulator.host.pools import DevicePools
+from cudarun.emulator.host.pools import AllocationKind, DevicePools
 from cudarun.emulator.host.queues import StreamQueues
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream, Task

@@ -10,7 +10,7 @@ import ctypes
 import inspect
 import re
 import struct
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -232,16 +232,15 @@ def _options(each: CallParameter, call: Prototype) -> Callable[[Slots], list[Any
         given = kinds(slots)
         names = {kind.name for kind in given}
         pairs = zip(given, read_numbers(slots[each.slot], len(given)), strict=True)
-        return [_option_value(kind, value, names) for kind, value in pairs]
+        found: list[Any] = []
+        for kind, value in pairs:
+            is_buffer = f"{kind.name}_SIZE_BYTES" in names
+            number = value if is_buffer else value & 0xFFFF_FFFF
+            is_target = kind is cuda.CUjit_option.CU_JIT_TARGET
+            found.append(cuda.CUjit_target(number) if is_target else number)
+        return found
 
     return values if each.name in _OPTION_VALUES else kinds
-
-
-def _option_value(kind: Any, value: int, names: Container[str]) -> Any:
-    if kind is cuda.CUjit_option.CU_JIT_TARGET:
-        return cuda.CUjit_target(value & 0xFFFF_FFFF)
-    is_buffer = f"{kind.name}_SIZE_BYTES" in names
-    return value if is_buffer else value & 0xFFFF_FFFF
 
 
 def _structure(bindings: Any, type_: str, data: bytes) -> Any:

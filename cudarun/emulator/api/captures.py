@@ -105,18 +105,14 @@ def cuStreamEndCapture(hStream: StreamHandle) -> cuda.CUgraph:
 @call()
 def cuStreamIsCapturing(hStream: Handle) -> cuda.CUstreamCaptureStatus:
     """Return the capture status of a stream."""
-    branch = _observed(hStream)
+    branch = process.stream(hStream, invalidate=False).branch
     return _NONE if branch is None else branch.capture.status
-
-
-def _observed(handle: Handle) -> CaptureBranch | None:
-    return process.stream(handle, invalidate=False).branch
 
 
 @call()
 def cuStreamGetCaptureInfo(hStream: Handle) -> CaptureInfo:
     """Return a stream's capture status, and of an active capture its graph and dependencies."""
-    branch = _observed(hStream)
+    branch = process.stream(hStream, invalidate=False).branch
     status, number, graph, nodes = _NONE, 0, 0, list[cuda.CUgraphNode]()
     if branch is not None:
         status = branch.capture.status

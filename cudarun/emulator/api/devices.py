@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import re
 
 from cuda.bindings import driver as cuda
@@ -72,7 +73,8 @@ def cuDeviceGetName(length: int, dev: DeviceHandle) -> bytes:
 def cuDeviceGetUuid(dev: DeviceHandle) -> cuda.CUuuid:
     """Return the 16 bytes that identify the device; the same in every process."""
     uuid = cuda.CUuuid()
-    ctypes.memmove(uuid.getPtr(), dev.uuid, 16)
+    own = hashlib.sha256(f"{dev.name} {dev.ordinal}".encode()).digest()[:16]
+    ctypes.memmove(uuid.getPtr(), own, 16)
     return uuid
 
 
@@ -98,7 +100,7 @@ def cuDeviceComputeCapability(dev: DeviceHandle) -> tuple[int, int]:
 @query()
 def cuDeviceGetPCIBusId(length: int, dev: DeviceHandle) -> bytes:
     """Return ``domain:bus:device.function`` in ``length`` bytes."""
-    return padded_name(dev.pci_bus_id, length)
+    return padded_name("{:04X}:{:02X}:{:02X}.0".format(*dev.pci), length)
 
 
 @query()

@@ -148,7 +148,8 @@ def cuGraphGetRootNodes(
     hGraph: GraphHandle, numRootNodes: int = 0
 ) -> tuple[list[cuda.CUgraphNode], int]:
     """Return the nodes without dependencies, as `cuGraphGetNodes`."""
-    return _listed(numRootNodes, hGraph.roots(), has_data=False)  # type: ignore[no-any-return]
+    roots = [node for node in reversed(hGraph.nodes) if not node.before]  # the newest first
+    return _listed(numRootNodes, roots, has_data=False)  # type: ignore[no-any-return]
 
 
 @call()

@@ -11,6 +11,7 @@ from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.hostmemory import RegisteredMemory
 from cudarun.emulator.host.pools import DEVICE_KINDS, AllocationKind, Pool
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
@@ -154,7 +155,8 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
     is_reserved = any(map(process.virtual.is_reserved, (address, address + bytesize - 1)))
     if buffer is not None or is_reserved:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not memory of the program's own")
-    memory = process.register(address, bytesize, AllocationKind.REGISTERED.value)
+    memory = RegisteredMemory(address, bytesize, label=AllocationKind.REGISTERED.value)
+    process.registered = [*(each for each in process.registered if each.used), memory]
     process.allocations.add(
         DriverAllocation(address, bytesize, AllocationKind.REGISTERED, context, memory, Flags)
     )

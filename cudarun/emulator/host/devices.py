@@ -7,7 +7,6 @@ before use does the right thing.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import resource
 from functools import cache
@@ -161,16 +160,6 @@ class EmulatedDevice:
         # By kernel, why a GPU may refuse its last launch; empty if it does not.
         self.launch_notes: dict[str, str] = {}
         self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that PCs rarely use
-
-    @property
-    def pci_bus_id(self) -> str:
-        """The PCI address, ``domain:bus:device.function``."""
-        return "{:04X}:{:02X}:{:02X}.0".format(*self.pci)
-
-    @property
-    def uuid(self) -> bytes:
-        """The UUID, 16 bytes that are the same in every process."""
-        return hashlib.sha256(f"{self.name} {self.ordinal}".encode()).digest()[:16]
 
     @property
     def name(self) -> str:

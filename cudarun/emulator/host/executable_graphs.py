@@ -87,7 +87,7 @@ class ExecutableGraph:
         pairs = list(_matched(self.graph, graph))
         for own, other in pairs:
             if isinstance(other.operation, GraphOperation):
-                own.operation = replace(other.operation, bodies=own.operation.graphs)
+                own.operation = replace(other.operation, graphs=own.operation.graphs)
             else:
                 own.replace(other.operation)
 

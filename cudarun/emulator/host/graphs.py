@@ -22,16 +22,13 @@ class Operation:
 
     kind: CUgraphNodeType
     work: Callable[[], None]  # Executes it. The driver is locked, unless it is a kernel.
+    # The graphs that it executes, which belong to its node; none in general.
+    graphs: tuple[Graph, ...] = field(default=(), init=False)
 
     @property
     def device(self) -> EmulatedDevice | None:
         """The device on which a kernel runs; ``None`` for any other work."""
         return None
-
-    @property
-    def graphs(self) -> tuple[Graph, ...]:
-        """The graphs that it executes, which belong to its node; none in general."""
-        return ()
 
     def parts(self) -> Iterator[Sequence[Operation]]:
         """Yield the operations that follow its own work; each part is done before the next."""
@@ -84,16 +81,11 @@ class UserObject:
 class GraphOperation(Operation):
     """The execution of graphs as a node of another one."""
 
-    bodies: tuple[Graph, ...]  # the graphs
+    graphs: tuple[Graph, ...]
     # Yields the place of each graph to execute, after the end of the one before.
     order: Callable[[], Iterable[int]]
     # The operations of the graphs, when they are launched.
     operations: Sequence[Sequence[Operation]]
-
-    @property
-    def graphs(self) -> tuple[Graph, ...]:
-        """The graphs."""
-        return self.bodies
 
     def parts(self) -> Iterator[Sequence[Operation]]:
         """Yield the operations of each graph to execute."""
@@ -101,7 +93,7 @@ class GraphOperation(Operation):
 
     def for_clone(self) -> GraphOperation:
         """Return the execution of copies of the graphs."""
-        return replace(self, bodies=tuple(each.clone() for each in self.graphs))
+        return replace(self, graphs=tuple(each.clone() for each in self.graphs))
 
     def at_launch(self) -> GraphOperation:
         """Return the execution of the graphs as they are now."""
@@ -240,10 +232,6 @@ class Graph:
         """Raise `Refusal` if a node belongs to another graph."""
         if any(node.graph is not self for node in nodes):
             raise Refusal("INVALID_VALUE", "the node belongs to another graph")
-
-    def roots(self) -> list[Node]:
-        """Return the nodes without dependencies, the newest first."""
-        return [node for node in reversed(self.nodes) if not node.before]
 
     def edges(self) -> list[tuple[Node, Node]]:
         """Return the edges, those of a node together."""

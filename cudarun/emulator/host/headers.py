@@ -79,10 +79,15 @@ def parse_supported(text: str, newest: Version) -> LazyModule:
     lazy = lazy_module(text)
     module = lazy.module
     _check_targets(module, text)
-    own = current_profile().architecture
-    refusal = refusal_of_target(target_of(module), own)
-    if refusal:
-        raise WholeTextError(refusal)
+    own, target = current_profile().architecture, target_of(module)
+    if target.number > own:
+        what = "SM version specified by .target is higher than default SM version assumed"
+        raise WholeTextError(what)
+    if not target.runs_on(own):
+        other = "future" if target.suffix == "a" else "different SM-family"
+        name = f"sm_{target.number}{target.suffix}"
+        what = f"Program with .target '{name}' cannot be compiled to {other} architecture"
+        raise WholeTextError(what)
     if module.address_size == 32:
         raise WholeTextError(
             " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on "
@@ -116,17 +121,6 @@ def target_of(module: tree.Module) -> Architecture:
     """Return the first architecture in the ``.target`` of a module."""
     found = next(filter(None, map(parse_target, module.targets)))
     return replace(found, is_virtual=True)
-
-
-def refusal_of_target(target: Architecture, device: int) -> str:
-    """Return ptxas's refusal to compile PTX of a target for a device; empty if it does."""
-    if target.number > device:
-        return "SM version specified by .target is higher than default SM version assumed"
-    if target.runs_on(device):
-        return ""
-    other = "future" if target.suffix == "a" else "different SM-family"
-    name = f"sm_{target.number}{target.suffix}"
-    return f"Program with .target '{name}' cannot be compiled to {other} architecture"
 
 
 def _position(text: str, offset: int) -> tree.Position:

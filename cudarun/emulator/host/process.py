@@ -205,13 +205,6 @@ class Process:
                 return memory
         return None
 
-    def register(self, address: int, size: int, label: str) -> RegisteredMemory:
-        """Register the program's own memory for access by kernels."""
-        memory = RegisteredMemory(address, size, label=label)
-        self.registered = [other for other in self.registered if other.used]
-        self.registered.append(memory)
-        return memory
-
     def reachable(self, context: Context) -> list[Memory]:
         """Return the memories that kernels of a context can access."""
         peers = [peer.device.memory for peer in context.peers]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.debugger import questions
 from cudarun.debugger.debugger import EVENTS, Debugger
+from cudarun.debugger.history import Answer
 from cudarun.model.debug import CommandHelp, Stop, StoppedAt
 
 if TYPE_CHECKING:
     from cudarun.debugger.plans import Motion
 
-    Run = Callable[[Debugger, str], Any]
+    Run = Callable[[Debugger, str], object]
 
 _CONDITION = re.compile(r"\s+if(?:\s+|$)")
 
@@ -40,10 +41,10 @@ class DebuggerCommand:
     repeats: bool = False  # whether an empty line repeats it
 
 
-def _call(method: Callable[..., Any], what: str = "") -> Run:
+def _call(method: Callable[..., object], what: str = "") -> Run:
     """Return a call with the rest of the line, which is ``what``, or without arguments."""
 
-    def run(debugger: Debugger, text: str) -> Any:
+    def run(debugger: Debugger, text: str) -> object:
         if bool(text) != bool(what):
             raise RequestError(f"unexpected argument {text!r}" if text else f"missing {what}")
         return method(debugger, text) if what else method(debugger)
@@ -51,12 +52,12 @@ def _call(method: Callable[..., Any], what: str = "") -> Run:
     return run
 
 
-def _asking(question: Callable[..., Any]) -> Callable[..., Any]:
+def _asking(question: Callable[..., Answer]) -> Callable[..., Answer]:
     """Return a call that asks a question."""
     return lambda debugger, *arguments: debugger.ask(question, *arguments)
 
 
-def _break(debugger: Debugger, text: str, *, once: bool = False) -> Any:
+def _break(debugger: Debugger, text: str, *, once: bool = False) -> object:
     location, *condition = _CONDITION.split(f" {text}", maxsplit=1)
     place = debugger.last.place
     if condition == [""]:
@@ -67,46 +68,46 @@ def _break(debugger: Debugger, text: str, *, once: bool = False) -> Any:
     return debugger.add_breakpoint(location.strip() or here, "".join(condition), once=once)
 
 
-def _delete(debugger: Debugger, text: str) -> Any:
+def _delete(debugger: Debugger, text: str) -> object:
     debugger.delete(_number(text) if text else None)
     return debugger.breakpoints
 
 
-def _ignore(debugger: Debugger, text: str) -> Any:
+def _ignore(debugger: Debugger, text: str) -> object:
     number, _, count = text.partition(" ")
     return debugger.ignore(_number(number), _number(count.strip()))
 
 
-def _log(debugger: Debugger, text: str) -> Any:
+def _log(debugger: Debugger, text: str) -> object:
     number, _, message = text.partition(" ")
     return debugger.log(_number(number), message.strip())
 
 
-def _thread(debugger: Debugger, text: str) -> Any:
+def _thread(debugger: Debugger, text: str) -> object:
     block, _, thread = text.rpartition(":")
     if not text:
         raise RequestError("missing THREAD", hint="17, 1,2,0 or BLOCK:THREAD, as in 3:17")
     return debugger.select(_numbers(block) if block else None, _numbers(thread))
 
 
-def _memory(debugger: Debugger, text: str) -> Any:
+def _memory(debugger: Debugger, text: str) -> object:
     where, _, what = text.rpartition(" ")
     if not where:
         raise RequestError("missing WHERE or TYPE", hint="part f32[8], or local:0 u32")
     return debugger.ask(questions.memory, where.strip(), what)
 
 
-def _list(debugger: Debugger, text: str) -> Any:
+def _list(debugger: Debugger, text: str) -> object:
     if text not in ("", "ptx"):
         raise RequestError(f"unexpected argument {text!r}: expected ptx or nothing")
     return debugger.source(ptx=text == "ptx")
 
 
-def _quit(debugger: Debugger, text: str) -> Any:
+def _quit(debugger: Debugger, text: str) -> object:
     raise Quit
 
 
-def _help(debugger: Debugger, text: str) -> Any:
+def _help(debugger: Debugger, text: str) -> object:
     commands = [command_of(text)] if text else COMMANDS
     return [CommandHelp(each.name, each.short, each.arguments, each.text) for each in commands]
 
@@ -245,7 +246,7 @@ class CommandLine:
         self.debugger = debugger
         self._last = ""
 
-    def execute(self, line: str) -> Any:
+    def execute(self, line: str) -> object:
         """Execute a line and return its result; ``None`` for an empty line or a comment.
 
         Raises:

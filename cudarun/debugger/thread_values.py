@@ -83,7 +83,7 @@ def _conjuncts(node: Node) -> Iterator[Node]:
         yield node
 
 
-def described(name: str, value: Any) -> Value:
+def described(name: str, value: object) -> Value:
     """Return a value as the debugger shows it."""
     has_parts = next(parts_of(value), None) is not None
     return Value(name, type_of(value), text_of(value), has_parts)
@@ -145,7 +145,7 @@ def _index(expression: Expression, item: object, values: ThreadValues) -> int:
     return int(_evaluator(part, values).number())
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """Return a value as text: a number, or the first elements of an array."""
     if isinstance(value, CppValue):
         return value.text()
@@ -158,11 +158,11 @@ def text_of(value: Any) -> str:
     return f"[{shown}{more}]"
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     return str(value).lower() if isinstance(value, np.bool_) else str(value)
 
 
-def type_of(value: Any) -> str:
+def type_of(value: object) -> str:
     """Return the type of a value in C++, or in the notation of arguments: ``f32[16]``."""
     if isinstance(value, CppValue):
         return value.type_name

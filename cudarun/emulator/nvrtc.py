@@ -36,21 +36,21 @@ class CompilerModule(ModuleType):
     def __dir__(self) -> list[str]:
         return dir(self._module)
 
-    def _size(self, prog: Any) -> Any:
+    def _size(self, prog: object) -> object:
         error, size = self._module.nvrtcGetCUBINSize(prog)
         return self._module.nvrtcGetPTXSize(prog) if size else (error, size)
 
-    def _fill(self, prog: Any, cubin: Any) -> Any:
+    def _fill(self, prog: object, cubin: object) -> object:
         _error, size = self._module.nvrtcGetCUBINSize(prog)
         if size:
             return self._module.nvrtcGetPTX(prog, cubin)
         return self._module.nvrtcGetCUBIN(prog, cubin)
 
-    def _size_or_raise(self, prog: Any) -> Any:
+    def _size_or_raise(self, prog: object) -> object:
         size = self._module.get_cubin_size(prog)
         return self._module.get_ptx_size(prog) if size else size
 
-    def _text(self, prog: Any) -> Any:
+    def _text(self, prog: object) -> object:
         if self._module.get_cubin_size(prog):
             return self._module.get_ptx(prog)
         return self._module.get_cubin(prog)

@@ -316,8 +316,9 @@ class DebuggedLaunch:
             site = None if plan.records else self._state.site
             depth = depth if plan.depth is None else plan.depth
             self._stepping = Stepping(plan.motion, self._state.locations, depth, site)
-            if site is not None and self._state.run is not None:
-                self._stepping.start_at(self._state.run, self._state.index)
+            run, index = self._state.run, self._state.index
+            if site is not None and run is not None and (own := run.site(index)) is not None:
+                self._stepping.last = run, index, own
         self._attend()
 
     def _attend(self) -> None:

@@ -32,7 +32,8 @@ class Stepping:
         self._passes_toolkit = not is_toolkit_header(self._line)
         self._lines = {} if site is None else {depth: self._line}
         self._last_depth = depth
-        self._last: tuple[object, int, Site] | None = None
+        # The statement at which it is, if that is an instruction.
+        self.last: tuple[object, int, Site] | None = None
 
     def stops_at(self, run: BlockRun, index: int) -> bool:
         """Return whether the thread, which is at a statement, stops there."""
@@ -41,7 +42,7 @@ class Stepping:
             return False
         depth = run.frame.depth
         if self._motion == "instruction":
-            last, self._last = self._last, (run, index, site)
+            last, self.last = self.last, (run, index, site)
             return last is None or last[:2] != (run, index - 1) or last[2] is not site
         if self._motion == "finish":
             return depth < self._depth
@@ -55,12 +56,6 @@ class Stepping:
         if self._motion == "until" and depth == self._depth:
             return _number(line_of(site)) > _number(self._line)
         return depth <= self._depth
-
-    def start_at(self, run: BlockRun, index: int) -> None:
-        """Take a statement as the one at which the thread is."""
-        site = run.site(index)
-        if site is not None:
-            self._last = (run, index, site)
 
     def _begins_line(self, run: BlockRun, index: int, site: Site, depth: int) -> bool:
         """Return whether the thread begins a line; in the caller, not in the midst of one."""

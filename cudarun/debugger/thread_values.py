@@ -97,33 +97,30 @@ def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{index}]", each) for index, each in enumerate(value[:_MOST_PARTS]))
 
 
-def buffer_of(expression: Expression, values: ThreadValues) -> str | None:
-    """Return the buffer of an element, as in ``y[17]``; ``None`` of another expression."""
-    node = expression.node
+def element_of(expression: Expression, values: ThreadValues) -> tuple[str, int, DType] | None:
+    """Return the buffer of an element, as in ``y[17]``, its byte offset there, and its type.
+
+    ``None`` of another expression.
+
+    Raises:
+        RequestError: The buffer has no such element.
+    """
+    node, text = expression.node, expression.text
     if not isinstance(node, Index) or not isinstance(node.base, Name):
         return None
     name = node.base.name.removeprefix(ARGUMENT)
-    is_hidden = node.base.name in values.variables
-    return name if name in values.buffers and not is_hidden else None
-
-
-def element_of(expression: Expression, name: str, values: ThreadValues) -> tuple[int, DType]:
-    """Return the byte offset and the type of an element of a buffer.
-
-    Raises:
-        RequestError: There is none.
-    """
-    node, text, array = expression.node, expression.text, values[ARGUMENT + name]
-    assert isinstance(node, Index)
+    if name not in values.buffers or node.base.name in values.variables:
+        return None
+    array = values[ARGUMENT + name]
     indices = [_index(expression, item, values) for item in node.items]
     if len(indices) != array.ndim:
         raise RequestError(f"{text}: {name} has {array.ndim} dimensions")
     for index, extent in zip(indices, array.shape, strict=True):
         if not -extent <= index < extent:
             raise RequestError(f"{text}: {name} has {extent} elements")
-    shape = array.shape
-    wrapped = tuple(index % extent for index, extent in zip(indices, shape, strict=True))
-    return int(np.ravel_multi_index(wrapped, shape)) * array.dtype.itemsize, array.dtype
+    wrapped = tuple(np.array(indices) % array.shape)
+    offset = int(np.ravel_multi_index(wrapped, array.shape)) * array.dtype.itemsize
+    return name, offset, array.dtype
 
 
 def filled(message: str, values: ThreadValues) -> str:

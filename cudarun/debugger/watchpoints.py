@@ -27,9 +27,9 @@ def watched(state: StoppedState, text: str) -> Watched:
         RequestError: The expression has no single value.
     """
     values, expression = state.values(), thread_values.parse(text)
-    name = thread_values.buffer_of(expression, values)
-    if name is not None:
-        offset, dtype = thread_values.element_of(expression, name, values)
+    element = thread_values.element_of(expression, values)
+    if element is not None:
+        name, offset, dtype = element
         address = state.names.addresses[name] + offset
         return Watched(state.observer.global_range(address, dtype.itemsize), dtype)
     if isinstance(expression.node, Index) and not values.variables:

@@ -211,13 +211,11 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
             f"the emulated device has {capacity}"
         )
     own = [(each.base, each.base + 2 * each.capacity) for each in memories]
+    own.append((PARAMETER_WINDOW, WINDOWS_END))
     for address, size in ranges:
-        if any(
-            a < address + size and address < b for a, b in [(PARAMETER_WINDOW, WINDOWS_END), *own]
-        ):
-            raise ValueError(
-                f"the {size} bytes at {address:#x} are addresses of the emulated device"
-            )
+        if any(start < address + size and address < end for start, end in own):
+            words = f"the {size} bytes at {address:#x} are addresses of the emulated device"
+            raise ValueError(words)
     placed = place(ranges)
     process.placed += placed
 

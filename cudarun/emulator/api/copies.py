@@ -60,13 +60,10 @@ def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes
     """Return memory that the device can access; ``to_write`` if all of it will be written."""
     address = handle_value(pointer)
     memory = process.memory_at(address)
-    if memory is None and size:
-        raise Refusal("INVALID_VALUE", f"{address:#x} is not a device address")
-    return (
-        np.empty(0, np.uint8)
-        if memory is None
-        else memory.bytes_at(address, size, to_write=to_write)
-    )
+    if memory is None:
+        refuse_if(size, f"{address:#x} is not a device address")
+        return np.empty(0, np.uint8)
+    return memory.bytes_at(address, size, to_write=to_write)
 
 
 def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Bytes | RemoteBytes:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-from typing import Any, TypeVar
 
 from cuda.bindings import driver as cuda
 
@@ -26,8 +25,6 @@ from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.streams import INTERPROCESS, create_event
 
-T = TypeVar("T", cuda.CUipcMemHandle, cuda.CUipcEventHandle)
-
 _LAZY_PEER_ACCESS = 1  # CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 _BYTES = 64
 _PAGE = mmap.PAGESIZE
@@ -42,7 +39,9 @@ def cuIpcGetMemHandle(dptr: Handle) -> cuda.CUipcMemHandle:
     offset = buffer.address - buffer.memory.base
     shared = buffer.memory.share()
     made = ExportedFile(MEMORY, os.getpid(), shared, offset, buffer.size, buffer.number)
-    return _filled(cuda.CUipcMemHandle(), made)
+    handle = cuda.CUipcMemHandle()
+    ctypes.memmove(handle.getPtr(), made.handle(), _BYTES)
+    return handle
 
 
 @call(waits=Wait.DEVICE, needs_context=True)
@@ -91,7 +90,9 @@ def cuIpcGetEventHandle(event: EventHandle) -> cuda.CUipcEventHandle:
         event.counts = SharedCounts()
     file = event.counts.descriptor
     made = ExportedFile(EVENT, os.getpid(), file, 0, os.fstat(file).st_size, event.handle)
-    return _filled(cuda.CUipcEventHandle(), made)
+    handle = cuda.CUipcEventHandle()
+    ctypes.memmove(handle.getPtr(), made.handle(), _BYTES)
+    return handle
 
 
 @call(needs_context=True)
@@ -104,10 +105,5 @@ def cuIpcOpenEventHandle(handle: cuda.CUipcEventHandle) -> cuda.CUevent:
     return cuda.CUevent(made.handle)
 
 
-def _filled(structure: T, file: ExportedFile) -> T:
-    ctypes.memmove(structure.getPtr(), file.handle(), _BYTES)
-    return structure
-
-
-def _bytes(structure: Any) -> bytes:
-    return ctypes.string_at(int(structure.getPtr()), _BYTES)
+def _bytes(handle: cuda.CUipcMemHandle | cuda.CUipcEventHandle) -> bytes:
+    return ctypes.string_at(int(handle.getPtr()), _BYTES)

@@ -233,14 +233,11 @@ def _addresses(
 
 def _nans(used: Type, values: Array) -> Array:
     """Return which values of a type are NaNs, or have one among their elements."""
-    if used.kind is not TypeKind.FLOAT:
-        return np.zeros(len(values), dtype=np.bool_)
-    if values.dtype.kind == "f":
-        found: Array = np.isnan(values)
-    elif used.name.startswith("bf16"):
+    found: Array = np.zeros(len(values), dtype=np.bool_)
+    if used.kind is TypeKind.FLOAT and values.dtype.kind == "f":
+        found = np.isnan(values)
+    elif used.kind is TypeKind.FLOAT and used.name.startswith("bf16"):
         found = (values & np.uint16(0x7FFF)) > _BF16_INFINITY
-    else:
-        return np.zeros(len(values), dtype=np.bool_)
     return np.asarray(found.any(axis=1)) if found.ndim > 1 else found
 
 

@@ -70,7 +70,9 @@ class ThreadValues(Mapping[str, Any]):
         self._state = state
         self._states = states
         self._names = state.names
+        self.buffers = state.names.buffers  # the buffers of the launch
         self._lanes = lanes
+        self.count = len(lanes)  # the number of lanes
         self._level = level
         self._known: dict[str, Any] = {}
 
@@ -79,20 +81,10 @@ class ThreadValues(Mapping[str, Any]):
         return ThreadValues(self._state, self._states, self._lanes[chosen], self._level)
 
     @property
-    def buffers(self) -> Mapping[str, BufferSpec]:
-        """The buffers of the launch."""
-        return self._names.buffers
-
-    @property
     def arguments(self) -> Sequence[str]:
         """The names of the arguments of the launch in expressions."""
-        names = [*self._names.buffers, *self._names.scalars]
+        names = [*self.buffers, *self._names.scalars]
         return [f"{ARGUMENT}{each}" if each in self.variables else each for each in names]
-
-    @property
-    def count(self) -> int:
-        """The number of lanes."""
-        return len(self._lanes)
 
     @cached_property
     def variables(self) -> Mapping[str, CppValue]:
@@ -114,14 +106,14 @@ class ThreadValues(Mapping[str, Any]):
 
     def _value(self, name: str) -> Any:
         name = name.removeprefix(ARGUMENT)
-        if name in self._names.buffers:
-            spec = self._names.buffers[name]
+        if name in self.buffers:
+            spec = self.buffers[name]
             data = self._state.memory(self._names.addresses[name], spec.nbytes)
             return data.view(spec.dtype()).reshape(spec.array_shape)
         if name in self._names.scalars:
             return self._names.scalars[name]
         states = self._states
-        if states is None or not len(self._lanes):
+        if states is None or not self.count:
             raise KeyError(name)
         if name not in _BUILT_IN and not name.startswith(REGISTER):
             raise KeyError(name)
@@ -133,20 +125,20 @@ class ThreadValues(Mapping[str, Any]):
             raise RequestError(
                 f"unknown register {register}", hint="'registers' lists those of the function"
             ) from None
-        return found[0] if len(self._lanes) == 1 else found
+        return found[0] if self.count == 1 else found
 
     @property
     def registers(self) -> list[str]:
         """The names of the registers, as in the PTX."""
-        if self._states is None or not len(self._lanes):
+        if self._states is None or not self.count:
             return []
         frame = self._states.frame(int(self._lanes[0]), self._level)
         return [*self._states.registers(frame)]
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._names.buffers
+        yield from self.buffers
         yield from self._names.scalars
-        if self._states is not None and len(self._lanes):
+        if self._states is not None and self.count:
             yield from _BUILT_IN
 
     def __len__(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,16 +76,12 @@ class Watchpoints:
                 self._expressions.append(each)
             else:
                 self._memory[found.memory].append(each)
+        self.ranges = tuple(self._memory)  # the memory that is watched
         self._bytes: dict[MemoryRange, bytes] = {}
         self._texts: dict[int, str] = {}
 
     def __bool__(self) -> bool:
         return bool(self._memory or self._expressions)
-
-    @property
-    def ranges(self) -> Sequence[MemoryRange]:
-        """The memory that is watched."""
-        return tuple(self._memory)
 
     def before(self) -> None:
         """Note the values before a statement."""

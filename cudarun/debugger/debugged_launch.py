@@ -244,11 +244,8 @@ class DebuggedLaunch:
                 lanes = lanes[lanes == states.lane(point.thread)]
             if point.condition and len(lanes):
                 try:
-                    condition, values = (
-                        thread_values.parse(point.condition),
-                        self._state.values(lanes),
-                    )
-                    lanes = lanes[thread_values.holds(condition, values)]
+                    condition = thread_values.parse(point.condition)
+                    lanes = lanes[thread_values.holds(condition, self._state.values(lanes))]
                 except CudarunError as error:
                     text = str(error)
             if not len(lanes) or not self._stops_at(point):

@@ -91,11 +91,10 @@ class Page:
 
     @devices.setter
     def devices(self, data: bytes) -> None:
-        if len(data) > _MOST_DEVICES:
-            return
-        start = _DEVICES_START + _DEVICES.size
-        self._memory[start : start + len(data)] = data
-        _DEVICES.pack_into(self._memory, _DEVICES_START, len(data))  # last: now it is complete
+        if len(data) <= _MOST_DEVICES:
+            start = _DEVICES_START + _DEVICES.size
+            self._memory[start : start + len(data)] = data
+            _DEVICES.pack_into(self._memory, _DEVICES_START, len(data))  # last: now it is complete
 
     def end_program(self) -> None:
         """Kill the program of a killed worker with its process group."""

@@ -119,8 +119,10 @@ class DeviceWorkers:
             for devices, answer in zip(self._groups, settled, strict=True)
             for on_device in answers_of(answer)
         ]
-        if any(isinstance(answer.error, NoDevice) for answer in answers):
-            answers = self._without_guesses(answers)
+        is_missing = any(isinstance(answer.error, NoDevice) for answer in answers)
+        if is_missing and not self._target.together:  # devices were guessed to exist
+            known = {label_of(devices) for devices in one_by_one(self._pool, self._target)}
+            answers = [answer for answer in answers if answer.device in known]
         return answers
 
     def are_busy(self) -> bool:
@@ -156,13 +158,6 @@ class DeviceWorkers:
             self._pool.acquire(spec, start_fresh(free) if free else None) for spec in self._specs
         ]
 
-    def _without_guesses(self, answers: list[Answer[T]]) -> list[Answer[T]]:
-        """Leave out devices that were guessed to exist and do not."""
-        if self._target.together:
-            return answers
-        known = {label_of(devices) for devices in one_by_one(self._pool, self._target)}
-        return [answer for answer in answers if answer.device in known]
-
 
 def label_of(devices: Sequence[Selector]) -> str:
     """Return the name of a worker's devices in messages."""
@@ -180,7 +175,11 @@ def one_by_one(pool: WorkerPool, target: Target, *, guess: bool = False) -> list
     groups: list[Devices] = []
     for selector in target.devices:
         if selector.by == "all":
-            indices = _guessed(selector) if guess else None
+            indices: Sequence[int] = ()
+            if guess and selector.driver == "cuda":
+                from cudarun.session.driver import visibility  # only for `all`
+
+                indices = range(visibility.count() or 0)
             if not indices:
                 spec = session_spec((selector,), target)
                 indices = pool.call(spec, _indices, target.timeout).unwrap()
@@ -188,15 +187,6 @@ def one_by_one(pool: WorkerPool, target: Target, *, guess: bool = False) -> list
         else:
             groups.append((selector,))
     return list(dict.fromkeys(groups))
-
-
-def _guessed(selector: Selector) -> Sequence[int] | None:
-    if selector.driver != "cuda":
-        return None
-    from cudarun.session.driver import visibility  # only for `all`
-
-    count = visibility.count()
-    return None if count is None else range(count)
 
 
 def _indices(session: Session) -> list[int]:

@@ -156,17 +156,6 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
         self._received += chunk
         return not chunk or self._length() == len(self._received) - HEADER.size
 
-    def give_up(self) -> bool:
-        """End the process at its time limit, after asking it for its kernel's thread states.
-
-        Returns:
-            Whether it is settled now. Its end is not awaited, which takes a driver a while.
-        """
-        if self.ask():
-            return False
-        self.kill()
-        return True
-
     def ask(self) -> bool:
         """Ask the process for its kernel's thread states; return whether it can answer."""
         can_answer = (
@@ -176,12 +165,6 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
         if can_answer:
             os.kill(self.pid, OVERDUE)
         return can_answer
-
-    def thread_states(self) -> OutOfTime | None:
-        """Return the answer to `ask`, once the process is settled; ``None`` if there is none."""
-        answer = self._received_answer()
-        error = None if answer is None else answer.error
-        return error if isinstance(error, OutOfTime) else None
 
     def kill(self) -> None:
         """End the process, however busy it is; it stays a zombie until it is reaped."""
@@ -216,9 +199,9 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
         return self._status is not None
 
     def answer(self) -> Answer[Any]:
-        """Return the answer to the last task, once `feed` or `give_up` has settled it."""
+        """Return the answer to the last task, once `settle` has returned the process."""
         self._record_devices()
-        received = self._received_answer()
+        received = self.received()
         if self._grace_end is not None and self._limit is not None:
             received = Answer(error=self._out_of_time(received.error if received else None))
         elif received is None:
@@ -247,7 +230,7 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
         error.hint = error.hint or f"{check}raise --timeout"
         return error
 
-    def _received_answer(self) -> Answer[Any] | None:
+    def received(self) -> Answer[Any] | None:
         """Return the answer that was sent; ``None`` where it is incomplete."""
         body = memoryview(self._received)[HEADER.size :]
         if self._length() != len(body):
@@ -310,7 +293,8 @@ def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> li
         ready = [by_descriptor[d] for d, _ in poll.poll(None if left is None else left * 1000)]
         settled = [worker for worker in ready if worker.feed()]
         for worker in workers:
-            if worker not in ready and worker.seconds_left == 0.0 and worker.give_up():
+            if worker not in ready and worker.seconds_left == 0.0 and not worker.ask():
+                worker.kill()  # its end is not awaited, which takes a driver a while
                 settled.append(worker)
         if settled or (end is not None and time.monotonic() >= end):
             return settled
@@ -330,7 +314,9 @@ def interruption(workers: Sequence[AnyWorker]) -> Interrupted | None:
     while waiting:
         for worker in settle(waiting):
             waiting.remove(worker)
-    reports = [report for worker in asked if (report := worker.thread_states()) is not None]
+    answers = (worker.received() for worker in asked)
+    errors = [answer.error for answer in answers if answer is not None]
+    reports = [error for error in errors if isinstance(error, OutOfTime)]
     if not reports:
         return None
     log = "\n".join(filter(None, (report.log for report in reports)))

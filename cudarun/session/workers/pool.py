@@ -185,7 +185,7 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
             with suppress(StopIteration):
                 waiting[next(steps)] = steps
         patience = None if meanwhile is None else DISPLAY_INTERVAL
-        with _thread_states_reported(waiting):
+        try:
             while waiting:
                 for worker in settle([*waiting], patience=patience):
                     steps = waiting.pop(worker)
@@ -193,6 +193,11 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
                         waiting[steps.send(worker.answer())] = steps
                 if meanwhile is not None:
                     meanwhile()
+        except KeyboardInterrupt:
+            error = interruption([*waiting])
+            if error is None:
+                raise
+            raise error from None
 
 
 _of_process: tuple[object, WorkerPool] | None = None
@@ -236,25 +241,9 @@ def worker_pool() -> Iterator[WorkerPool]:
         _of_process[1].end_command()
 
 
-@contextmanager
-def _thread_states_reported(waiting: Iterable[AnyWorker]) -> Iterator[None]:
-    """At Ctrl-C report the thread states of the kernels of the workers that are at work then."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        error = interruption([*waiting])
-        if error is None:
-            raise
-        raise error from None
-
-
 def call_in_worker(
     task: Callable[[None], T], timeout: float | None = None, *, capture: bool = True
 ) -> Answer[T]:
     """Run one task, which needs no state, in a separate process."""
     with WorkerPool() as pool:
-        return pool.call(WorkerSpec(_no_state, capture=capture), task, timeout)
-
-
-def _no_state(_: object) -> None:
-    """Create the empty state of standalone tasks."""
+        return pool.call(WorkerSpec(lambda _: None, capture=capture), task, timeout)

@@ -72,21 +72,18 @@ def _fork(devices: str, prefetch: Callable[[], object]) -> Connection:
 
     def begin_worker(parent: Connection) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills it
-        _preinitialize(devices.split(","))
+        # The initialization of GPU drivers starts here, as the session will request it.
+        each = devices.split(",")
+        if all(device.isdecimal() for device in each):
+            narrow(tuple(map(int, each)))
+            preinitialize(context=len(each) == 1)
+        elif each == [_ALL]:
+            preinitialize(context=False)
         from cudarun.session.workers.worker import serve
 
         serve(parent, partial(_import, devices, prefetch))
 
     return fork_worker(begin_worker)
-
-
-def _preinitialize(devices: Sequence[str]) -> None:
-    """Start the initialization of GPU drivers in the child, as the session will request it."""
-    if all(device.isdecimal() for device in devices):
-        narrow(tuple(map(int, devices)))
-        preinitialize(context=len(devices) == 1)
-    elif devices == [_ALL]:
-        preinitialize(context=False)
 
 
 def _groups(device: str, *, together: bool) -> list[str]:

@@ -39,6 +39,11 @@ sys.path.append(sys.path.pop(0))
 from cudarun.api.service import serve
 serve({calls}, {life}, keeps_gpus={keeps_gpus})
 """
+"""The program of a service process, which imports the cudarun of this process.
+
+Everything else beside that, beside the program or in the working directory comes last: a file may
+have the name of another module.
+"""
 
 
 class ServiceProcess:
@@ -54,7 +59,10 @@ class ServiceProcess:
         life, parent_end = map(above_streams, os.pipe())
         self._own = {each: _identity(each) for each in (self._socket.fileno(), parent_end)}
         try:
-            program = _start(calls.fileno(), life, keeps_gpus=keeps_gpus)
+            program = _START.format(
+                folder=str(Path(__file__).resolve().parents[3]),
+                calls=calls.fileno(), life=life, keeps_gpus=keeps_gpus,
+            )  # fmt: skip
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-X", "utf8", "-c", program],
                 stdin=subprocess.DEVNULL,
@@ -136,16 +144,6 @@ def _identity(descriptor: int) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _start(calls: int, life: int, *, keeps_gpus: bool) -> str:
-    """Return the program of a service process.
-
-    It imports the cudarun of this process. Everything else beside that, beside the program or in
-    the working directory comes last: a file may have the name of another module.
-    """
-    folder = str(Path(__file__).resolve().parents[3])
-    return _START.format(folder=folder, calls=calls, life=life, keeps_gpus=keeps_gpus)
 
 
 _idle: list[ServiceProcess] = []

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from cudarun.base.errors import NoDevice
 from cudarun.session.driver.calls import Driver
@@ -17,35 +17,26 @@ from cudarun.session.driver.selection import Selector, by_index
 from cudarun.session.driver.visibility import VisibleDevices, narrow, preinitialize
 from cudarun.session.workers.progress import Progress
 
-T = TypeVar("T")
 
+def _started(function: Callable[[], object]) -> Callable[[], None]:
+    """Start a function; return one that waits for it and raises its exceptions."""
+    errors: list[BaseException] = []
 
-class Background(Generic[T]):
-    """A function that starts immediately; `result` waits for it and raises its exceptions."""
-
-    def __init__(self, function: Callable[[], T]) -> None:
-        self._function = function
-        self._error: BaseException | None = None
-        # Daemonic: when the driver fails first, the preparation is abandoned.
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def result(self) -> T:
-        """Return what the function returned."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        return self._value
-
-    def _run(self) -> None:
+    def run() -> None:
         try:
-            self._value = self._function()
-        except BaseException as error:  # for the thread that calls `result`
-            self._error = error
+            function()
+        except BaseException as error:  # for the thread that waits
+            errors.append(error)
 
+    def wait() -> None:
+        thread.join()
+        for error in errors:
+            raise error
 
-def _nothing(steps: object, buffers: object) -> None:
-    """Do nothing with a launch."""
+    # Daemonic: when the driver fails first, the preparation is abandoned.
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return wait
 
 
 class Session:
@@ -77,7 +68,7 @@ class Session:
         # The addresses and sizes that are reserved for a recording.
         self.reserved: list[tuple[int, int]] = []
         # Called with the bound steps and the buffers of a launch, before it runs.
-        self.on_launch: Callable[[Any, Any], object] = _nothing
+        self.on_launch: Callable[[Any, Any], object] = lambda steps, buffers: None
         self._context = target.context
         self._entered: Device | None = None
         self._is_logged = target.verbose or target.trace
@@ -91,7 +82,7 @@ class Session:
             plain = target.context.kind == "primary" and not target.context.flags
             preinitialize(context=plain and shown is not None and len(shown.indices) == 1)
         self.driver = Driver(choose_driver(name, selectors[0].profile), trace=target.trace)
-        prefetched = Background(prefetch or (lambda: None)).result
+        prefetched = _started(prefetch or (lambda: None))
         if name != "cuda":  # whose cuInit imports nothing
             prefetched()
         shown = self._initialize(shown)

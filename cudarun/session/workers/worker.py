@@ -123,13 +123,13 @@ def serve(
             os.dup2(nowhere, STDOUT)
             os.dup2(log, STDERR)
         sys.stdout = os.fdopen(1, "w", closefd=False)
-        tasks = _Tasks(parent.tasks)
+        read = partial(_read, socket(fileno=parent.tasks))
         start: Start | None
         if isinstance(prepare, Start):
             start = prepare
         else:
             attempt(prepare)  # an error here is raised again when the work needs the import
-            start = receive(tasks.read)
+            start = receive(read)
         if start is None:  # the parent needs no worker
             os._exit(0)
         spec = start.spec
@@ -146,7 +146,7 @@ def serve(
         task: Answer[Any]
         is_first = True
         while True:
-            task = attempt(partial(receive, tasks.read))
+            task = attempt(partial(receive, read))
             if task.value is None and task.error is None:
                 break
             progress.start_phase()
@@ -244,34 +244,25 @@ def receive(read: Callable[[int], bytes | bytearray]) -> Any:
     return pickle.loads(body)
 
 
-class _Tasks:
-    """The stream of tasks, which can come with descriptors.
+def _read(tasks: socket, size: int) -> bytearray:
+    """Return as many bytes of tasks, which can come with descriptors; fewer at the end.
 
     A worker that is kept for several commands uses the streams and the working directory of the
     command that a task belongs to: the descriptors are stdout, stderr and the folder.
     """
-
-    def __init__(self, descriptor: int) -> None:
-        self._socket = socket(fileno=descriptor)
-
-    def read(self, size: int) -> bytearray:
-        """Return as many bytes, fewer at the end of the stream."""
-        data = bytearray()
-        while len(data) < size:
-            part, ancillary, *_ = self._socket.recvmsg(min(size - len(data), _CHUNK), _ANCILLARY)
-            for *_, descriptors in ancillary:
-                _adopt(*_DESCRIPTORS.unpack(descriptors))
-            if not part:
-                break
-            data += part
-        return data
-
-
-def _adopt(stdout: int, stderr: int, folder: int) -> None:
-    _redirect(stdout, stderr)
-    os.fchdir(folder)
-    for descriptor in (stdout, stderr, folder):
-        os.close(descriptor)
+    data = bytearray()
+    while len(data) < size:
+        part, ancillary, *_ = tasks.recvmsg(min(size - len(data), _CHUNK), _ANCILLARY)
+        for *_, packed in ancillary:
+            stdout, stderr, folder = _DESCRIPTORS.unpack(packed)
+            _redirect(stdout, stderr)
+            os.fchdir(folder)
+            for descriptor in (stdout, stderr, folder):
+                os.close(descriptor)
+        if not part:
+            break
+        data += part
+    return data
 
 
 def _redirect(stdout: int, stderr: int) -> None:

@@ -23,48 +23,38 @@ class ScriptContexts:
         # A driver whose calls are not traced, because they are not the script's.
         self.driver = driver
         self.devices = devices  # the devices ``dev=0``, ``dev=1``, …
-        self._names: dict[int, str] = {}
+        self.names: dict[int, str] = {}  # by their handles, in the order of their creation
+        self.ended: set[int] = set()  # the handles of those that were destroyed
+        # The indices of devices whose primary context was reset: it must be retained before it is
+        # pushed.
+        self.reset: set[int] = set()
         self._primary: dict[int, Device] = {}
-        self._ended: set[int] = set()
-        self._reset: set[int] = set()  # indices of devices
 
     def add(self, handle: int, name: str, primary_of: Device | None = None) -> None:
         """Record a context that was created or retained; a primary one keeps its first name."""
-        self._ended.discard(handle)
+        self.ended.discard(handle)
         if primary_of is not None:
-            self._reset.discard(primary_of.index)
+            self.reset.discard(primary_of.index)
             self._primary[handle] = primary_of
-            self._names.setdefault(handle, name)
+            self.names.setdefault(handle, name)
         else:
-            self._names[handle] = name
-
-    def mark_destroyed(self, handle: int) -> None:
-        """Record the destruction of a context."""
-        self._ended.add(handle)
+            self.names[handle] = name
 
     def name(self, handle: int) -> str:
         """Return the script's name of a context; a primary one without a name is ``primary``."""
-        if handle not in self._names:
+        if handle not in self.names:
             self._find_primary(handle)
-        return self._names.get(handle, f"{handle:#x}")
-
-    def mark_reset(self, device: Device) -> None:
-        """Record a reset of the primary context, which must be retained before it is pushed."""
-        self._reset.add(device.index)
+        return self.names.get(handle, f"{handle:#x}")
 
     def can_be_pushed(self, handle: int) -> bool:
         """Return whether a context that was popped can be pushed back."""
         device = self._primary.get(handle)
-        return self.is_alive(handle) and (device is None or device.index not in self._reset)
+        return self.is_alive(handle) and (device is None or device.index not in self.reset)
 
     def is_alive(self, handle: int) -> bool:
         """Return whether a context is usable; the driver reports this for primary ones."""
         device = self._primary.get(handle)
-        return handle not in self._ended if device is None else self._is_active(device)
-
-    def alive_handles(self) -> list[int]:
-        """The contexts that are alive, in the order of their creation."""
-        return [handle for handle in self._names if self.is_alive(handle)]
+        return handle not in self.ended if device is None else self._is_active(device)
 
     def _is_active(self, device: Device) -> bool:
         result, *state = self.driver.attempt("cuDevicePrimaryCtxGetState", device.handle)

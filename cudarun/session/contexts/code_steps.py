@@ -57,13 +57,12 @@ class CodeSteps(StepBase):
         answer = self.addressed(self.ask("cuMemAlloc", spec.nbytes), name, "buffer")
         if not answer.succeeded or spec.initial is None:
             return answer
-        written = self.written(name, spec, known)
+        written = self._do_write(name, spec, known)
         return answer if written.succeeded else written
 
-    def written(self, name: str, spec: BufferSpec, known: Known) -> CallAnswer:
-        """Write contents to memory."""
-        data = self.data_of(replace(spec, name=name), known)
-        return self.ask("cuMemcpyHtoD", self.handle_of(name), data, len(data))[0]
+    def _do_write(self, buffer: str, value: BufferSpec, known: Known = _NOTHING) -> CallAnswer:
+        data = self.data_of(replace(value, name=buffer), known)
+        return self.ask("cuMemcpyHtoD", self.handle_of(buffer), data, len(data))[0]
 
     def data_of(self, spec: BufferSpec, known: Known) -> bytes:
         """Return initial contents as bytes."""
@@ -96,9 +95,6 @@ class CodeSteps(StepBase):
                 f"{shown} is out of bounds: {element.name} has {count} element{'s' * (count != 1)}"
             )
         return address + element.index * spec.type.size
-
-    def _do_write(self, buffer: str, value: BufferSpec, known: Known = _NOTHING) -> CallAnswer:
-        return self.written(buffer, value, known)
 
     def _do_read(self, buffer: str, as_type: BufferSpec) -> CallAnswer:
         copied = self._copied(buffer, as_type)

@@ -25,8 +25,6 @@ from cudarun.session.workers.progress import Progress, ProgressDisplay
 from cudarun.session.workers.worker import WorkerSpec
 
 if TYPE_CHECKING:  # only a worker needs these
-    from cuda.bindings import driver as cuda
-
     from cudarun.session.contexts.worker import BareSession
     from cudarun.session.driver.calls import Driver
 
@@ -39,8 +37,15 @@ def show_contexts(target: Target, display: ProgressDisplay | None = None) -> Con
     outcomes = []
     with WorkerPool() as pool:
         for devices in one_by_one(pool, target):
+
+            def start(progress: Progress, devices: Devices = devices) -> BareSession:
+                """Initialize the driver, and create no context."""
+                from cudarun.session.contexts.worker import BareSession
+
+                bare = Target(devices, trace=target.trace)
+                return BareSession(bare, devices, progress=progress)
+
             label = label_of(devices)
-            start = partial(_bare_session, devices, target.trace)
             spec = WorkerSpec(start, f"on {label}", capture=True, verbose=target.verbose)
             answer = pool.call(spec, partial(_inspect, target.context), target.timeout, display)
             error = answer.error.at(device=label) if answer.error else None
@@ -51,20 +56,17 @@ def show_contexts(target: Target, display: ProgressDisplay | None = None) -> Con
 # --- in the worker -------------------------------------------------------------------------------
 
 
-def _bare_session(devices: Devices, trace: bool, progress: Progress) -> BareSession:
-    """Initialize the driver, and create no context."""
-    from cudarun.session.contexts.worker import BareSession
-
-    return BareSession(Target(devices, trace=trace), devices, progress=progress)
-
-
 def _inspect(options: ContextOptions, session: BareSession) -> ContextInfo:
     driver, [device] = session.driver, session.devices
     flags, active = driver.cuDevicePrimaryCtxGetState(device.handle)
     before = int(driver.cuCtxGetCurrent())
     session.progress.report(f"creating a context on device {device.label}")
     _, milliseconds = _timed(lambda: enter_context(driver, device, options))
-    another_milliseconds, another_bytes = _cost(driver, device.handle)
+    free, _ = driver.cuMemGetInfo()
+    arguments = context_arguments(driver.module, 0, device.handle)
+    another, another_milliseconds = _timed(lambda: driver.cuCtxCreate(*arguments))
+    left, _ = driver.cuMemGetInfo()
+    driver.cuCtxDestroy(another)
     least, greatest = driver.cuCtxGetStreamPriorityRange()
     return ContextInfo(
         device=device.label,
@@ -80,7 +82,7 @@ def _inspect(options: ContextOptions, session: BareSession) -> ContextInfo:
         stream_priorities=(least, greatest),
         milliseconds=milliseconds,
         another_milliseconds=another_milliseconds,
-        another_bytes=another_bytes,
+        another_bytes=free - left,
     )
 
 
@@ -92,17 +94,6 @@ def _limit(driver: Driver, name: str) -> int | None:
     if result != 0:
         raise driver.failure("cuCtxGetLimit", result)
     return int(value)
-
-
-def _cost(driver: Driver, device: cuda.CUdevice) -> tuple[float, int]:
-    """Return the time (ms) and device memory (bytes) of one more context, which is destroyed."""
-    free, _ = driver.cuMemGetInfo()
-    context, milliseconds = _timed(
-        lambda: driver.cuCtxCreate(*context_arguments(driver.module, 0, device))
-    )
-    left, _ = driver.cuMemGetInfo()
-    driver.cuCtxDestroy(context)
-    return milliseconds, free - left
 
 
 def _timed(function: Callable[[], T]) -> tuple[T, float]:

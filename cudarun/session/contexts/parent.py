@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +18,6 @@ from cudarun.session.contexts.script import Script, Step
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import require_one_process
 from cudarun.session.image.image import Image
-from cudarun.session.workers.job import Devices
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.worker import Answer, WorkerSpec
 
@@ -49,7 +47,13 @@ class ScriptWorker:
         require_one_process(target.devices)
         self._pool = pool
         self._timeout = target.timeout
-        start = partial(_script_runner, target.devices, images, target.trace)
+
+        def start(progress: Progress) -> ScriptRunner:
+            """Initialize the driver, in the worker."""
+            from cudarun.session.contexts.worker import ScriptRunner
+
+            return ScriptRunner(target.devices, images, trace=target.trace, progress=progress)
+
         self._spec = WorkerSpec(
             start, capture=target.capture, verbose=target.verbose, escape=target.escape
         )
@@ -61,11 +65,7 @@ class ScriptWorker:
         try:
             return self._run(script, shown)
         finally:
-            self.end()
-
-    def end(self) -> None:
-        """End the worker."""
-        self._pool.discard(self._worker)
+            self._pool.discard(self._worker)
 
     def _run(self, script: Script, shown: StepCallback) -> ScriptReport:
         labels = self._ask(_labels).unwrap()
@@ -128,18 +128,6 @@ class ScriptWorker:
             "worker was killed",
             hint="check the kernel for an endless loop, or raise --timeout",
         )
-
-
-# --- in the worker -------------------------------------------------------------------------------
-
-
-def _script_runner(
-    devices: Devices, images: Mapping[str, Image], trace: bool, progress: Progress
-) -> ScriptRunner:
-    """Initialize the driver."""
-    from cudarun.session.contexts.worker import ScriptRunner
-
-    return ScriptRunner(devices, images, trace=trace, progress=progress)
 
 
 def _labels(runner: ScriptRunner) -> tuple[str, ...]:

@@ -229,7 +229,7 @@ class _StepParser:
 
     def expression(self, verb: Verb) -> dict[str, Any]:
         """Parse the expression of a check or a print, up to ``->`` or the end of the step."""
-        first = self.tokens[self.position] if self.position < len(self.tokens) else None
+        first = self.peek()
         if first is None:
             raise self.error("expected an expression", None)
         end = self.end

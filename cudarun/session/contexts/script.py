@@ -133,11 +133,6 @@ class Expectation:
             return True
         return FAILURE in self.results and result != "SUCCESS"
 
-    @property
-    def admits_anything(self) -> bool:
-        """Return whether even a step that cannot be carried out is expected."""
-        return ANY in self.results
-
 
 def short_name(result: str) -> str:
     """Return ``INVALID_CONTEXT`` for ``CUDA_ERROR_INVALID_CONTEXT``, ``SUCCESS`` for both APIs'."""

@@ -66,7 +66,7 @@ class Steps(CodeSteps):
             thing, context="cuCtxDestroy", stream="cuStreamDestroy", event="cuEventDestroy"
         )
         if answer.succeeded and self.object_of(thing).kind == "context":
-            self.contexts.mark_destroyed(self.value_of(thing))
+            self.contexts.ended.add(self.value_of(thing))
         return answer
 
     def _do_attach(self) -> CallAnswer:
@@ -78,7 +78,7 @@ class Steps(CodeSteps):
         answer, _ = self.ask("cuCtxDetach", handle)
         # The driver counts the uses; the last release destroys the context and pops it.
         if answer.succeeded and int(current()) != int(handle):
-            self.contexts.mark_destroyed(int(handle))
+            self.contexts.ended.add(int(handle))
         return answer
 
     def _do_flags(self, flags: frozenset[str] | None = None) -> CallAnswer:
@@ -135,7 +135,7 @@ class Steps(CodeSteps):
         return self.ask("cuDevicePrimaryCtxRelease", self.devices[dev].handle)[0]
 
     def _do_reset(self, dev: int = 0) -> CallAnswer:
-        self.contexts.mark_reset(self.devices[dev])
+        self.contexts.reset.add(self.devices[dev].index)
         return self.ask("cuDevicePrimaryCtxReset", self.devices[dev].handle)[0]
 
     def _do_state(self, dev: int = 0) -> CallAnswer:

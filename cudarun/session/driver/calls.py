@@ -66,7 +66,7 @@ class Driver(DriverCalls):
 
         def __getattr__(self, name: str) -> object:
             member = getattr(self.module, name)
-            if not _is_function(name):
+            if not (name.startswith("cu") and name[2:3].isupper()):  # a type or an enumeration
                 return member
 
             def checked(*args: object) -> object:
@@ -97,7 +97,9 @@ class Driver(DriverCalls):
                 hint=f"{_DOCTOR}; -d cpu selects the emulated device",
             ) from error
         if answer[0] not in (_SUCCESS, _NOT_READY) and self.version >= _LOGS_SINCE:
-            self._last_log = self._read_log(name)
+            if self._log is None and (logs := self.traits.find_logs()) is not None:
+                self._log = DriverLog(logs)
+            self._last_log = "" if self._log is None else self._log.since_last(name)
         return answer
 
     def failure(self, name: str, result: IntEnum) -> CudarunError:
@@ -119,15 +121,6 @@ class Driver(DriverCalls):
         error.places = self.traits.fault_places()
         return error
 
-    def _read_log(self, name: str) -> str:
-        """Return the driver's log entries since the last failed call."""
-        if self._log is None:
-            logs = self.traits.find_logs()
-            if logs is None:
-                return ""
-            self._log = DriverLog(logs)
-        return self._log.since_last(name)
-
     def _traced(self, name: str, function: Function, args: Values) -> Values:
         started = time.perf_counter()
         answer = function(*args)
@@ -138,10 +131,6 @@ class Driver(DriverCalls):
         line = visible(line) if sys.stderr.isatty() else line
         print(f"{line} <{microseconds:.1f} µs>", file=sys.stderr, flush=True)
         return answer
-
-
-def _is_function(name: str) -> bool:
-    return name.startswith("cu") and name[2:3].isupper()
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from cudarun.base.bindings import import_driver_types
 from cudarun.base.errors import RequestError
 from cudarun.base.profiles import PROFILE_VARIABLE
 from cudarun.base.records import dataclass, derived
-from cudarun.session.driver.log import LogCalls, libcuda_logs
+from cudarun.session.driver.log import LibcudaLogs, libcuda_logs
 from cudarun.session.driver.selection import DriverName, process_profile
 
 if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
@@ -147,7 +147,7 @@ class DriverTraits:
     # run its kernel.
     was_refused_by_engine: Callable[[], bool] = bool
     # Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
-    find_logs: Callable[[], LogCalls | None] = _nothing
+    find_logs: Callable[[], LibcudaLogs | ModuleType | None] = _nothing
     # Allocates memory at addresses, by address and size, and returns what frees it; ``None`` where
     # addresses must be reserved.
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None

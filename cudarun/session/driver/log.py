@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import Any, Protocol
+from types import ModuleType
 
 _BYTES = 25600  # cuLogsDumpToMemory: the maximum size of the log
 _BRACKETS = r"\[[^\]\n]*\]"
@@ -25,24 +25,16 @@ _VERSION = re.compile(r"_v\d+$")
 _SUCCESS = 0
 
 
-class LogCalls(Protocol):
-    """The log calls of a driver, with the signatures of the bindings."""
-
-    def cuLogsCurrent(self, flags: int, /) -> tuple[Any, ...]:  # noqa: N802
-        """Return a result, and an iterator to the position of the next message."""
-
-    def cuLogsDumpToMemory(  # noqa: N802
-        self, iterator: Any, buffer: bytearray, size: int, flags: int, /
-    ) -> tuple[Any, ...]:
-        """Return a result; write the messages since ``iterator`` and a NUL to ``buffer``."""
-
-
 class DriverLog:
-    """A reader of the log entries since the last time."""
+    """A reader of the log entries since the last time.
 
-    def __init__(self, calls: LogCalls) -> None:
+    Args:
+        calls: Has the driver's ``cuLogs*`` calls, with the signatures of the bindings.
+    """
+
+    def __init__(self, calls: LibcudaLogs | ModuleType) -> None:
         self._calls = calls
-        self._iterator: Any = None  # from the beginning
+        self._iterator: ctypes.c_uint | None = None  # from the beginning
 
     def since_last(self, call: str) -> str:
         """Return the new entries about a failed call; empty without any."""

@@ -59,27 +59,21 @@ class DeviceBuffer:
         size, driver = len(item), self.driver
         fills = {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async, 4: driver.cuMemsetD32Async}
         width = next((w for w in fills if item == item[:w] * (size // w)), None)
-        if width is None:
-            self._poison_structs(item, stream)
-        else:
+        if width is not None:
             word = int.from_bytes(item[:width], "little")
             fills[width](self.address, word, self.nbytes // width, stream)
+        else:  # of structs a run of equal words in all of them at a time
+            width = next(w for w in (4, 2, 1) if size % w == 0)
+            fill = {
+                4: driver.cuMemsetD2D32Async, 2: driver.cuMemsetD2D16Async,
+                1: driver.cuMemsetD2D8Async,
+            }[width]  # fmt: skip
+            place = self.address
+            for word, run in groupby(np.frombuffer(item, f"<u{width}").tolist()):
+                count = len([*run])
+                fill(place, size, word, count, self.nbytes // size, stream)
+                place += count * width
         driver.traits.never_written(self.address, self.nbytes)
-
-    def _poison_structs(self, item: bytes, stream: Handle) -> None:
-        """Fill with structs: a run of equal words in all of them at a time."""
-        size, driver = len(item), self.driver
-        fills = {
-            4: driver.cuMemsetD2D32Async,
-            2: driver.cuMemsetD2D16Async,
-            1: driver.cuMemsetD2D8Async,
-        }
-        width = next(w for w in fills if size % w == 0)
-        place = self.address
-        for word, run in groupby(np.frombuffer(item, f"<u{width}").tolist()):
-            count = len([*run])
-            fills[width](place, size, word, count, self.nbytes // size, stream)
-            place += count * width
 
     def copy_from(self, other: DeviceBuffer, stream: Handle) -> None:
         """Copy the contents of a buffer of the same size, in stream order."""

@@ -86,13 +86,11 @@ class Transfers:
         self, address: int, contents: Contents, progress: ProgressCallback = lambda done: None
     ) -> None:
         """Generate contents and copy them to the device."""
-        if self._by_blocks(contents.nbytes, contents.dtype):
-            self._upload_blocks(address, contents, progress)
-        elif contents.nbytes:
-            data = contents.array()
-            self._driver.cuMemcpyHtoD(address, data.ctypes.data, data.nbytes)
-
-    def _upload_blocks(self, address: int, contents: Contents, progress: ProgressCallback) -> None:
+        if not self._by_blocks(contents.nbytes, contents.dtype):
+            if contents.nbytes:
+                data = contents.array()
+                self._driver.cuMemcpyHtoD(address, data.ctypes.data, data.nbytes)
+            return
         from concurrent.futures import ThreadPoolExecutor
 
         item = contents.dtype.itemsize
@@ -135,33 +133,25 @@ class Transfers:
         Raises:
             OSError: One of ``takes`` failed.
         """
-        nbytes = count * dtype.itemsize
-        if self._by_blocks(nbytes, dtype):
-            self._download_blocks(address, dtype, count, takes, into, progress)
+        item = dtype.itemsize
+        if not self._by_blocks(count * item, dtype):
+            data = np.empty(count, dtype) if into is None else into
+            if data.nbytes:
+                self._driver.cuMemcpyDtoH(data.ctypes.data, address, data.nbytes)
+            for take in takes:
+                take(data, 0)
             return
-        data = np.empty(count, dtype) if into is None else into
-        if nbytes:
-            self._driver.cuMemcpyDtoH(data.ctypes.data, address, nbytes)
-        for take in takes:
-            take(data, 0)
-
-    def _download_blocks(
-        self,
-        address: int,
-        dtype: DType,
-        count: int,
-        takes: Sequence[ChunkSink],
-        into: Array | None,
-        progress: ProgressCallback,
-    ) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
-        item = dtype.itemsize
+        def keep(part: Array, first: int) -> None:
+            assert into is not None
+            into[first : first + part.size].view(np.uint8)[...] = part.view(np.uint8)
+
         copied: deque[tuple[_Block, int, int]] = deque()
         with ExitStack() as stack:
             threads = [(stack.enter_context(ThreadPoolExecutor(1)), take) for take in takes]
             if into is not None:  # several: most of the time goes to page faults
-                threads.append((stack.enter_context(ThreadPoolExecutor(_THREADS)), _into(into)))
+                threads.append((stack.enter_context(ThreadPoolExecutor(_THREADS)), keep))
 
             def hand_over(block: _Block, first: int, count: int) -> None:
                 self._driver.cuEventSynchronize(block.copied)
@@ -197,22 +187,19 @@ class Transfers:
 
     def _free_block(self) -> _Block:
         """Return the least recently used block, once it is free."""
-        if not self._blocks:
-            self._lock_pages()
+        if not self._blocks:  # lock pages for them
+            driver, size = self._driver, self._block_bytes
+            self._start = int(driver.cuMemHostAlloc(self._count * size, 0))
+            flags = int(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+            for address in range(self._start, self._start + self._count * size, size):
+                memory = (ctypes.c_uint8 * size).from_address(address)
+                view = np.frombuffer(memoryview(memory), np.uint8)
+                self._blocks.append(_Block(address, view, driver.cuEventCreate(flags)))
         block = self._blocks[0]
         self._blocks.rotate(-1)
         _wait_for(block)
         self._driver.cuEventSynchronize(block.copied)
         return block
-
-    def _lock_pages(self) -> None:
-        driver, size = self._driver, self._block_bytes
-        self._start = int(driver.cuMemHostAlloc(self._count * size, 0))
-        flags = int(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING)
-        for address in range(self._start, self._start + self._count * size, size):
-            memory = (ctypes.c_uint8 * size).from_address(address)
-            view = np.frombuffer(memoryview(memory), np.uint8)
-            self._blocks.append(_Block(address, view, driver.cuEventCreate(flags)))
 
 
 def _wait_for(block: _Block) -> None:
@@ -220,10 +207,3 @@ def _wait_for(block: _Block) -> None:
     tasks, block.tasks = block.tasks, []
     for task in tasks:
         task.result()
-
-
-def _into(whole: Array) -> ChunkSink:
-    def take(part: Array, first: int) -> None:
-        whole[first : first + part.size].view(np.uint8)[...] = part.view(np.uint8)
-
-    return take

@@ -86,11 +86,16 @@ def count() -> int | None:
 
 def _visible() -> list[str]:
     """Return the items of the list that are GPUs, as far as this is known without the driver."""
-    nodes = _openable_nodes()
+    try:
+        names = os.listdir(_NODES)
+    except OSError:
+        names = []
+    numbers = (name.removeprefix("nvidia") for name in names if name.startswith("nvidia"))
+    nodes = [f"{_NODES}/nvidia{number}" for number in numbers if number.isdecimal()]
+    # The driver opens one for each GPU.
+    usable = sum(os.access(node, os.R_OK | os.W_OK) for node in nodes)
     listed = os.environ.get(VARIABLE)
-    if listed is None:
-        return [str(index) for index in range(nodes)]
-    return gpus_listed(listed, nodes)
+    return [*map(str, range(usable))] if listed is None else gpus_listed(listed, usable)
 
 
 def gpus_listed(listed: str, nodes: int) -> list[str]:
@@ -102,14 +107,3 @@ def gpus_listed(listed: str, nodes: int) -> list[str]:
             break
         items.append(item)
     return items if len(set(items)) == len(items) else []  # duplicates: the driver decides
-
-
-def _openable_nodes() -> int:
-    """Count the ``/dev/nvidia<N>`` that this process may use; the driver opens one per GPU."""
-    try:
-        names = os.listdir(_NODES)
-    except OSError:
-        return 0
-    numbers = (name.removeprefix("nvidia") for name in names if name.startswith("nvidia"))
-    nodes = [f"{_NODES}/nvidia{number}" for number in numbers if number.isdecimal()]
-    return sum(os.access(node, os.R_OK | os.W_OK) for node in nodes)

@@ -6,7 +6,7 @@ import mmap
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from cudarun.base.errors import CudarunError, DeviceFailed, ImageRefused, RequestError
 from cudarun.session.driver.calls import Driver
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cudarun.images.versions import Architecture
     from cudarun.session.image.image import Image
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 DriverOptions: TypeAlias = "dict[cuda.CUjit_option, Any]"  # the options of a call by their key
@@ -156,6 +157,14 @@ class DriverImage:
         error.of(origin=self.image.origin)
         target = device_target(self.driver)
         return diagnose(error, [self.image], target, jit_target=self.options.target)
+
+    def ask(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Make a call; a refusal of the image is explained."""
+        since = len(self.logs.error)
+        try:
+            return call(*args, **kwargs)
+        except ImageRefused as error:
+            raise self.refused(error, since=since) from None
 
 
 # The results of calls with an option that does not apply, or has no such value.

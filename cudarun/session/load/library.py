@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.bindings import counting_call
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     from cudarun.session.driver.protocol import Handle
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _PARAM_COUNT_SINCE = 13020
 PARAM_INFO_SINCE = 12040
@@ -74,7 +71,7 @@ class Library(DriverImage):
         given = driver_options(driver, self.options)
         every = given | self.logs.options(driver)
         with option_refusals(given, self.logs):
-            self.handle = self._ask(
+            self.handle = self.ask(
                 driver.cuLibraryLoadData, image.code + b"\0", [*every], [*every.values()],
                 len(every), [], [], 0,
             )  # fmt: skip
@@ -83,7 +80,9 @@ class Library(DriverImage):
         """Return the kernel with a mangled, demangled or bare function name."""
         name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
         handle = self.handle_of(name)
-        parameters = self._parameters(name, handle)
+        is_old = self.driver.version < PARAM_INFO_SINCE
+        facts = self._read() if is_old else self.image.facts
+        parameters = read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, facts)
         if self.image.is_compiled:
             from cudarun.session.compile.source import with_debug_information  # few compile
 
@@ -115,11 +114,11 @@ class Library(DriverImage):
 
     def handle_of(self, name: str) -> cuda.CUkernel:
         """Return the ``CUkernel`` of a mangled name."""
-        return self._ask(self.driver.cuLibraryGetKernel, self.handle, name.encode())
+        return self.ask(self.driver.cuLibraryGetKernel, self.handle, name.encode())
 
     def function_of(self, kernel: cuda.CUkernel) -> cuda.CUfunction:
         """Return the ``CUfunction`` of a ``CUkernel`` in the current context."""
-        return self._ask(self.driver.cuKernelGetFunction, kernel)
+        return self.ask(self.driver.cuKernelGetFunction, kernel)
 
     def unload(self) -> None:
         """Unload the library from every context, with its kernels and variables."""
@@ -157,44 +156,29 @@ class Library(DriverImage):
         """
         if self.driver.version < PARAM_INFO_SINCE:
             return [kernel.name for kernel in self._read().kernels]
-        count = self._ask(self.driver.cuLibraryGetKernelCount, self.handle)
+        count = self.ask(self.driver.cuLibraryGetKernelCount, self.handle)
         if not count:
-            self._refuse_if_broken()
+            # The driver can load an image without reading its code. Such an image has no kernels;
+            # a query for one, by any name, returns the error.
+            result, *_ = self.driver.attempt("cuLibraryGetKernel", self.handle, b"-")
+            if result not in (0, self.driver.CUresult.CUDA_ERROR_NOT_FOUND):
+                raise self.refused(self.driver.failure("cuLibraryGetKernel", result))
             return []
-        kernels = self._ask(self.driver.cuLibraryEnumerateKernels, count, self.handle)
+        kernels = self.ask(self.driver.cuLibraryEnumerateKernels, count, self.handle)
         return [self.driver.cuKernelGetName(kernel).decode() for kernel in kernels]
-
-    def _refuse_if_broken(self) -> None:
-        """Raise the driver's error for an image that it loaded without reading its code.
-
-        Such an image has no kernels; a query for one, by any name, returns the error.
-        """
-        result, *_ = self.driver.attempt("cuLibraryGetKernel", self.handle, b"-")
-        if result not in (0, self.driver.CUresult.CUDA_ERROR_NOT_FOUND):
-            raise self.refused(self.driver.failure("cuLibraryGetKernel", result))
-
-    def _parameters(self, name: str, handle: cuda.CUkernel) -> tuple[Parameter, ...]:
-        is_old = self.driver.version < PARAM_INFO_SINCE
-        facts = self._read() if is_old else self.image.facts
-        return read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, facts)
 
     def _read(self) -> ImageFacts:
         from cudarun.session.load.fatbins import facts_for
 
         return facts_for(self.driver, self.image)
 
-    def _ask(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        since = len(self.logs.error)
-        try:
-            return call(*args, **kwargs)
-        except ImageRefused as error:
-            raise self.refused(error, since=since) from None
-
 
 def read_parameters(
     driver: Driver, call: str, handle: Handle, name: str, facts: ImageFacts | None
 ) -> tuple[Parameter, ...]:
-    """Return a kernel's parameters in the driver's layout, with names known from the image.
+    """Return a kernel's parameters in the driver's layout, with the names and types that are known.
+
+    These are the image's, or the types of the mangled name.
 
     Args:
         driver: The driver; a context must be current.
@@ -205,11 +189,14 @@ def read_parameters(
     kernel_facts = facts.kernel(name) if facts else None
     if driver.version < PARAM_INFO_SINCE:
         return kernel_facts.parameters if kernel_facts else ()
-    types = parameter_types(demangle(name))
     # A cubin of old tools has no parameter information, which does not mean no parameters.
     is_ptx = facts is not None and facts.kind is ImageKind.PTX
-    certain = kernel_facts if kernel_facts and (kernel_facts.parameters or is_ptx) else None
-    count = _parameter_count(driver, call, handle, certain)
+    # A refused call is harmless, but a tool that observes the driver reports it.
+    count: int | None = None
+    if kernel_facts is not None and (kernel_facts.parameters or is_ptx):
+        count = len(kernel_facts.parameters)
+    elif driver.version >= _PARAM_COUNT_SINCE and (counting := counting_call(driver.module, call)):
+        count = int(getattr(driver, counting)(handle))
     layout: list[Parameter] = []
     while count is None or len(layout) < count:
         result, *where = driver.attempt(call, handle, len(layout))
@@ -218,33 +205,12 @@ def read_parameters(
         if result != 0:
             raise driver.failure(call, result)
         layout.append(Parameter(len(layout), *where))
-    return _named(layout, kernel_facts, types)
-
-
-def _parameter_count(
-    driver: Driver, call: str, handle: Handle, kernel_facts: KernelFacts | None
-) -> int | None:
-    """Return the number of a kernel's parameters; ``None`` to query until the driver refuses.
-
-    A refused call is harmless, but a tool that observes the driver reports it.
-    """
-    if kernel_facts is not None:
-        return len(kernel_facts.parameters)
-    counting = counting_call(driver.module, call)
-    if counting is not None and driver.version >= _PARAM_COUNT_SINCE:
-        return int(getattr(driver, counting)(handle))
-    return None
-
-
-def _named(
-    layout: Sequence[Parameter], kernel_facts: KernelFacts | None, types: Sequence[str] | None
-) -> tuple[Parameter, ...]:
-    """Return the driver's layout with names and types from the image or the mangled name."""
     if kernel_facts is not None and len(kernel_facts.parameters) == len(layout):
         return tuple(
             replace(known, name=fact.name, type=fact.type, alignment=fact.alignment)
             for known, fact in zip(layout, kernel_facts.parameters, strict=True)
         )
+    types = parameter_types(demangle(name))
     if types is not None and len(types) == len(layout):
         return tuple(replace(p, type=t) for p, t in zip(layout, types, strict=True))
     return tuple(layout)

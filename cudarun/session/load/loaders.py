@@ -1,4 +1,4 @@
-"""Two loaders of kernels: a library for all contexts, or a module in each.
+"""The loader of kernels, as a library for all contexts, or as a module in each.
 
 Both are measured and inspected in the same steps: `load`, then in each context `kernels`, and the
 queries of these.
@@ -6,15 +6,16 @@ queries of these.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from cudarun.base.errors import CudarunError, ImageRefused
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, derived
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts, VariableFacts
 from cudarun.images.parameters import Parameter
+from cudarun.model.images import VariableReport
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
     from cudarun.session.driver.protocol import Handle
-
-# Before cuModuleEnumerateFunctions (CUDA 12.4) the names come from the file.
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +52,94 @@ class KernelRefusal:
     error: CudarunError
 
 
-class Loader(DriverImage, ABC):
-    """A loader: one of the driver's interfaces for loading."""
+class Loader(DriverImage):
+    """One of the driver's interfaces for loading, and its cost."""
 
-    via: ClassVar[Via]
-    loads_once: ClassVar[bool]
     handle: Handle  # the library or the module, once it is loaded
 
     def __init__(
-        self, driver: Driver, image: Image, facts: ImageFacts | None, options: JitOptions
+        self,
+        driver: Driver,
+        via: Via,
+        image: Image,
+        facts: ImageFacts | None,
+        options: JitOptions,
     ) -> None:
         self.driver = driver
+        self.via = via
+        self.loads_once = via == "library"  # before or after the creation of contexts
         self.image = image  # the image in a form that the driver accepts
         self.facts = facts  # the facts read from the file; ``None`` if it cannot be read
         self.options = options  # the JIT compiler's options
         self.logs = Logs()
         self.refusals: list[KernelRefusal] = []  # the kernels that the driver refuses
+        self.found: list[LoadedKernel] = []  # the others, in the current context
+        self.before_contexts = False  # whether there was no context when it was loaded
+        self.calls = 0  # the calls of loading
+        self.milliseconds = 0.0  # their time
+        self.error: CudarunError | None = None
+        self.is_loaded = False
 
     def load(self) -> None:
-        """Load the image; `ImageRefused` if the driver refuses the image."""
-        with_whole_logs(self._load)
+        """Load the image, or note the error."""
+        result, *current = self.driver.attempt("cuCtxGetCurrent")
+        self.before_contexts = result == 0 and int(current[0]) == 0
+        calls, started = self.driver.count, time.perf_counter()
+        self.error = None
+        try:
+            with_whole_logs(self._load)
+        except CudarunError as error:
+            self.error = error
+        self.is_loaded = self.error is None
+        self.milliseconds = (time.perf_counter() - started) * 1e3
+        self.calls = self.driver.count - calls
 
-    @abstractmethod
     def _load(self, logs: Logs) -> None:
-        """Load the image with these logs, which become the loader's."""
+        """Load the image with these logs, and force the error of a broken library."""
+        self.logs = logs
+        if self.loads_once:
+            self._library = Library(self.driver, self.image, self.options, logs)
+            self.handle, self._names = self._library.handle, self._library.names()
+            return
+        given = driver_options(self.driver, self.options)
+        every = given | logs.options(self.driver)
+        with option_refusals(given, logs):
+            self.handle = self.ask(
+                self.driver.cuModuleLoadDataEx, self.image.code + b"\0", len(every), [*every],
+                [*every.values()],
+            )  # fmt: skip
 
-    @abstractmethod
     def kernels(self) -> list[LoadedKernel]:
         """Return the kernels in the current context, without those that join ``refusals``.
 
         Raises:
             ImageRefused: The driver refuses the image when its kernels are queried.
         """
+        if not self.loads_once:
+            try:
+                return self._functions()
+            except ImageRefused as error:
+                raise self.refused(error) from None
+        handles = [(name, self._library.handle_of(name)) for name in self._names]
+        kernels = []
+        for name, handle in handles:
+            try:
+                kernels.append(LoadedKernel(name, handle, self._library.function_of(handle)))
+            except ImageRefused as error:
+                self._refuse(name, error)
+        return kernels
+
+    def _functions(self) -> list[LoadedKernel]:
+        """Return the kernels of a module; before CUDA 12.4 their names come from the file."""
+        driver, module = self.driver, self.handle
+        if driver.version < PARAM_INFO_SINCE:
+            names = [kernel.name for kernel in self.facts.kernels] if self.facts else []
+            get = driver.cuModuleGetFunction
+            return [LoadedKernel(name, None, get(module, name.encode())) for name in names]
+        count = driver.cuModuleGetFunctionCount(module)
+        functions = driver.cuModuleEnumerateFunctions(count, module) if count else []
+        name_of = driver.cuFuncGetName
+        return [LoadedKernel(name_of(each).decode(), None, each) for each in functions]
 
     def unload(self) -> None:
         """Unload the image."""
@@ -120,79 +175,15 @@ class Loader(DriverImage, ABC):
         call = "cuFuncGetParamInfo" if kernel.kernel is None else "cuKernelGetParamInfo"
         return read_parameters(self.driver, call, handle, kernel.name, self.facts)
 
-    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
-        """Return address and size in the current context; ``None`` if the driver hides it."""
+    def report(self, variable: VariableFacts) -> VariableReport:
+        """Return the report of a variable, with its address unless the driver hides it."""
         call = "cuModuleGetGlobal"
         if self.loads_once:
             call = "cuLibraryGetManaged" if variable.managed else "cuLibraryGetGlobal"
         result, *place = self.driver.attempt(call, self.handle, variable.name.encode())
         if result == self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
-            return None
+            return derived(VariableReport, variable, address=None)
         if result != 0:
             raise self.driver.failure(call, result)
-        address, size = place
-        return int(address), int(size)
-
-
-class LibraryLoader(Loader):
-    """``cuLibraryLoadData``: once, before or after the creation of contexts."""
-
-    via = "library"
-    loads_once = True
-
-    def _load(self, logs: Logs) -> None:
-        """Call ``cuLibraryLoadData``, and force the error of a broken image."""
-        self.logs = logs
-        self._library = Library(self.driver, self.image, self.options, logs)
-        self.handle, self._names = self._library.handle, self._library.names()
-
-    def kernels(self) -> list[LoadedKernel]:
-        """Call ``cuLibraryGetKernel`` and ``cuKernelGetFunction``."""
-        handles = [(name, self._library.handle_of(name)) for name in self._names]
-        kernels = []
-        for name, handle in handles:
-            try:
-                kernels.append(LoadedKernel(name, handle, self._library.function_of(handle)))
-            except ImageRefused as error:
-                self._refuse(name, error)
-        return kernels
-
-
-class ModuleLoader(Loader):
-    """``cuModuleLoadDataEx``: into the current context."""
-
-    via = "module"
-    loads_once = False
-
-    def _load(self, logs: Logs) -> None:
-        """Call ``cuModuleLoadDataEx``."""
-        self.logs = logs
-        given = driver_options(self.driver, self.options)
-        every = given | logs.options(self.driver)
-        try:
-            with option_refusals(given, logs):
-                self.handle = self.driver.cuModuleLoadDataEx(
-                    self.image.code + b"\0", len(every), [*every], [*every.values()]
-                )
-        except ImageRefused as error:
-            raise self.refused(error) from None
-
-    def kernels(self) -> list[LoadedKernel]:
-        """Call ``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
-        driver, module = self.driver, self.handle
-        try:
-            if driver.version < PARAM_INFO_SINCE:
-                names = [kernel.name for kernel in self.facts.kernels] if self.facts else []
-                get = driver.cuModuleGetFunction
-                return [LoadedKernel(name, None, get(module, name.encode())) for name in names]
-            count = driver.cuModuleGetFunctionCount(module)
-            functions: Sequence[cuda.CUfunction] = (
-                driver.cuModuleEnumerateFunctions(count, module) if count else []
-            )
-            name_of = driver.cuFuncGetName
-            return [LoadedKernel(name_of(each).decode(), None, each) for each in functions]
-        except ImageRefused as error:
-            raise self.refused(error) from None
-
-
-LOADERS: dict[Via, type[Loader]] = {"library": LibraryLoader, "module": ModuleLoader}
+        address, size = map(int, place)
+        return derived(VariableReport, variable, size=size, address=address)

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from math import prod
 
 from cudarun.base.errors import CudarunError, ImageRefused
-from cudarun.base.records import dataclass, derived
 from cudarun.diagnostics.entries import Diagnosed, Diagnostic, notes
 from cudarun.images.demangler import demangle
-from cudarun.images.facts import ImageFacts
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.images.parameters import Parameter
 from cudarun.model.devices import DeviceInfo
-from cudarun.model.images import (
-    Handle,
-    KernelReport,
-    LoaderReport,
-    LoadResult,
-    RefusedKernel,
-    VariableReport,
-)
+from cudarun.model.images import Handle, KernelReport, LoaderReport, LoadResult, RefusedKernel
 from cudarun.model.occupancy import Occupancy
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, attribute_of, describe
@@ -33,7 +24,7 @@ from cudarun.session.image.kernels import require_kernels
 from cudarun.session.image.suggestion import GivenWords, Suggestions, device_words, image_words
 from cudarun.session.load.fatbins import facts_for
 from cudarun.session.load.library import PARAM_INFO_SINCE
-from cudarun.session.load.loaders import LOADERS, KernelRefusal, LoadedKernel, Loader
+from cudarun.session.load.loaders import KernelRefusal, LoadedKernel, Loader
 from cudarun.session.load.preparation import prepare_all, prepare_fatbin
 from cudarun.session.load.request import FatbinSelection, LoadRequest
 from cudarun.session.workers.session import Session
@@ -81,19 +72,6 @@ def load_file(
     return on_device
 
 
-@dataclass(slots=True)
-class _Attempt:
-    """One interface, with its cost so far."""
-
-    loader: Loader
-    before_contexts: bool = False
-    calls: int = 0
-    milliseconds: float = 0.0
-    error: CudarunError | None = None
-    is_loaded: bool = False
-    found: list[LoadedKernel] = field(default_factory=list)
-
-
 class _ImageLoad:
     """One image to load."""
 
@@ -101,7 +79,10 @@ class _ImageLoad:
         self.driver = driver
         self.image = image
         self.request = request
-        self.facts = image.facts or _facts(driver, image)
+        self.facts = image.facts
+        if self.facts is None:
+            with suppress(ImageRefused):  # the driver decides about a file that is unreadable
+                self.facts = facts_for(driver, image)
         self._known = {each.name: each for each in self.facts.kernels} if self.facts else {}
         self._suggestions = Suggestions(replace(image, facts=self.facts), file)
         self._suggestions.collect()
@@ -113,34 +94,32 @@ class _ImageLoad:
             image = with_debug_information(image, parameters)
         self._debug = DebugReader(image)
         self._notes: list[str] = []
-        self._attempts = [
-            _Attempt(LOADERS[via](driver, image, self.facts, request.options))
-            for via in request.loaders
+        self._loaders = [
+            Loader(driver, via, image, self.facts, request.options) for via in request.loaders
         ]
-        for attempt in self._attempts:
-            if attempt.loader.loads_once:
-                self._load(attempt)
+        for loader in self._loaders:
+            if loader.loads_once:
+                loader.load()
 
     def on(self, device: Device) -> LoadResult:
         """Load the image unless it is loaded already, force the kernels, and read everything."""
         self._notes.clear()
-        reports = [self._in_context(attempt) for attempt in self._attempts]
-        read = [
-            [self._kernel(attempt, found, device) for found in attempt.found]
-            for attempt in self._attempts
-            if attempt.found or attempt.error is None
-        ]
-        good = next((a.loader for a in self._attempts if a.found or a.error is None), None)
+        reports = [self._in_context(loader) for loader in self._loaders]
+        usable = [each for each in self._loaders if each.found or each.error is None]
+        read = [[self._kernel(each, found, device) for found in each.found] for each in usable]
+        variables = self.facts.variables if usable and self.facts else None
+        logs = dict.fromkeys(report.info_log for report in reports if report.info_log)
+        complaints = (d for log in logs for d in diagnostics_of(log, [self.image]))
         result = LoadResult(
             image=self.image.origin,
             loaders=tuple(reports),
             kernels=tuple(read[0]) if read else (),
-            variables=tuple(_variables(good, self.facts)) if good and self.facts else None,
-            refusals=tuple(map(_refused_kernel, self._attempts[0].loader.refusals)),
+            variables=None if variables is None else tuple(map(usable[0].report, variables)),
+            refusals=tuple(map(_refused_kernel, self._loaders[0].refusals)),
             differences=tuple(_differences(*read)) if len(read) > 1 else (),
             diagnostics=(
                 *self.image.warnings,
-                *self._warnings(reports),
+                *(each for each in complaints if each.severity == "warning"),
                 *notes(dict.fromkeys(self._notes)),
             ),
         )
@@ -149,49 +128,35 @@ class _ImageLoad:
 
     def unload(self, *, loaded_once: bool) -> None:
         """Unload what was loaded for all contexts, or in the current one."""
-        for attempt in self._attempts:
-            if attempt.loader.loads_once is loaded_once and attempt.is_loaded:
-                attempt.loader.unload()
+        for loader in self._loaders:
+            if loader.loads_once is loaded_once and loader.is_loaded:
+                loader.unload()
 
-    def _load(self, attempt: _Attempt) -> None:
-        result, *current = self.driver.attempt("cuCtxGetCurrent")
-        attempt.before_contexts = result == 0 and int(current[0]) == 0
-        calls, started = self.driver.count, time.perf_counter()
-        try:
-            attempt.loader.load()
-        except CudarunError as error:
-            attempt.error = error
-        attempt.is_loaded = attempt.error is None
-        attempt.milliseconds = (time.perf_counter() - started) * 1e3
-        attempt.calls = self.driver.count - calls
-
-    def _in_context(self, attempt: _Attempt) -> LoaderReport:
-        loader = attempt.loader
+    def _in_context(self, loader: Loader) -> LoaderReport:
         free = self.driver.cuMemGetInfo()[0]
         if not loader.loads_once:
-            attempt.error = None
-            self._load(attempt)
+            loader.load()
         calls, started = self.driver.count, time.perf_counter()
-        attempt.found = []
+        loader.found = []
         loader.refusals.clear()
-        if attempt.is_loaded:
+        if loader.is_loaded:
             try:
                 found = self._chosen(loader)
                 # Drivers before CUDA 12.4 lack ``cuFuncLoad``; there the following query of
                 # attributes makes the compiler run.
                 if not self.request.lazy and self.driver.version >= PARAM_INFO_SINCE:
                     found = loader.forced(found)
-                attempt.found = found
-                attempt.error = _partial_refusal(loader, len(found))
+                loader.found = found
+                loader.error = _partial_refusal(loader)
             except CudarunError as error:
-                attempt.error = error
+                loader.error = error
         milliseconds = (time.perf_counter() - started) * 1e3
-        log = loader.logs.info if attempt.error is None else ""
+        log = loader.logs.info if loader.error is None else ""
         return LoaderReport(
             via=loader.via,
-            before_contexts=attempt.before_contexts,
-            load_calls=attempt.calls,
-            load_milliseconds=attempt.milliseconds,
+            before_contexts=loader.before_contexts,
+            load_calls=loader.calls,
+            load_milliseconds=loader.milliseconds,
             context_calls=self.driver.count - calls,
             context_milliseconds=milliseconds,
             memory_bytes=max(0, free - self.driver.cuMemGetInfo()[0]),
@@ -199,11 +164,11 @@ class _ImageLoad:
                 Handle(
                     each.name, None if each.kernel is None else int(each.kernel), int(each.function)
                 )
-                for each in attempt.found
+                for each in loader.found
             ),
             info_log=log,
-            silence=None if log or attempt.error else self._missing_log_reason(),
-            error=attempt.error,
+            silence=None if log or loader.error else self._missing_log_reason(),
+            error=loader.error,
         )
 
     def _chosen(self, loader: Loader) -> list[LoadedKernel]:
@@ -229,8 +194,7 @@ class _ImageLoad:
             cached = f"SASS, or {cached}"
         return f"{cached} (set CUDA_CACHE_DISABLE=1 to compile)"
 
-    def _kernel(self, attempt: _Attempt, found: LoadedKernel, device: Device) -> KernelReport:
-        loader = attempt.loader
+    def _kernel(self, loader: Loader, found: LoadedKernel, device: Device) -> KernelReport:
         is_loaded = None
         if self.driver.version >= PARAM_INFO_SINCE:
             is_loaded = int(self.driver.cuFuncIsLoaded(found.function)) == 1
@@ -243,6 +207,9 @@ class _ImageLoad:
         facts = self._known.get(found.name)
         debug = self._debug.read(found.name, loader.parameters(found))
         self._notes += debug.notes
+        words = (*image_words(self.image), *device_words(device.label))
+        given = GivenWords(None if self._is_alone else found.name, options=words)
+        names = [kernel.name for kernel in loader.found]
         return KernelReport(
             name=found.name,
             demangled=demangle(found.name),
@@ -260,20 +227,8 @@ class _ImageLoad:
             is_loaded=is_loaded,
             occupancy=self._occupancy(found, device),
             is_estimated=self.driver.traits.estimates_resources,
-            launch=self._command(found.name, debug.parameters, attempt.found, device),
+            launch=self._suggestions.command(found.name, debug.parameters, names, given),
         )
-
-    def _command(
-        self,
-        name: str,
-        parameters: tuple[Parameter, ...],
-        kernels: Sequence[LoadedKernel],
-        device: Device,
-    ) -> str:
-        words = (*image_words(self.image), *device_words(device.label))
-        names = [kernel.name for kernel in kernels]
-        given = GivenWords(None if self._is_alone else name, options=words)
-        return self._suggestions.command(name, parameters, names, given)
 
     def _occupancy(self, found: LoadedKernel, device: Device) -> Occupancy | None:
         block = self.request.block
@@ -290,21 +245,16 @@ class _ImageLoad:
         blocks = int(resident[0]) if result == 0 else 0  # no block can have that size
         return Occupancy(block, blocks, blocks * threads, blocks * threads / most)
 
-    def _warnings(self, reports: list[LoaderReport]) -> tuple[Diagnostic, ...]:
-        logs = dict.fromkeys(report.info_log for report in reports if report.info_log)
-        found = (d for log in logs for d in diagnostics_of(log, [self.image]))
-        return tuple(diagnostic for diagnostic in found if diagnostic.severity == "warning")
 
-
-def _partial_refusal(loader: Loader, loaded: int) -> CudarunError | None:
+def _partial_refusal(loader: Loader) -> CudarunError | None:
     """Return the error of an image whose kernels the driver refuses in part or altogether."""
     refusals = loader.refusals
     if not refusals:
         return None
     first = refusals[0].error
-    if not loaded:
+    if not loader.found:
         return first
-    count = len(refusals) + loaded
+    count = len(refusals) + len(loader.found)
     names = ", ".join(demangle(refusal.name) for refusal in refusals)
     return Diagnosed(
         f"{len(refusals)} of {count} kernels cannot run on this device: {names}",
@@ -327,20 +277,6 @@ def _refused_kernel(refusal: KernelRefusal) -> RefusedKernel:
         demangled=demangle(refusal.name),
         reasons=tuple(reasons) or (str(refusal.error),),
     )
-
-
-def _variables(loader: Loader, facts: ImageFacts) -> Iterator[VariableReport]:
-    for variable in facts.variables:
-        address, size = loader.variable(variable) or (None, variable.size)
-        yield derived(VariableReport, variable, size=size, address=address)
-
-
-def _facts(driver: Driver, image: Image) -> ImageFacts | None:
-    """Return the file's facts; ``None`` if it is unreadable, in which case the driver decides."""
-    try:
-        return facts_for(driver, image)
-    except ImageRefused:
-        return None
 
 
 def _differences(one: list[KernelReport], other: list[KernelReport]) -> Iterator[str]:

@@ -75,8 +75,8 @@ class Loader(DriverImage):
         self.refusals: list[KernelRefusal] = []  # the kernels that the driver refuses
         self.found: list[LoadedKernel] = []  # the others, in the current context
         self.before_contexts = False  # whether there was no context when it was loaded
-        self.calls = 0  # the calls of loading
-        self.milliseconds = 0.0  # their time
+        self.load_calls = 0
+        self.load_milliseconds = 0.0
         self.error: CudarunError | None = None
         self.is_loaded = False
 
@@ -91,8 +91,8 @@ class Loader(DriverImage):
         except CudarunError as error:
             self.error = error
         self.is_loaded = self.error is None
-        self.milliseconds = (time.perf_counter() - started) * 1e3
-        self.calls = self.driver.count - calls
+        self.load_milliseconds = (time.perf_counter() - started) * 1e3
+        self.load_calls = self.driver.count - calls
 
     def _load(self, logs: Logs) -> None:
         """Load the image with these logs, and force the error of a broken library."""

@@ -113,7 +113,10 @@ def _container(
     indices: Sequence[int] = range(len(parts.parts))
     names: list[str] = []
     if scope.kernel is not None:
-        indices, names = _with_kernel(parts, scope.kernel, display)
+        listed = _readable(parts.kernels(display))
+        every = sorted({name for own in listed.values() for name in own})
+        names = require_kernels(every, scope.kernel, parts.origin)
+        indices = [index for index in sorted(listed) if {*names} & {*listed[index]}]
     contents = parts.contents(indices, display)
     _readable(contents)
     chosen_parts = [_part(parts.parts[index], contents[index]) for index in indices]
@@ -126,17 +129,7 @@ def _container(
     report = _report(image, kind, facts)
     counts = [len(part.facts.kernels) if part.facts else 0 for part in facts.parts]
     summary = _summary(facts.parts, counts)
-    return replace(report, fatbins=_fatbin_count(parts), summary=summary)
-
-
-def _with_kernel(
-    parts: FileParts, wanted: str, display: ProgressDisplay | None
-) -> tuple[list[int], list[str]]:
-    """Return the parts that contain a kernel, and its mangled names."""
-    listed = _readable(parts.kernels(display))
-    every = sorted({name for names in listed.values() for name in names})
-    chosen = require_kernels(every, wanted, parts.origin)
-    return [index for index in sorted(listed) if {*chosen} & {*listed[index]}], chosen
+    return replace(report, fatbins=parts.fatbins, summary=summary)
 
 
 def _parts(image: Image, target: str | None = None) -> FileParts:
@@ -164,7 +157,7 @@ def _summarized(
         kind=kind.value,
         size=len(image.data),
         targets=tuple(dict.fromkeys(part.target for part in read)),
-        fatbins=_fatbin_count(parts),
+        fatbins=parts.fatbins,
         summary=_summary(read, counts),
         parts=tuple(_part_report(part) for part in read if part.unread),
         is_summary=True,
@@ -184,10 +177,6 @@ def _readable(answers: Answers[T]) -> dict[int, T]:
     if refusals and len(refusals) == len(answers):
         raise min(refusals.items())[1]
     return {i: each for i, each in answers.items() if not isinstance(each, CudarunError)}
-
-
-def _fatbin_count(parts: FileParts) -> int:
-    return len({part.fatbin for part in parts.parts})
 
 
 def _summary(parts: Sequence[Part], kernels: Sequence[int]) -> tuple[TargetReport, ...]:
@@ -224,13 +213,20 @@ def _report(
 ) -> FileReport:
     reader = _KernelReader(image)
     suggestions = Suggestions(replace(image, facts=facts), image.origin, usages)
+    kernels = tuple(map(reader.report, facts.kernels))
+    if not (facts.is_relocatable or facts.externs):  # else it has to be linked first
+        names, given = [each.name for each in kernels], GivenWords()
+        kernels = tuple(
+            replace(each, launch=suggestions.command(each.name, each.parameters, names, given))
+            for each in kernels
+        )
     return derived(
         FileReport,
         facts,
         image=image.origin,
         kind=kind.value,
         size=len(image.data),
-        kernels=_with_commands(suggestions, facts, reader),
+        kernels=kernels,
         variables=tuple(derived(VariableReport, each) for each in facts.variables),
         parts=tuple(_part_report(part, reader) for part in facts.parts),
         diagnostics=(*image.warnings, *notes(reader.notes)),
@@ -261,26 +257,9 @@ class _KernelReader:
         return derived(KernelReport, debug, kernel)
 
 
-def _with_commands(
-    suggestions: Suggestions, facts: ImageFacts, reader: _KernelReader
-) -> tuple[KernelReport, ...]:
-    """Return the reports of the kernels, with the commands that launch them."""
-    reports = tuple(map(reader.report, facts.kernels))
-    if facts.is_relocatable or facts.externs:  # it has to be linked first
-        return reports
-    names = [kernel.name for kernel in facts.kernels]
-    return tuple(
-        replace(
-            report, launch=suggestions.command(report.name, report.parameters, names, GivenWords())
-        )
-        for report in reports
-    )
-
-
 def _part_report(part: Part, reader: _KernelReader | None = None) -> PartReport:
-    kernels = part.facts.kernels if part.facts and reader else ()
-    reports = tuple(map(reader.report, kernels)) if reader else ()
-    return derived(PartReport, part, kind=part.kind.value, kernels=reports)
+    kernels = tuple(map(reader.report, part.facts.kernels)) if part.facts and reader else ()
+    return derived(PartReport, part, kind=part.kind.value, kernels=kernels)
 
 
 def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:

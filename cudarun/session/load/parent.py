@@ -55,11 +55,15 @@ def _outcomes(request: LoadRequest, workers: DeviceWorkers) -> Iterator[LoadOutc
 
 
 def _of_file(request: LoadRequest, image: Image, workers: DeviceWorkers) -> list[LoadOutcome]:
-    if not _has_several_fatbins(image):
+    from cudarun.session.load.fatbins import fatbin_count, loadable
+
+    try:
+        count = fatbin_count(image) or 0
+    except ImageRefused:  # the worker refuses it, with an explanation
+        count = 0
+    if count <= 1:
         answers = workers.run(LoadJob(request, image))
         return [_outcome(image, answer) for answer in answers]
-    from cudarun.session.load.fatbins import loadable
-
     surveys = workers.run(CallJob(partial(_survey, request, image)))
     every = {fatbin.number: fatbin for survey in surveys for fatbin in survey.value or ()}
     found = {fatbin.number: fatbin for fatbin in loadable(image, [*every.values()])}
@@ -80,15 +84,6 @@ def _of_file(request: LoadRequest, image: Image, workers: DeviceWorkers) -> list
             parts.setdefault(outcome.label, []).append(outcome)
     inputs = len(every) - len(found)
     return [_combined(some, image, inputs) for some in parts.values()]
-
-
-def _has_several_fatbins(image: Image) -> bool:
-    from cudarun.session.load.fatbins import fatbin_count
-
-    try:
-        return (fatbin_count(image) or 0) > 1
-    except ImageRefused:  # the worker refuses it, with an explanation
-        return False
 
 
 def _is_healthy(outcome: LoadOutcome) -> bool:
@@ -140,7 +135,7 @@ class LoadJob(Job["_Loaded"]):
 def _outcome(
     image: Image, answer: Answer[_Loaded], selection: FatbinSelection | None = None
 ) -> LoadOutcome:
-    from cudarun.model.images import LoadOutcome
+    from cudarun.model.images import LoadOutcome, LoadResult
 
     device, results = answer.value or (None, ())
     error = answer.error or next((r.error for r in results if r.error is not None), None)
@@ -151,7 +146,16 @@ def _outcome(
     if selection is not None:
         if isinstance(error, (OutOfTime, WorkerDied)):
             error.what = f"{error.what} while it loaded fatbin {_described(selection.fatbin)}"
-        results = _numbered(results, image, selection, verdict, error)
+        fatbin = selection.fatbin
+        name = image.origin if selection.count == 1 else f"{image.origin}:{fatbin.number}"
+
+        # Also of one that the driver did not get or survive.
+        results = tuple(
+            replace(
+                each, fatbin=fatbin.number, target=fatbin.target, verdict=verdict, failure=error
+            )
+            for each in results or (LoadResult(name, ()),)
+        )
     return LoadOutcome(
         image=image.origin,
         label=answer.device,
@@ -160,29 +164,6 @@ def _outcome(
         results=results,
         error=error,
         output=answer.output,
-    )
-
-
-def _numbered(
-    results: tuple[LoadResult, ...],
-    image: Image,
-    selection: FatbinSelection,
-    verdict: Verdict,
-    error: CudarunError | None,
-) -> tuple[LoadResult, ...]:
-    """Return the result of a fatbin, also of one that the driver did not get or survive."""
-    from cudarun.model.images import LoadResult
-
-    name = image.origin if selection.count == 1 else f"{image.origin}:{selection.fatbin.number}"
-    return tuple(
-        replace(
-            result,
-            fatbin=selection.fatbin.number,
-            target=selection.fatbin.target,
-            verdict=verdict,
-            failure=error,
-        )
-        for result in results or (LoadResult(name, ()),)
     )
 
 

@@ -36,6 +36,11 @@ class FileParts:
     origin: str
     parts: Sequence[Entry]
 
+    @property
+    def fatbins(self) -> int:
+        """The number of their fatbins."""
+        return len({part.fatbin for part in self.parts})
+
     def kernels(self, display: ProgressDisplay | None = None) -> Answers[tuple[str, ...]]:
         """Return the names of the kernels of each part, by its index in ``parts``."""
         return self._read(kernels_of, [*range(len(self.parts))], display)
@@ -61,9 +66,26 @@ class FileParts:
         def progress() -> tuple[str, float]:
             return f"reading {self.origin}", len(found) / len(chosen)
 
+        def lane() -> Steps[None]:
+            """Read chunks in a worker, and in another one the rest of a chunk that killed it."""
+            while waiting:
+                worker = pool.acquire(spec)
+                is_usable = True
+                while waiting and is_usable:
+                    chunk = waiting.popleft()
+                    worker.submit(partial(_read_parts, read, chunk))
+                    answer = yield worker
+                    is_usable = answer.error is None
+                    if answer.error is None:
+                        found.update(answer.value or {})
+                    elif len(chunk) == 1:
+                        found[chunk[0]] = answer.error
+                    else:
+                        waiting.extend([index] for index in chunk)
+                pool.discard(worker)
+
         with WorkerPool() as pool, displayed(display, [("", progress)]) as update:
-            steps = [_lane(pool, spec, read, waiting, found) for _ in range(lanes)]
-            pool.run(steps, update or (lambda: None))
+            pool.run([lane() for _ in range(lanes)], update or (lambda: None))
         return found
 
 
@@ -96,28 +118,3 @@ def _chunks(sizes: Mapping[int, int]) -> Iterator[list[int]]:
         total += sizes[index]
     if chunk:
         yield chunk
-
-
-def _lane(
-    pool: WorkerPool,
-    spec: WorkerSpec[FileParts],
-    read: Callable[[Entry, str], T],
-    waiting: deque[list[int]],
-    found: Answers[T],
-) -> Steps[None]:
-    """Read chunks in a worker, and in another one the rest of a chunk that killed it."""
-    while waiting:
-        worker = pool.acquire(spec)
-        is_usable = True
-        while waiting and is_usable:
-            chunk = waiting.popleft()
-            worker.submit(partial(_read_parts, read, chunk))
-            answer = yield worker
-            is_usable = answer.error is None
-            if answer.error is None:
-                found.update(answer.value or {})
-            elif len(chunk) == 1:
-                found[chunk[0]] = answer.error
-            else:
-                waiting.extend([index] for index in chunk)
-        pool.discard(worker)

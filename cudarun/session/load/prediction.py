@@ -162,32 +162,26 @@ def _of_codes(
     for code in found:
         for kernel in code.kernels:
             if chosen is None or kernel.name in chosen:
-                error = _refusal(code, gpu) or _launch_error(kernel, gpu, scope.shape)
-                if error is not None:
-                    error.at(file=image.origin, kernel=kernel.demangled, device=gpu.name)
-                yield _prediction(kernel, code, gpu, scope, error)
+                yield _prediction(image.origin, kernel, code, gpu, scope)
 
 
 def _prediction(
-    kernel: KernelFacts, code: _Code, gpu: Profile, scope: OfflineScope, error: CudarunError | None
+    origin: str, kernel: KernelFacts, code: _Code, gpu: Profile, scope: OfflineScope
 ) -> Prediction:
+    error: CudarunError | None = _refusal(code, gpu)
+    if error is None and (problems := [*_exceeded(kernel, gpu, scope.shape)]):
+        error = DeviceFailed("; ".join(problems))
     block = scope.shape.block or kernel.required_block
     occupancy = None
-    if error is None and block is not None:
+    if error is not None:
+        error.at(file=origin, kernel=kernel.demangled, device=gpu.name)
+    elif block is not None:
         shared = (kernel.shared_bytes or 0) + scope.shape.shared_bytes
         blocks = gpu.resident_blocks(prod(block), kernel.registers or 0, shared)
         threads = blocks * prod(block)
         occupancy = Occupancy(block, blocks, threads, threads / gpu.threads)
-    return Prediction(
-        gpu.name,
-        gpu.architecture,
-        kernel.name,
-        kernel.demangled,
-        code.target,
-        _VERDICTS[type(error)],
-        occupancy,
-        error,
-    )
+    names = gpu.name, gpu.architecture, kernel.name, kernel.demangled
+    return Prediction(*names, code.target, _VERDICTS[type(error)], occupancy, error)
 
 
 def _refusal(code: _Code, gpu: Profile) -> ImageRefused | None:
@@ -213,11 +207,6 @@ def _refusal(code: _Code, gpu: Profile) -> ImageRefused | None:
     if found is None:
         return ImageRefused("the file has no code that it runs")
     return ImageRefused(found.reason.rstrip("."), hint=found.remedy)
-
-
-def _launch_error(kernel: KernelFacts, gpu: Profile, shape: LaunchShape) -> DeviceFailed | None:
-    problems = [*_exceeded(kernel, gpu, shape)]
-    return DeviceFailed("; ".join(problems)) if problems else None
 
 
 def _exceeded(kernel: KernelFacts, gpu: Profile, shape: LaunchShape) -> Iterator[str]:

@@ -8,18 +8,17 @@ PTX of a fatbin.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from cudarun.base.errors import ImageRefused, RequestError
 from cudarun.diagnostics.entries import Diagnosed, notes
-from cudarun.diagnostics.refusals import LoadTarget, version_text
-from cudarun.images.facts import ImageFacts
+from cudarun.diagnostics.refusals import version_text
 from cudarun.images.fatbin import read_entries
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
 from cudarun.images.summary import summarize
-from cudarun.images.versions import Architecture, Version, cuda_of_ptx, newest_ptx
+from cudarun.images.versions import Architecture, cuda_of_ptx, newest_ptx
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, architecture_of, cuda_of, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_target, diagnose
@@ -81,7 +80,7 @@ def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tupl
 
 
 def prepare_fatbin(driver: Driver, image: Image, number: int, *, is_alone: bool) -> Image:
-    """Return one fatbin of a file as an image, or its PTX for the emulated device.
+    """Return one fatbin of a file as an image, or its newest usable PTX for the emulated device.
 
     Args:
         number: The fatbin's number, from 1.
@@ -95,7 +94,13 @@ def prepare_fatbin(driver: Driver, image: Image, number: int, *, is_alone: bool)
         best = entry_for(device, read_entries(data, origin))
         check_structure(found, device, lambda entry: best is None or entry.target == best.target)
         if not driver.traits.runs_machine_code:
-            found = _ptx_of(found, device)
+            if best is None:
+                refused = ImageRefused(f"it contains no PTX for {device.name}", origin=origin)
+                raise diagnose(refused, [found], device)
+            text, facts = best.content(origin).rstrip(b"\0"), None
+            with suppress(ImageRefused):  # the driver decides whether the text is valid
+                facts = read_image(text, origin, whole=False)
+            found = replace(found, data=text, facts=facts)
         return with_version_note(driver, found)
 
 
@@ -142,43 +147,19 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
     return compile_source(image, Architecture(True, number), "PTX", newest_ptx=newest)
 
 
-def _ptx_of(fatbin: Image, device: LoadTarget) -> Image:
-    """Return a fatbin's PTX for the newest architecture that is not newer than the device."""
-    best = entry_for(device, read_entries(fatbin.data, fatbin.origin))
-    if best is None:
-        refused = ImageRefused(f"it contains no PTX for {device.name}", origin=fatbin.origin)
-        raise diagnose(refused, [fatbin], device)
-    data = best.content(fatbin.origin).rstrip(b"\0")
-    return replace(fatbin, data=data, facts=_facts(data, fatbin.origin))
-
-
-def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
-    """Return the types and names of parameters; the driver decides whether the text is valid."""
-    try:
-        return read_image(ptx, origin, whole=False)
-    except ImageRefused:
-        return None
-
-
 def with_version_note(driver: Driver, image: Image) -> Image:
     """Return the image, with a note if its PTX is newer than the driver's CUDA version.
 
     PTX that was compiled from CUDA source has no note: a GPU gets machine code.
     """
-    version = _version(image)
-    usual = newest_ptx(cuda_of(driver))
-    own = driver.traits.newest_ptx
-    if own is None or usual is None or version is None or image.is_compiled:
+    usual, own = newest_ptx(cuda_of(driver)), driver.traits.newest_ptx
+    if own is None or usual is None or image.is_compiled:
         return image
-    if not usual < version <= own():
+    version = image.facts.ptx_version if image.facts is not None else None
+    if image.facts is None and identify(image.data) is ImageKind.PTX:
+        version = summarize(image.data, image.origin).ptx_version
+    if version is None or not usual < version <= own():
         return image
     needed = version_text(cuda_of_ptx(version))
     note = f"{image.origin} has PTX {version_text(version)}: a GPU's driver needs CUDA {needed}"
     return replace(image, warnings=(*image.warnings, *notes([f"{note} or later to compile it"])))
-
-
-def _version(image: Image) -> Version | None:
-    if image.facts is not None:
-        return image.facts.ptx_version
-    is_ptx = identify(image.data) is ImageKind.PTX
-    return summarize(image.data, image.origin).ptx_version if is_ptx else None

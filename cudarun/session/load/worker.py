@@ -9,6 +9,7 @@ from dataclasses import replace
 from math import prod
 
 from cudarun.base.errors import CudarunError, ImageRefused
+from cudarun.base.records import derived
 from cudarun.diagnostics.entries import Diagnosed, Diagnostic, notes
 from cudarun.images.demangler import demangle
 from cudarun.images.kinds import ImageKind, identify
@@ -152,11 +153,9 @@ class _ImageLoad:
                 loader.error = error
         milliseconds = (time.perf_counter() - started) * 1e3
         log = loader.logs.info if loader.error is None else ""
-        return LoaderReport(
-            via=loader.via,
-            before_contexts=loader.before_contexts,
-            load_calls=loader.calls,
-            load_milliseconds=loader.milliseconds,
+        return derived(
+            LoaderReport,
+            loader,
             context_calls=self.driver.count - calls,
             context_milliseconds=milliseconds,
             memory_bytes=max(0, free - self.driver.cuMemGetInfo()[0]),
@@ -168,7 +167,6 @@ class _ImageLoad:
             ),
             info_log=log,
             silence=None if log or loader.error else self._missing_log_reason(),
-            error=loader.error,
         )
 
     def _chosen(self, loader: Loader) -> list[LoadedKernel]:

@@ -50,7 +50,8 @@ def compile_program(source: str, folder: Path, architecture: int, debug_informat
     program = folder / "program" / path.stem  # alone there, whatever its name
     program.parent.mkdir()
     found = cache.load(key)
-    if found is None or not _are_unchanged(json.loads(found["dependencies"])):
+    known = {} if found is None else json.loads(found["dependencies"])
+    if found is None or any(_digest(each) != digest for each, digest in known.items()):
         dependencies = _compile(compiler, options, source, program, folder / "libcuda.so.1")
         digests = json.dumps({each: _digest(each) for each in dependencies}).encode()
         found = {"program": program.read_bytes(), "dependencies": digests}
@@ -72,10 +73,6 @@ def _compile(
         raise RequestError(f"nvcc cannot compile {source}", log=log)
     text = listed.read_text().partition(":")[2].replace("\\\n", " ")
     return [re.sub(r"\\(.)", r"\1", each) for each in _DEPENDENCY.findall(text)]
-
-
-def _are_unchanged(digests: dict[str, str]) -> bool:
-    return all(_digest(path) == digest for path, digest in digests.items())
 
 
 def _digest(path: str) -> str:

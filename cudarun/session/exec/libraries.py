@@ -48,9 +48,13 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
         ),
     }
     driver = os.fspath(folder / "libcuda.so.1")
-    include = _management_names(folder)
-    name = f"-Wl,-soname,{_MANAGEMENT}"
-    made[_MANAGEMENT] = (include, _source("nvml.c"), driver, *linked, name)
+    # A row for each function of NVML that is not supported.
+    (folder / "nvml").mkdir()
+    names = prototypes.table_path("nvml").read_text().split()
+    rows = "".join(f"UNSUPPORTED({each})\n" for each in names)
+    (folder / "nvml" / "names.inc").write_text(rows)
+    options = (f"-I{folder / 'nvml'}", f"-Wl,-soname,{_MANAGEMENT}")
+    made[_MANAGEMENT] = (_source("nvml.c"), driver, *linked, *options)
     for table, (name, version) in _RUNTIMES.items():
         include = _generated(folder, table, "runtime.c")
         made[name] = (
@@ -64,15 +68,6 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
         defined = f"-DLINKER_VERSION={major}"
         made[name] = (defined, _source("nvjitlink.c"), *linked, _named(folder, name))
     return made
-
-
-def _management_names(folder: Path) -> str:
-    """Write a row for each function of NVML that is not supported; return the option for it."""
-    include = folder / "nvml"
-    include.mkdir()
-    names = prototypes.table_path("nvml").read_text().split()
-    (include / "names.inc").write_text("".join(f"UNSUPPORTED({each})\n" for each in names))
-    return f"-I{include}"
 
 
 def _named(folder: Path, name: str) -> str:

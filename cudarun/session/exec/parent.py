@@ -334,7 +334,10 @@ def _problems(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterato
     """Yield one line for each kernel or library that cannot run."""
     for report in reports:
         for kernel, reason in report.refused.items():
-            yield f"{demangle(kernel)} {_with_remedy(reason)}"
+            first = next(iter(reason.strip().splitlines()), "unknown reason")
+            if "SASS" in reason or "no PTX" in reason:
+                first += "; add PTX: nvcc -gencode arch=compute_90,code=compute_90"
+            yield f"{demangle(kernel)} {first}"
         for file, function in report.foreign.items():
             call = f" ({function})" if function else ""
             yield _FOREIGN.format(file, call) if _is_library(file) else _STATIC.format(file)
@@ -342,11 +345,3 @@ def _problems(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterato
 
 def _is_library(file: str) -> bool:
     return ".so" in os.path.basename(file)
-
-
-def _with_remedy(reason: str) -> str:
-    """Return the first line of the reason, and what resolves it."""
-    first = reason.strip().splitlines()[0] if reason.strip() else "unknown reason"
-    if "SASS" in reason or "no PTX" in reason:
-        return f"{first}; add PTX: nvcc -gencode arch=compute_90,code=compute_90"
-    return first

@@ -13,7 +13,6 @@ from statistics import median
 from typing import NamedTuple
 
 from cudarun.base.errors import ExitCode
-from cudarun.base.records import dataclass
 from cudarun.model.fleet import Consensus, FleetGpu, FleetHost
 
 _LEAST = 3  # the least GPUs of a kind of which a minority can be named
@@ -54,66 +53,48 @@ def compare(hosts: Sequence[FleetHost]) -> FleetComparison:
     objections: dict[_Place, list[str]] = {}
     consensus: list[Consensus] = []
     for (kind, case_name, buffer), digests in outputs.items():
-        agreement = _agreement(digests)
-        against = [place for place in digests if agreement.is_against(digests[place])]
-        if agreement.digest is not None:
+        majority, count, is_deterministic = _agreement(digests)
+        against = [p for p in digests if is_deterministic and digests[p] != majority]
+        if majority is not None:
+            some = f"{count} of {len(digests)} GPUs"
             for place in against:
-                objections.setdefault(place, []).append(
-                    f"{case_name}: {buffer} {agreement.objection(digests[place])}"
-                )
-        if against or not agreement.is_deterministic:
+                text = f"differs from {some} of this kind"
+                if digests[place] is None:
+                    text = f"changes between runs; it does not on {some}"
+                objections.setdefault(place, []).append(f"{case_name}: {buffer} {text}")
+        if against or not is_deterministic:
             names = tuple(
                 f"{hosts[host].host}/{hosts[host].gpus[gpu].identity.label}"
                 for host, gpu in against
             )
-            is_deterministic = agreement.is_deterministic
-            consensus.append(
-                Consensus(kind, case_name, buffer, agreement.count, names, is_deterministic)
-            )
+            consensus.append(Consensus(kind, case_name, buffer, count, names, is_deterministic))
     slow: dict[_Place, list[str]] = {}
     for (_, case_name), measured in times.items():
         for place, text in _outliers(measured):
             slow.setdefault(place, []).append(f"{case_name} {text}")
-    return FleetComparison(_annotated(hosts, objections, slow), tuple(consensus), len(outputs))
+    gpus: list[list[FleetGpu]] = [[] for _ in hosts]
+    for place, gpu in _gpus(hosts):
+        objected, late = (tuple(texts.get(place, ())) for texts in (objections, slow))
+        gpus[place[0]].append(replace(gpu, objections=objected, slow=late))
+    annotated = (replace(host, gpus=tuple(own)) for host, own in zip(hosts, gpus, strict=True))
+    return FleetComparison(tuple(annotated), tuple(consensus), len(outputs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Agreement:
-    """The agreement on one output."""
-
-    digest: str | None  # the digest of the majority; ``None`` without one
-    count: int  # the GPUs with it; 0 without one
-    total: int  # all GPUs with the output
-    is_deterministic: bool  # whether most GPUs agree with themselves
-
-    def is_against(self, digest: str | None) -> bool:
-        """Return whether a GPU with this digest is not in the majority."""
-        return self.is_deterministic and digest != self.digest
-
-    def objection(self, digest: str | None) -> str:
-        """Return the difference of a GPU in the minority."""
-        if digest is None:
-            return f"changes between runs; it does not on {self.count} of {self.total} GPUs"
-        return f"differs from {self.count} of {self.total} GPUs of this kind"
-
-
-def _agreement(digests: dict[_Place, str | None]) -> _Agreement:
-    """Return the agreement of GPUs; ``None`` for the digest of one that disagrees with itself.
+def _agreement(digests: dict[_Place, str | None]) -> tuple[str | None, int, bool]:
+    """Return the digest of the majority, its GPUs, and whether most agree with themselves.
 
     The majority is one of GPUs, which must not be outvoted by hosts: a single node can claim many.
+    Without one the digest is ``None``, as that of a GPU that disagrees with itself.
     """
     total = len(digests)
     known = Counter(digest for digest in digests.values() if digest is not None)
-    is_deterministic = 2 * known.total() > total
-    if not is_deterministic:
-        return _Agreement(None, 0, total, is_deterministic)
+    if 2 * known.total() <= total:
+        return None, 0, False
     [(digest, count)] = known.most_common(1)
     on_hosts = {(found, host) for (host, _), found in digests.items() if found is not None}
     hosts = Counter(found for found, _ in on_hosts)
     is_majority = total >= _LEAST and 2 * count > total and hosts[digest] == max(hosts.values())
-    if count == total or is_majority:
-        return _Agreement(digest, count, total, is_deterministic)
-    return _Agreement(None, 0, total, is_deterministic)
+    return (digest, count, True) if count == total or is_majority else (None, 0, True)
 
 
 def _outliers(measured: dict[_Place, float]) -> Iterable[tuple[_Place, str]]:
@@ -133,13 +114,3 @@ def _gpus(hosts: Sequence[FleetHost]) -> Iterable[tuple[_Place, FleetGpu]]:
     for number, host in enumerate(hosts):
         for index, gpu in enumerate(host.gpus):
             yield (number, index), gpu
-
-
-def _annotated(
-    hosts: Sequence[FleetHost], objections: dict[_Place, list[str]], slow: dict[_Place, list[str]]
-) -> tuple[FleetHost, ...]:
-    gpus: list[list[FleetGpu]] = [[] for _ in hosts]
-    for place, gpu in _gpus(hosts):
-        against, late = (tuple(texts.get(place, ())) for texts in (objections, slow))
-        gpus[place[0]].append(replace(gpu, objections=against, slow=late))
-    return tuple(replace(host, gpus=tuple(own)) for host, own in zip(hosts, gpus, strict=True))

@@ -54,21 +54,17 @@ def _expanded(text: str) -> Iterator[str]:
         place = item.end() + 1
         if item.end() < len(text) and text[item.end()] != ",":
             raise _refused(f"'{text}' has unbalanced brackets")
-        yield from _instances(item[0].strip())
-
-
-def _instances(item: str) -> Iterator[str]:
-    """Yield the hosts of one item; the last range varies fastest."""
-    parts = [[*_numbers(item, found[1])] if found[1] is not None else [found[2]]
-             for found in _PART.finditer(item)]  # fmt: skip
-    for chosen in product(*parts):
-        host = "".join(chosen)
-        if not _HOST.fullmatch(host):
-            raise _refused(
-                f"'{host}' is not a host name",
-                hint="letters, digits and _ . : @ % -, not beginning with -",
-            )
-        yield host
+        own = item[0].strip()
+        parts = [[*_numbers(own, found[1])] if found[1] is not None else [found[2]]
+                 for found in _PART.finditer(own)]  # fmt: skip
+        for chosen in product(*parts):  # the last range varies fastest
+            host = "".join(chosen)
+            if not _HOST.fullmatch(host):
+                raise _refused(
+                    f"'{host}' is not a host name",
+                    hint="letters, digits and _ . : @ % -, not beginning with -",
+                )
+            yield host
 
 
 def _numbers(item: str, ranges: str) -> Iterator[str]:

@@ -100,8 +100,15 @@ def bisect(
         )
     where = replace(where, timeout=where.timeout or _LIMIT)
     with WorkerPool() as pool:
-        with errors_of(RequestError, origin=request.last.image.origin):
-            observed = _searched(request, DeviceWorkers(pool, where, prefetch, display))
+        with errors_of(RequestError, origin=request.last.image.origin), SharedFile() as answers:
+            workers = DeviceWorkers(pool, where, prefetch, display)
+            job = BisectionJob(request, answers.path)
+            while (error := (answer := workers.run(job)[0]).error) is not None:
+                if not answers.read() or not _is_failure_of_replay(error):
+                    raise error
+                os.pwrite(answers.fileno(), _FAILED, len(answers.read()))
+                workers.replace()  # it died of a replay
+            observed = answer.unwrap()
         for whole_ranges in (False, True):
             path = folder / f"shrunk-{whole_ranges:d}"
             with open(path, "wb") as file:
@@ -112,21 +119,6 @@ def bisect(
         "the smaller recording has other results than the recorded launch",
         origin=request.last.image.origin,
     )
-
-
-def _searched(request: Program, workers: DeviceWorkers) -> ObservedReplay:
-    """Run the search; a worker that dies of a replay is replaced."""
-    with SharedFile() as answers:
-        job = BisectionJob(request, answers.path)
-        while True:
-            [answer] = workers.run(job)
-            error = answer.error
-            if error is None:
-                return answer.unwrap()
-            if not answers.read() or not _is_failure_of_replay(error):
-                raise error
-            os.pwrite(answers.fileno(), _FAILED, len(answers.read()))
-            workers.replace()
 
 
 def _is_failure_of_replay(error: CudarunError) -> bool:

@@ -97,17 +97,13 @@ def convert(raw: RawRecording, folder: Path, file: IO[bytes]) -> tuple[Manifest,
     with RecordingWriter(file) as writer:
         ranges = (*_ranges(writer, raw.ranges), *_arrays(writer, raw))
         manifest = _manifest(raw, ranges)
-        code = _code(raw, folder)
-        writer.finish(manifest, code.image, code.ptx)
-    return manifest, code.ptx is not None
-
-
-def _code(raw: RawRecording, folder: Path) -> RecordedCode:
-    major, minor = raw.numbers("capability")
-    code = recorded_code((folder / raw.texts["image"]).read_bytes(), 10 * major + minor)
-    if code.ptx is None and identify(code.image) is ImageKind.CUBIN:
-        return RecordedCode(code.image, triton_ptx(code.image, raw.texts.get("triton_cache")))
-    return code
+        major, minor = manifest.origin.capability
+        code = recorded_code((folder / raw.texts["image"]).read_bytes(), 10 * major + minor)
+        ptx = code.ptx
+        if ptx is None and identify(code.image) is ImageKind.CUBIN:
+            ptx = triton_ptx(code.image, raw.texts.get("triton_cache"))
+        writer.finish(manifest, code.image, ptx)
+    return manifest, ptx is not None
 
 
 def _manifest(raw: RawRecording, ranges: tuple[RecordedRange, ...]) -> Manifest:
@@ -121,7 +117,9 @@ def _manifest(raw: RawRecording, ranges: tuple[RecordedRange, ...]) -> Manifest:
         ordinal=int(texts["ordinal"]),
         stack=tuple(texts.get("stack", "").splitlines()),
     )
-    return Manifest(
+    return derived(
+        Manifest,
+        raw,
         kernel=texts["kernel"],
         grid=_extent(raw.numbers("grid")),
         block=_extent(raw.numbers("block")),
@@ -129,13 +127,10 @@ def _manifest(raw: RawRecording, ranges: tuple[RecordedRange, ...]) -> Manifest:
         cluster=_extent(raw.numbers("cluster")) if "cluster" in texts else None,
         cooperative=texts["cooperative"] == "1",
         programmatic=texts.get("programmatic") == "1",
-        parameters=raw.parameters,
-        layout=raw.layout,
         ranges=ranges,
         tensor_maps=tuple(raw.tensor_maps),
         objects=tuple(raw.objects),
         origin=origin,
-        status=raw.status,
     )
 
 

@@ -40,8 +40,9 @@ class EditableRecording:
             raise RequestError(
                 "a spec cannot express recorded texture and surface objects", origin=recording.path
             )
-        with recording.contents() as contents:
-            self._refuse_addresses(contents)
+        if self._manifest.memory:
+            with recording.contents() as contents:
+                self._refuse_addresses(contents)
 
     def write(self) -> None:
         """Write the files, the spec last."""
@@ -152,8 +153,6 @@ class EditableRecording:
 
     def _refuse_addresses(self, contents: RecordedContents) -> None:
         memory = self._manifest.memory
-        if not memory:
-            return
         first, last = memory[0].address, memory[-1].end
         for each in self._manifest.ranges:
             words = contents.before(each)[: each.size // _POINTER * _POINTER].view(np.uint64)

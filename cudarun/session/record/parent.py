@@ -16,7 +16,7 @@ from cudarun.base.errors import RequestError
 from cudarun.base.files import OutputFile, whole_file
 from cudarun.images.demangler import base_name, demangle, spellings
 from cudarun.model.record import LaunchListing, ListedLaunches, RecordedFile, RecordReport
-from cudarun.session.record.control import ControlPage, FaultyLaunch, RecordMode, RecordService
+from cudarun.session.record.control import ControlPage, RecordMode, RecordService
 from cudarun.session.record.conversion import (
     code_facts,
     convert,
@@ -123,16 +123,10 @@ def record_at_fault(request: RecordRequest) -> RecordReport:
         if fault is None and limit is not None:
             fault = page.hanging(time.monotonic_ns(), limit)
     if fault is None:
-        error = RequestError(
-            "no launch faults",
-            hint=None if limit else "to find a launch that does not end, add --timeout SECONDS",
-        )
-        return RecordReport(status, (), error=error)
-    return _record_fault(request, fault, status)
-
-
-def _record_fault(request: RecordRequest, fault: FaultyLaunch, status: int) -> RecordReport:
-    """Run the program again and record a launch."""
+        hint = None if limit else "to find a launch that does not end, add --timeout SECONDS"
+        return RecordReport(status, (), error=RequestError("no launch faults", hint=hint))
+    kernel = fault.kernel
+    end = "does not end" if fault.status is None else f"faults with {fault.status}"
     with temporary_folder() as name:
         folder = Path(name)
         page = ControlPage(
@@ -143,9 +137,10 @@ def _record_fault(request: RecordRequest, fault: FaultyLaunch, status: int) -> R
             each_kernel=True,
         )
         variables = _ImageVariables()
-        service = RecordService(folder, lambda kernel: kernel == fault.kernel, variables)
+        service = RecordService(folder, lambda name: name == kernel, variables)
         _run(request, folder, service, page)
-        notes = [_found(fault), *_notes(folder), *variables.notes]
+        found_launch = f"launch {fault.ordinal} of {demangle(kernel)} {end}"
+        notes = (found_launch, *_notes(folder), *variables.notes)
         found = {
             path: read_raw(path) for path in sorted([*folder.glob("*.raw"), *folder.glob("*.part")])
         }
@@ -156,13 +151,7 @@ def _record_fault(request: RecordRequest, fault: FaultyLaunch, status: int) -> R
             "the second run did not fault at this launch",
             hint="run again: the order of launches can differ between runs",
         )
-    return RecordReport(status, files, tuple(notes), error)
-
-
-def _found(fault: FaultyLaunch) -> str:
-    kernel = demangle(fault.kernel)
-    what = "does not end" if fault.status is None else f"faults with {fault.status}"
-    return f"launch {fault.ordinal} of {kernel} {what}"
+    return RecordReport(status, files, notes, error)
 
 
 def _nothing_recorded(

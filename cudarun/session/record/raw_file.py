@@ -6,7 +6,7 @@ import mmap
 import os
 import struct
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from operator import attrgetter
 from pathlib import Path
@@ -111,7 +111,11 @@ def read_raw(path: Path) -> RawRecording:
         elif tag == b"STAT":
             raw.status = int.from_bytes(part, "little", signed=True)
     raw.objects = [*_objects(objects, raw.arrays)]
-    _add_changes(raw.ranges, changes)
+    raw.ranges.sort(key=_ADDRESS_OF)
+    for address, data in changes:
+        index = bisect_right(raw.ranges, address, key=_ADDRESS_OF) - 1
+        if index >= 0:
+            raw.ranges[index].after.append((address - raw.ranges[index].address, data))
     raw.ranges.sort(key=lambda each: (each.symbol is not None, each.address))
     return raw
 
@@ -166,15 +170,6 @@ def _tensor_map(part: memoryview) -> RecordedTensorMap:
         channels=channels,
         pixels=pixels,
     )
-
-
-def _add_changes(ranges: list[RawRange], changes: Sequence[tuple[int, memoryview]]) -> None:
-    """Add changed parts, by their addresses, to their ranges."""
-    ranges.sort(key=_ADDRESS_OF)
-    for address, data in changes:
-        index = bisect_right(ranges, address, key=_ADDRESS_OF) - 1
-        if index >= 0:
-            ranges[index].after.append((address - ranges[index].address, data))
 
 
 def _sections(path: Path) -> Iterator[tuple[bytes, memoryview]]:

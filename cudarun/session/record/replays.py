@@ -8,19 +8,17 @@ import numpy as np
 
 from cudarun.arguments.contents import ArrayContents
 from cudarun.arguments.dtypes import Array
-from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.program import DeviceProgram
-from cudarun.session.launch.recorded.memory import MovedVariables, RecordedInitial
+from cudarun.session.launch.recorded.memory import RecordedInitial
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.steps import Libraries, all_buffers, bind_steps
 from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.record.page_search import Block, RecordedPages
-from cudarun.session.recording.archive import Recording
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
 
@@ -58,9 +56,20 @@ class Replays:
         self._program = DeviceProgram(
             session, device, request.options, [step], buffers, {step.number: step.handles(buffers)}
         )
-        self._areas = _areas(
-            recording, (*specs, *variables.written), buffers.addresses, buffers.moved
-        )
+        places, moved = buffers.addresses, buffers.moved
+        self._areas: list[_Area] = []  # in the order of the recording, then the variables
+        with recording.contents() as contents:
+            for spec in (*specs, *variables.written):
+                if not isinstance(spec.initial, RecordedInitial):
+                    continue
+                recorded = spec.initial.range
+                before = contents.before(recorded)
+                after = contents.after(recorded) if recorded.after else before
+                moved.apply(before, recorded.address)
+                if after is not before:
+                    moved.apply(after, recorded.address)
+                here = spec.address if isinstance(spec, ImageVariable) else places[spec.name]
+                self._areas.append(_Area(spec.name, here, before, after))
 
     def check(self) -> None:
         """Replay with all contents; `RequestError` if the results differ from the recorded ones."""
@@ -99,26 +108,3 @@ class Replays:
                 return False
             got[low:high] = area.after[low:high]
         return np.array_equal(got, area.after)
-
-
-def _areas(
-    recording: Recording,
-    specs: Sequence[BufferSpec],
-    addresses: dict[str, int],
-    moved: MovedVariables,
-) -> list[_Area]:
-    """Return the memory in the order of the recording, then the variables."""
-    found: list[_Area] = []
-    with recording.contents() as contents:
-        for spec in specs:
-            if not isinstance(spec.initial, RecordedInitial):
-                continue
-            recorded = spec.initial.range
-            before = contents.before(recorded)
-            after = contents.after(recorded) if recorded.after else before
-            moved.apply(before, recorded.address)
-            if after is not before:
-                moved.apply(after, recorded.address)
-            here = spec.address if isinstance(spec, ImageVariable) else addresses[spec.name]
-            found.append(_Area(spec.name, here, before, after))
-    return found

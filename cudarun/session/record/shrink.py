@@ -76,13 +76,10 @@ def _parts(
         yield AccessedPart(each.name, 0, each.size, each.type)
         return
     for part in memory.parts(each.address, gap):
-        yield AccessedPart(each.name, part.offset, part.size, _type(part.dtype, part.size))
-
-
-def _type(dtype: object, size: int) -> str:
-    """Return the type of a part; bytes where accesses differ or do not divide it."""
-    scalar = NAMED.get(str(dtype), SCALARS["u8"])
-    return str(scalar) if size % scalar.size == 0 else "u8"
+        # Bytes where accesses have several types, or one that does not divide the part.
+        scalar = NAMED.get(str(part.dtype), SCALARS["u8"])
+        name = str(scalar) if part.size % scalar.size == 0 else "u8"
+        yield AccessedPart(each.name, part.offset, part.size, name)
 
 
 def shrink(

@@ -159,17 +159,12 @@ class RecordedContents(AbstractContextManager["RecordedContents"]):
         for piece in islice(pieces, at, None):
             first, last = max(start, piece.offset), min(end, piece.offset + piece.size)
             if first < last:
-                data = self.piece(piece)
+                data = _read(self._zip, MEMORY + piece.digest, piece.size, self._path)
+                if len(data) != piece.size or _digest(data) != piece.digest:
+                    raise _damaged(self._path, f"the piece {piece.digest} has other contents")
                 yield first - start, data[first - piece.offset : last - piece.offset]
             elif piece.offset >= end:
                 return
-
-    def piece(self, piece: MemoryPiece) -> bytes:
-        """Return the bytes of a piece; `RequestError` if they are missing or damaged."""
-        data = _read(self._zip, MEMORY + piece.digest, piece.size, self._path)
-        if len(data) != piece.size or _digest(data) != piece.digest:
-            raise _damaged(self._path, f"the piece {piece.digest} has other contents")
-        return data
 
     def close(self) -> None:
         """Close the file."""

@@ -295,7 +295,10 @@ def _problems(manifest: Manifest) -> Iterator[str]:
     for tensor in manifest.tensor_maps:
         if tensor.offset + _TENSOR_MAP_BYTES > size:
             yield "a tensor map is not inside the parameters"
-        if not _has_its_dimensions(tensor):
+        rank = len(tensor.shape)
+        box, corners = (0, rank - 2) if tensor.channels else (rank, 0)
+        named = (tensor.strides, tensor.steps, tensor.box, tensor.lower, tensor.upper)
+        if [*map(len, named)] != [rank - 1, rank, box, corners, corners]:
             yield "a tensor map has other numbers of dimensions"
     names = {each.name for each in manifest.ranges}
     if len(names) < len(manifest.ranges):
@@ -318,11 +321,3 @@ def _problems(manifest: Manifest) -> Iterator[str]:
         if each.address < end:
             yield f"the range '{each.name}' is not after the one before it"
         end = each.end
-
-
-def _has_its_dimensions(tensor: RecordedTensorMap) -> bool:
-    rank = len(tensor.shape)
-    box, corners = (0, rank - 2) if tensor.channels else (rank, 0)
-    lengths = [len(each) for each in (tensor.strides, tensor.steps, tensor.box)]
-    corner_lengths = {len(tensor.lower), len(tensor.upper)}
-    return lengths == [rank - 1, rank, box] and corner_lengths == {corners}

@@ -41,7 +41,15 @@ class SubmissionConfinement:
         resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_FILE, _MOST_FILE))
         if not self.shares_network:
             _enter_new(_NEW_NETWORK)
-        memory = [_SHARED_MEMORY] if _replace_shared_memory() else []
+        mount = ctypes.CDLL(None).mount
+        in_memory = ctypes.c_ulong(_NO_SET_USER | _NO_DEVICES)
+        # An empty one that only this process and its children see, if that is possible.
+        has_memory = (
+            _enter_new(_NEW_MOUNTS)
+            and mount(None, b"/", None, ctypes.c_ulong(_ALL_PRIVATE), None) == 0
+            and mount(b"tmpfs", _SHARED_MEMORY.encode(), b"tmpfs", in_memory, b"size=1g") == 0
+        )
+        memory = [_SHARED_MEMORY] if has_memory else []
         system_calls.restrict_program()
         # Its own process, whose threads CUDA names, but no other one: a command line can have the
         # seed.
@@ -84,20 +92,3 @@ def _enter_new(namespace: int) -> bool:
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     return True
-
-
-def _replace_shared_memory() -> bool:
-    """Mount an empty ``/dev/shm`` that only this process and its children see, if possible."""
-    mount = ctypes.CDLL(None).mount
-    return (
-        _enter_new(_NEW_MOUNTS)
-        and mount(None, b"/", None, ctypes.c_ulong(_ALL_PRIVATE), None) == 0
-        and mount(
-            b"tmpfs",
-            _SHARED_MEMORY.encode(),
-            b"tmpfs",
-            ctypes.c_ulong(_NO_SET_USER | _NO_DEVICES),
-            b"size=1g",
-        )
-        == 0
-    )

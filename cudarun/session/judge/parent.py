@@ -263,9 +263,11 @@ class _Judgement:
             raise RuleBroken("timeout", f"no answer to '{do}' after {limit:g} s") from None
         except ValueError:
             answer = {"rule": "error", "message": "its process writes to the judge"}
-        if not isinstance(answer, dict) or answer:
-            message = answer.get("message", "") if isinstance(answer, dict) else answer
-            rule = _rule(answer)
+        if answer != {}:  # it can be anything
+            named = answer if isinstance(answer, dict) else {"message": answer}
+            message = named.get("message", "")
+            rules: tuple[JudgeRule, ...] = get_args(JudgeRule)
+            rule: JudgeRule = next((r for r in rules if r == named.get("rule")), "error")
             if rule == "not_shared" and not (self._problem.is_gpu and do == "case"):
                 rule = "error"  # the submission itself says so
             raise RuleBroken(rule, str(message)[-_MOST_OUTPUT:])
@@ -340,13 +342,6 @@ class _Judgement:
 def _derived(seed: int, purpose: str) -> int:
     """Return a seed that tells nothing about others of the same origin."""
     return int.from_bytes(hashlib.sha256(f"{seed} {purpose}".encode()).digest()[:4], "big") >> 1
-
-
-def _rule(answer: Any) -> JudgeRule:
-    """Return the rule in an answer, which can be anything."""
-    rules: tuple[JudgeRule, ...] = get_args(JudgeRule)
-    found = answer.get("rule") if isinstance(answer, dict) else None
-    return next((each for each in rules if each == found), "error")
 
 
 def refuse_too_fast(seconds: float, facts: dict[str, Any], speeds: tuple[float, float]) -> None:

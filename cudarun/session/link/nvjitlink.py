@@ -113,7 +113,13 @@ def _work(request: LinkRequest, target: Architecture, options: list[str], log_fi
     tool = LoadTarget(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
     for image in request.inputs:
         check_structure(image, tool)
-    inputs = [*_inputs(request, target)]
+    form: Form = "LTOIR" if request.lto else "CUBIN"
+    inputs = [
+        compile_source(image, target, form, relocatable=True)
+        if identify(image.data) is ImageKind.CUDA_SOURCE
+        else image
+        for image in request.inputs
+    ]
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
     started = time.perf_counter()
@@ -142,16 +148,6 @@ def _work(request: LinkRequest, target: Architecture, options: list[str], log_fi
     )
 
 
-def _inputs(request: LinkRequest, target: Architecture) -> Iterator[Image]:
-    """Yield the inputs, with sources compiled."""
-    form: Form = "LTOIR" if request.lto else "CUBIN"
-    for image in request.inputs:
-        if identify(image.data) is ImageKind.CUDA_SOURCE:
-            yield compile_source(image, target, form, relocatable=True)
-        else:
-            yield image
-
-
 def _link(
     nvjitlink: ModuleType,
     inputs: list[Image],
@@ -159,7 +155,13 @@ def _link(
     options: list[str],
     log_file: int,
 ) -> tuple[bytes, str]:
-    handle = _create(nvjitlink, target, options)
+    try:
+        handle = nvjitlink.create(len(options), options)
+    except nvjitlink.nvJitLinkError as error:
+        if nvjitlink.Result(error.status).name in _OF_ARCHITECTURE:
+            raise _no_such_architecture(target) from None
+        shown = " ".join(options)
+        raise RequestError(f"nvJitLink rejected the options ({shown}): {error}") from None
     names = [image.origin.encode(errors="replace") for image in inputs]
     try:
         for image, name in zip(inputs, names, strict=True):
@@ -178,17 +180,6 @@ def _link(
 
 _OF_ARCHITECTURE = ("ERROR_MISSING_ARCH", "ERROR_UNRECOGNIZED_ARCH", "ERROR_UNSUPPORTED_ARCH")
 """``nvJitLinkResult``: errors of the requested architecture."""
-
-
-def _create(nvjitlink: ModuleType, target: Architecture, options: list[str]) -> int:
-    try:
-        handle: int = nvjitlink.create(len(options), options)
-    except nvjitlink.nvJitLinkError as error:
-        if nvjitlink.Result(error.status).name in _OF_ARCHITECTURE:
-            raise _no_such_architecture(target) from None
-        shown = " ".join(options)
-        raise RequestError(f"nvJitLink rejected the options ({shown}): {error}") from None
-    return handle
 
 
 def _no_such_architecture(target: Architecture | str) -> RequestError:

@@ -20,7 +20,7 @@ from cudarun.session.workers.job import CallJob
 from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cudarun.images.versions import Architecture
     from cudarun.model.images import LinkReport, LoadOutcome
@@ -35,16 +35,11 @@ T = TypeVar("T")
 
 def link(request: LinkRequest, display: ProgressDisplay | None = None) -> LinkReport:
     """Link, write the complete output, and load it if requested."""
-    _check_inputs(request)
-    linked = _link(request, display)
-    with whole_file(request.output) as file:
-        file.write(linked.data)
-    return _report(request, linked, display)
+    from cudarun.model.images import InputReport, LinkReport
+    from cudarun.session.load.offline import read_file
 
-
-def _check_inputs(request: LinkRequest) -> None:
-    for image in request.inputs:
-        kind = identify(image.data)
+    kinds = [identify(image.data) for image in request.inputs]
+    for image, kind in zip(request.inputs, kinds, strict=True):
         if kind is ImageKind.EMPTY:
             raise ImageRefused("the file is empty", origin=image.origin)
         if kind is ImageKind.UNKNOWN:
@@ -54,46 +49,52 @@ def _check_inputs(request: LinkRequest) -> None:
                 "LTO-IR or CUDA source",
                 origin=image.origin,
             )
+    linked = _link(request, kinds, display)
+    with whole_file(request.output) as file:
+        file.write(linked.data)
+    made = Image(request.output.path, linked.data)
+    contents = read_file(made)
+    loads: tuple[LoadOutcome, ...] = ()
+    if request.load:
+        with WorkerPool() as pool:
+            workers = DeviceWorkers(pool, replace(request.target, capture=True), prefetch, display)
+            loads = load(LoadRequest((made,)), workers).outcomes
+    inputs = (
+        InputReport(image.origin, kind.value, len(image.data))
+        for image, kind in zip(request.inputs, kinds, strict=True)
+    )
+    return derived(
+        LinkReport, linked, contents, output=made.origin, inputs=tuple(inputs), loads=loads
+    )
 
 
-def _link(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
+def _link(
+    request: LinkRequest, kinds: Sequence[ImageKind], display: ProgressDisplay | None
+) -> Linked:
     """Link with the requested linker; ``auto`` is the driver's if it is able and available."""
-    on_cpu = request.target.devices[0].driver == "cpu"
-    if request.linker == "nvjitlink":
-        return _with_nvjitlink(request, display)
-    if request.linker == "driver" or on_cpu:
-        return _with_driver(request, display)
-    if request.lto or any(identify(i.data) is ImageKind.LTO_IR for i in request.inputs):
-        return _with_nvjitlink(request, display)
-    try:
-        return _with_driver(request, display)
-    except NoDevice:
-        return _with_nvjitlink(request, display)
+    is_required = request.linker == "driver"
+    if request.linker == "auto":
+        is_required = request.target.devices[0].driver == "cpu"
+    is_able = not request.lto and ImageKind.LTO_IR not in kinds
+    if is_required or (request.linker == "auto" and is_able):
+        linked = _on_one_device(partial(_linked, request), request.target, display)
+        if is_required or not isinstance(linked.error, NoDevice):
+            return linked.unwrap()
+    from cudarun.session.link.nvjitlink import link_with_nvjitlink
 
-
-def _with_driver(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
-    return _on_one_device(partial(_linked, request), request.target, display).unwrap()
+    target = request.architecture
+    if target is None:
+        answer = _on_one_device(_architecture_of, request.target)
+        if isinstance(answer.error, NoDevice):
+            raise RequestError("--arch is required without a GPU", hint="example: --arch sm_90")
+        target = answer.unwrap()
+    return link_with_nvjitlink(request, target, display)
 
 
 def _linked(request: LinkRequest, session: Session, device: Device) -> Linked:
     from cudarun.session.link.worker import link_on_device
 
     return link_on_device(request, session, device)
-
-
-def _with_nvjitlink(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
-    from cudarun.session.link.nvjitlink import link_with_nvjitlink
-
-    target = request.architecture or _architecture(request.target)
-    return link_with_nvjitlink(request, target, display)
-
-
-def _architecture(target: Target) -> Architecture:
-    """Return the device's own architecture; `RequestError` if there is no device."""
-    answer = _on_one_device(_architecture_of, target)
-    if isinstance(answer.error, NoDevice):
-        raise RequestError("--arch is required without a GPU", hint="example: --arch sm_90")
-    return answer.unwrap()
 
 
 def _architecture_of(session: Session, device: Device) -> Architecture:
@@ -111,29 +112,3 @@ def _on_one_device(
     with WorkerPool() as pool:
         [answer, *_] = DeviceWorkers(pool, alone, display=display).run(CallJob(call), last=True)
     return answer
-
-
-def _report(request: LinkRequest, linked: Linked, display: ProgressDisplay | None) -> LinkReport:
-    from cudarun.model.images import InputReport, LinkReport
-    from cudarun.session.load.offline import read_file
-
-    made = read_file(Image(request.output.path, linked.data))
-    return derived(
-        LinkReport,
-        linked,
-        made,
-        output=request.output.path,
-        inputs=tuple(
-            InputReport(image.origin, identify(image.data).value, len(image.data))
-            for image in request.inputs
-        ),
-        loads=_loads(request, linked.data, display) if request.load else (),
-    )
-
-
-def _loads(
-    request: LinkRequest, data: bytes, display: ProgressDisplay | None
-) -> tuple[LoadOutcome, ...]:
-    with WorkerPool() as pool:
-        workers = DeviceWorkers(pool, replace(request.target, capture=True), prefetch, display)
-        return load(LoadRequest((Image(request.output.path, data),)), workers).outcomes

@@ -6,7 +6,7 @@ neither file, and the driver's linker was observed to succeed with an undefined 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cudarun.base.records import dataclass
@@ -62,7 +62,12 @@ class SymbolTable:
         }
         if not twice:
             return
-        diagnostics = [d for name, mentions in twice.items() for d in _of_duplicate(name, mentions)]
+        diagnostics = []
+        for name, (first, *others) in twice.items():
+            for mention in others:
+                diagnostics.append(_error(f"multiple definition of {quoted(name)}", mention))
+            note = _error(f"{quoted(name)} is first defined here", first)
+            diagnostics.append(replace(note, severity="note"))
         raise Diagnosed(
             f"multiple definition of {listed(twice)}",
             diagnostics=located(diagnostics, self._sources),
@@ -112,13 +117,6 @@ class SymbolTable:
             name: tuple(m.file for m in mentions if m.symbol.role != "wanted")
             for name, mentions in self._mentions.items()
         }
-
-
-def _of_duplicate(name: str, mentions: Sequence[_SymbolUse]) -> Iterator[Diagnostic]:
-    first, *others = mentions
-    for mention in others:
-        yield _error(f"multiple definition of {quoted(name)}", mention)
-    yield replace(_error(f"{quoted(name)} is first defined here", first), severity="note")
 
 
 def _error(message: str, mention: _SymbolUse) -> Diagnostic:

@@ -18,6 +18,7 @@ from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.symbols import link_symbols
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.source import compile_source
+from cudarun.session.compile.task import Form
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, architecture_of, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_target, diagnose, diagnostics_of
@@ -133,18 +134,15 @@ def _inputs(
 ) -> list[Image]:
     """Return the inputs in the form that the linker accepts."""
     inputs: list[Image] = []
-    newest = newest_ptx_of(driver)
+    runs_machine_code, newest = driver.traits.runs_machine_code, newest_ptx_of(driver)
+    form: Form = "CUBIN" if runs_machine_code else "PTX"
+    made_for = target if runs_machine_code else Architecture(True, target.number)
     for image in request.inputs:
         kind = identify(image.data)
         if kind is ImageKind.CUDA_SOURCE:
-            form: Any = "CUBIN" if driver.traits.runs_machine_code else "PTX"
-            for_what = (
-                target if driver.traits.runs_machine_code else Architecture(True, target.number)
-            )
-            inputs.append(
-                compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
-            )
-        elif kind in CONTAINERS and driver.traits.runs_machine_code:
+            image = compile_source(image, made_for, form, relocatable=True, newest_ptx=newest)
+            inputs.append(image)
+        elif kind in CONTAINERS and runs_machine_code:
             check_structure(image, device_target(driver))
             inputs.append(image)
         else:

@@ -76,25 +76,26 @@ def parse_view(text: str) -> VariableView:
         raise ArgumentSyntaxError("expected the name of a variable", text, 0)
     name, rest = found.group(), text[found.end() :]
     start = found.end() + 1
+
+    def parsed(parse: Callable[[str], T]) -> T:
+        """Parse the rest; an error's column is converted to the whole text's."""
+        try:
+            return parse(rest[1:])
+        except ArgumentSyntaxError as error:
+            column = start + error.column
+            raise ArgumentSyntaxError(error.what, text, column, hint=error.hint) from None
+
     if not rest:
         return VariableView(name, None, None, text)
     if rest.startswith("="):
-        value = _based(text, start, lambda: parse_argument(text[start:])).value
+        value = parsed(parse_argument).value
         if isinstance(value, Null | AddressOf | TensorMapValue):
             raise ArgumentSyntaxError("an address cannot be written to a variable", text, start)
         if not (has_type(value) or isinstance(value, UntypedNumber)):
             raise ArgumentSyntaxError("expected a value with its type", text, start)
         return VariableView(name, None, value, text)
     if rest.startswith(":"):
-        return VariableView(name, _based(text, start, lambda: parse_type(text[start:])), None, text)
+        return VariableView(name, parsed(parse_type), None, text)
     raise ArgumentSyntaxError(
         "expected NAME, NAME:TYPE or NAME=VALUE", text, found.end(), hint="example: counter=i32:5"
     )
-
-
-def _based(text: str, start: int, parse: Callable[[], T]) -> T:
-    """Parse the text from ``start`` on; an error's column is converted to the whole text's."""
-    try:
-        return parse()
-    except ArgumentSyntaxError as error:
-        raise ArgumentSyntaxError(error.what, text, start + error.column, hint=error.hint) from None

@@ -22,7 +22,7 @@ from cudarun.arguments.types import Type, inner_shape
 from cudarun.arguments.values import Argument, Bytes, has_type
 from cudarun.base.bindings import context_arguments
 from cudarun.base.errors import CudarunError, ImageRefused, OutOfTime, RequestError
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, derived
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import VariableFacts
 from cudarun.model.managed import (
@@ -130,7 +130,13 @@ def _choose(
     try:
         known = image.read_facts().variables
     except ImageRefused:  # only the driver can read it
-        return _as_named(request)
+        if not request.views:
+            raise RequestError(
+                "the image does not contain a list of its variables",
+                hint="specify them by name",
+                origin=request.image.origin,
+            ) from None
+        return [(VariableFacts(v.name, "global", 0, managed=True), v) for v in request.views]
     views = dict[str, VariableView]()
     for view in request.views:
         name = _find(view, known, request).name
@@ -145,17 +151,6 @@ def _choose(
         named = [variable for variable in kind if variable.name in views]
         chosen += [(variable, views.get(variable.name)) for variable in named or kind]
     return chosen
-
-
-def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, VariableView | None]]:
-    """Return the named variables of an image that only the driver can read."""
-    if not request.views:
-        raise RequestError(
-            "the image does not contain a list of its variables",
-            hint="specify them by name",
-            origin=request.image.origin,
-        )
-    return [(VariableFacts(view.name, "global", 0, managed=True), view) for view in request.views]
 
 
 def _find(
@@ -228,21 +223,16 @@ class _Variable:
 
     def report(self) -> ManagedVariable:
         """Report all values."""
-        return ManagedVariable(
+        count = 1 if self.type is None else self.size // self.type.size
+        return derived(
+            ManagedVariable,
+            self,
             name=self.facts.name,
             demangled=demangle(self.facts.name),
             managed=self.facts.managed,
-            type=self._type_text(),
-            size=self.size,
-            addresses=self.addresses,
+            type=f"{self.type or 'bytes'}{'' if count == 1 else f'[{count}]'}",
             observations=tuple(self.observations),
         )
-
-    def _type_text(self) -> str:
-        if self.type is None:
-            return "bytes"
-        count = self.size // self.type.size
-        return str(self.type) if count == 1 else f"{self.type}[{count}]"
 
 
 def _encoded(view: VariableView, facts: VariableFacts) -> tuple[Type | None, bytes]:

@@ -28,6 +28,16 @@ def is_tensor(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def is_array(value: Any) -> bool:
+    """Return whether a value is an array of PyTorch or numpy."""
+    return is_tensor(value) or isinstance(value, np.ndarray)
+
+
+def size_of(array: Any) -> int:
+    """Return the size of an array in bytes."""
+    return int(array.numel() * array.element_size() if is_tensor(array) else array.nbytes)
+
+
 def described(tree: Any, start: int = 0) -> tuple[dict[str, Any], int]:
     """Return the description of a tree in shared memory, and its end there."""
     if isinstance(tree, (list, tuple)):
@@ -41,18 +51,17 @@ def described(tree: Any, start: int = 0) -> tuple[dict[str, Any], int]:
         for name, each in tree.items():
             named[name], start = described(each, start)
         return {"dict": named}, start
-    if not is_tensor(tree) and not isinstance(tree, np.ndarray):
+    if not is_array(tree):
         return {"value": tree}, start
     start = -(-start // _ALIGNMENT) * _ALIGNMENT
-    nbytes = tree.numel() * tree.element_size() if is_tensor(tree) else tree.nbytes
     leaf = {
         "array": "torch" if is_tensor(tree) else "numpy",
         "dtype": str(tree.dtype).replace("torch.", ""),
         "shape": list(tree.shape),
         "offset": start,
-        "bytes": nbytes,
+        "bytes": size_of(tree),
     }
-    return leaf, start + nbytes
+    return leaf, start + size_of(tree)
 
 
 def leaves(tree: Any) -> Iterator[Any]:
@@ -62,17 +71,22 @@ def leaves(tree: Any) -> Iterator[Any]:
     if isinstance(tree, (list, tuple)):
         for each in tree:
             yield from leaves(each)
-    elif is_tensor(tree) or isinstance(tree, np.ndarray):
+    elif is_array(tree):
         yield tree
 
 
-def mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
-    """Return a tree with a function applied to its arrays."""
+def mapped(tree: Any, function: Callable[[Any], Any], *, plain: bool = False) -> Any:
+    """Return a tree with a function applied to its arrays.
+
+    Args:
+        plain: Apply it to plain values, too, and make tuples of named ones.
+    """
     if isinstance(tree, dict):
-        return {name: mapped(each, function) for name, each in tree.items()}
+        return {name: mapped(each, function, plain=plain) for name, each in tree.items()}
     if isinstance(tree, (list, tuple)):
-        return type(tree)([mapped(each, function) for each in tree])
-    return function(tree) if is_tensor(tree) or isinstance(tree, np.ndarray) else tree
+        kind = type(tree) if not plain else list if isinstance(tree, list) else tuple
+        return kind([mapped(each, function, plain=plain) for each in tree])
+    return function(tree) if plain or is_array(tree) else tree
 
 
 def copied(array: Any) -> Any:

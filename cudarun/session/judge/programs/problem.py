@@ -24,9 +24,11 @@ from exchange import (
     copied,
     described,
     device_attribute,
+    is_array,
     is_tensor,
     leaves,
     mapped,
+    size_of,
     task_stream,
     write,
 )
@@ -110,7 +112,10 @@ class Problem:
         own = (getattr(self._module, name, None) for name in ("rtol", "atol"))
         given = zip(self._tolerance, own, strict=True)
         self._tolerance = tuple(b if a is None else a for a, b in given)
-        speeds = _peaks() if self._device else None
+        speeds = None
+        if self._device:  # bytes and operations per second that the GPU cannot exceed
+            clock, processors, memory_clock, bits = map(device_attribute, (13, 16, 36, 37))
+            speeds = 2e3 * memory_clock * bits / 8, 1e3 * clock * processors * _OPERATIONS
         return {"cases": names, "paths": self._paths, "speeds": speeds}
 
     def case(self, index: int, seed: int, paths: list[str]) -> dict[str, Any]:
@@ -135,7 +140,7 @@ class Problem:
             self._shared, handles = map(list, zip(*map(SharedMemory.on_device, ends), strict=True))
         else:
             self._shared = [SharedMemory(path) for path in paths]
-        sizes = [sum(each["bytes"] for each in _arrays(tree)) for tree in trees]
+        sizes = [sum(map(size_of, leaves(tree))) for tree in (inputs, outputs)]
         has_tensors = any(map(is_tensor, leaves(inputs)))
         return {
             "trees": trees, "sizes": sizes, "ends": [max(end, 1) for end in ends],
@@ -210,7 +215,7 @@ class Problem:
 
     def _expected(self, inputs: Any) -> Any:
         """Return the outputs of the reference; `TypeError` if they are no tree of arrays."""
-        return _as_arrays(self._reference(inputs))
+        return mapped(self._reference(inputs), _as_array, plain=True)
 
     def _reference(self, inputs: Any) -> Any:
         if not self._is_model:
@@ -229,12 +234,6 @@ class Problem:
         if isinstance(value, list):
             return mapped(value, lambda each: each.cuda())
         return value.cuda()
-
-
-def _peaks() -> tuple[float, float]:
-    """Return bytes and operations per second that the GPU cannot exceed."""
-    clock, processors, memory_clock, bus_bits = map(device_attribute, (13, 16, 36, 37))
-    return 2e3 * memory_clock * bus_bits / 8, 1e3 * clock * processors * _OPERATIONS
 
 
 def _seed(seed: int) -> None:
@@ -298,27 +297,13 @@ def _value(word: str) -> Any:
         return word
 
 
-def _as_arrays(tree: Any) -> Any:
-    """Return a tree of arrays; numpy's scalars become arrays, and named tuples tuples."""
-    if isinstance(tree, dict):
-        return {name: _as_arrays(each) for name, each in tree.items()}
-    if isinstance(tree, (list, tuple)):
-        return (list if isinstance(tree, list) else tuple)(map(_as_arrays, tree))
-    if isinstance(tree, np.generic):
-        return np.asarray(tree)
-    if not is_tensor(tree) and not isinstance(tree, np.ndarray):
-        raise TypeError(f"expected an array from the reference, got a {type(tree).__name__}")
-    return tree
-
-
-def _arrays(description: Any) -> Iterator[dict[str, Any]]:
-    """Yield the descriptions of the arrays of a tree."""
-    if "array" in description:
-        yield description
-    for key in ("list", "tuple", "dict"):
-        items = description.get(key, ())
-        for each in items.values() if isinstance(items, dict) else items:
-            yield from _arrays(each)
+def _as_array(value: Any) -> Any:
+    """Return an output, which is an array or a scalar of numpy, as an array."""
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    if not is_array(value):
+        raise TypeError(f"expected an array from the reference, got a {type(value).__name__}")
+    return value
 
 
 def _array(value: Any) -> Any:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
@@ -97,8 +98,13 @@ def declarations(texts: Sequence[str], defines: Iterable[str] = ()) -> list[Decl
     """Return the declarations of kernels that are understood, in the order of the texts."""
     plain = [plain_text(text) for text in texts]
     names = _Names(plain, defines)
-    bare = [_DIRECTIVE.sub(" ", text) for text in plain]
-    return [each for text in bare for each in _in_text(text, names)]
+    found: list[Declaration] = []
+    for text in plain:
+        bare = _DIRECTIVE.sub(" ", text)
+        for match in re.finditer(rf"\b(?:{'|'.join(names.specifiers)})\b", bare):
+            with suppress(_NotUnderstood):
+                found.append(_declaration(bare, match.end(), names))
+    return found
 
 
 class _Names:
@@ -159,14 +165,6 @@ class _Names:
 
 
 # --- declarations --------------------------------------------------------------------------------
-
-
-def _in_text(text: str, names: _Names) -> Iterator[Declaration]:
-    for match in re.finditer(rf"\b(?:{'|'.join(names.specifiers)})\b", text):
-        try:
-            yield _declaration(text, match.end(), names)
-        except _NotUnderstood:
-            continue
 
 
 def _declaration(text: str, position: int, names: _Names) -> Declaration:
@@ -253,19 +251,16 @@ def _parameter(tokens: Sequence[str], names: _Names) -> DeclaredParameter:
     if "(" in kept or "..." in kept:
         raise _NotUnderstood(" ".join(tokens))
     name = None
-    if len(kept) > 1 and _is_name(kept[-1], kept[-2], kept[:-1]):
+    *others, last = kept or [""]
+    is_word = last.isidentifier() and last not in _WORDS_OF_TYPES | _QUALIFIERS
+    # Whether it is the parameter's name and not part of its type.
+    if is_word and others[-1:] != ["::"] and any(each not in _QUALIFIERS for each in others):
         name = kept.pop()
         if name in names.macros:
             raise _NotUnderstood(name)
     if is_array:
         kept.append("*")
     return DeclaredParameter(_type(kept, names), name)
-
-
-def _is_name(last: str, before: str, others: Sequence[str]) -> bool:
-    """Return whether the last token is the parameter's name and not part of its type."""
-    is_word = last.isidentifier() and last not in _WORDS_OF_TYPES | _QUALIFIERS
-    return is_word and before != "::" and any(each not in _QUALIFIERS for each in others)
 
 
 def _type(tokens: Sequence[str], names: _Names) -> str | None:
@@ -289,16 +284,14 @@ def _type(tokens: Sequence[str], names: _Names) -> str | None:
 
 def _declared(kernel: KernelFacts, found: Sequence[Declaration]) -> KernelFacts:
     """Return a kernel with the names and types on which its declarations agree."""
-    count = len(kernel.parameters)
+    own = kernel.parameters
     is_c = kernel.demangled == kernel.name
-    fitting = [
-        each
-        for each in found
-        if len(each.parameters) == count and (is_c or _is_overload(each, kernel.parameters))
-    ]
+    fitting = [each for each in found if len(each.parameters) == len(own)]
+    if not is_c:  # some can be those of overloads
+        fitting = [each for each in fitting if _fits(each, own, _same)]
     fitting = [each for each in fitting if each.is_definition] or fitting
     if is_c:  # of several, for instance of #if, the PTX may contradict some
-        fitting = [each for each in fitting if _is_possible(each, kernel.parameters)] or fitting
+        fitting = [each for each in fitting if _fits(each, own, _is_possible)] or fitting
     if not fitting:
         return kernel
     parameters = []
@@ -313,24 +306,23 @@ def _declared(kernel: KernelFacts, found: Sequence[Declaration]) -> KernelFacts:
     return replace(kernel, parameters=tuple(parameters))
 
 
-def _is_possible(declaration: Declaration, parameters: Sequence[Parameter]) -> bool:
-    """Return whether no type of a declaration contradicts the PTX."""
+def _fits(
+    declaration: Declaration,
+    parameters: Sequence[Parameter],
+    fits: Callable[[str | None, Parameter], bool],
+) -> bool:
     pairs = zip(declaration.parameters, parameters, strict=True)
-    return all(
-        expected_type(declared.type) is None or _is_of(declared.type or "", parameter)
-        for declared, parameter in pairs
-    )
+    return all(fits(declared.type, parameter) for declared, parameter in pairs)
 
 
-def _is_overload(declaration: Declaration, parameters: Sequence[Parameter]) -> bool:
-    """Return whether a declaration can be that of a kernel with these mangled types."""
-    pairs = zip(declaration.parameters, parameters, strict=True)
-    return all(_same(declared.type, parameter.type) for declared, parameter in pairs)
+def _is_possible(declared: str | None, parameter: Parameter) -> bool:
+    """Return whether a type does not contradict the PTX."""
+    return expected_type(declared) is None or _is_of(declared or "", parameter)
 
 
-def _same(declared: str | None, mangled: str | None) -> bool:
-    """Return whether two types are the same, or one of them is unknown."""
-    one, other = expected_type(declared), expected_type(mangled)
+def _same(declared: str | None, parameter: Parameter) -> bool:
+    """Return whether a type is the same as the mangled one, or one of them is unknown."""
+    one, other = expected_type(declared), expected_type(parameter.type)
     if isinstance(one, PointerType) and isinstance(other, PointerType):
         first, second = NAMED.get(one.pointee), NAMED.get(other.pointee)
         return first is None or second is None or first == second

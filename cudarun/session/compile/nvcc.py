@@ -64,11 +64,6 @@ class NvccCompiler:
         self._task = task
         self._cache = ResultCache(cache_folder("nvcc"))
 
-    @property
-    def version_text(self) -> str:
-        """The version as text: ``13.0``."""
-        return ".".join(map(str, self.version or ()))
-
     def compile(self, instantiate: Sequence[str] = ()) -> Image:
         """Compile, with the instantiation of name expressions."""
         with temporary_folder() as folder:

@@ -158,15 +158,12 @@ def _compiled(
         ptx = b"" if task.form == "LTOIR" else _fetched(nvrtc, "PTX", program)
         if task.form == "PTX":
             code = ptx = with_relative_files(ptx)
-        names = [_lowered(nvrtc, task, program, name) for name in instantiate]
+        names: list[bytes] = []
+        for name in instantiate:
+            names.append(_checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name))))
+            if names[-1] is None:  # of some text that is no name
+                raise RequestError(f"NVRTC knows no kernel {name}", origin=task.source.origin)
     return {"log": log, "code": code, "ptx": ptx, "names": b"\n".join(names)}
-
-
-def _lowered(nvrtc: ModuleType, task: CompileTask, program: Any, name: str) -> bytes:
-    lowered: bytes | None = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name)))
-    if lowered is None:  # of some text that is no name
-        raise RequestError(f"NVRTC knows no kernel {name}", origin=task.source.origin)
-    return lowered
 
 
 def is_installed() -> bool:
@@ -222,19 +219,14 @@ def _run(nvrtc: ModuleType, task: CompileTask, program: Any, options: Sequence[s
     """Compile; return the ``nvrtcResult``."""
     words = [*map(os.fsencode, options)]
     compiling = partial(nvrtc.nvrtcCompileProgram, program, len(words), words)
-    if task.options.confined_to is not None:
-        _load_builtins()
+    if task.options.confined_to is not None:  # load what NVRTC loads when it compiles
+        with open("/proc/self/maps") as maps:
+            paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libnvrtc.so" in line}
+        for path in paths:
+            for builtins in Path(path).parent.glob(_BUILTINS):
+                ctypes.CDLL(os.fspath(builtins))
     [result] = call_confined(compiling, task.options.confined_to, headers_of_cuda())
     return result
-
-
-def _load_builtins() -> None:
-    """Load the library that NVRTC loads when it compiles, and the libraries that it needs."""
-    with open("/proc/self/maps") as maps:
-        paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libnvrtc.so" in line}
-    for path in paths:
-        for builtins in Path(path).parent.glob(_BUILTINS):
-            ctypes.CDLL(os.fspath(builtins))
 
 
 @cache

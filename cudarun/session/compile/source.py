@@ -118,7 +118,8 @@ def _with_nvcc(task: CompileTask, reason: str | None = None) -> Image:
     image = _instantiated("nvcc", nvcc.compile, task)
     if reason is None:
         return image
-    note = f"{image.origin} is compiled by nvcc {nvcc.version_text}: {reason}"
+    version = ".".join(map(str, nvcc.version or ()))
+    note = f"{image.origin} is compiled by nvcc {version}: {reason}"
     return replace(image, warnings=(*notes([note]), *image.warnings))
 
 
@@ -178,24 +179,18 @@ def _spelled(compiler: str, compiled: Image, wanted: str, refused: Diagnosed) ->
 
     A signature is not a name expression, nor is ``scale<float>`` for a kernel in a namespace.
     """
-    kernels = compiled.facts.kernels if compiled.facts else ()
+    kernels, origin = compiled.facts.kernels if compiled.facts else (), compiled.origin
     try:
-        return select_kernel([kernel.name for kernel in kernels], wanted, compiled.origin)
+        return select_kernel([kernel.name for kernel in kernels], wanted, origin)
     except CudarunError as unknown:
-        raise _not_instantiated(compiler, compiled.origin, wanted, refused, unknown.hint) from None
-
-
-def _not_instantiated(
-    compiler: str, origin: str, wanted: str, refused: Diagnosed, hint: str | None
-) -> CudarunError:
-    about_code = tuple(d for d in refused.diagnostics if d.file != NAME_EXPRESSIONS)
-    about_name = [d for d in refused.diagnostics if d.is_serious and d not in about_code]
-    if not about_name or any(d.is_serious for d in about_code):
-        refused.what += f" with '{wanted}'"
-        refused.diagnostics = about_code
-        return refused
-    message = about_name[0].message
-    return RequestError(f"{compiler} refuses '{wanted}': {message}", hint=hint, origin=origin)
+        about_code = tuple(d for d in refused.diagnostics if d.file != NAME_EXPRESSIONS)
+        about_name = [d for d in refused.diagnostics if d.is_serious and d not in about_code]
+        if not about_name or any(d.is_serious for d in about_code):
+            refused.what += f" with '{wanted}'"
+            refused.diagnostics = about_code
+            raise refused from None
+        what = f"{compiler} refuses '{wanted}': {about_name[0].message}"
+        raise RequestError(what, hint=unknown.hint, origin=origin) from None
 
 
 _GRID_CONSTANT = re.compile(rb"\b__grid_constant__\b")  # such parameters are not described
@@ -210,7 +205,8 @@ def with_debug_information(image: Image, parameters: Iterable[Parameter]) -> Ima
     if source is None or facts is None or image.debug is not None:
         return image
     target = parse_target(facts.targets[0]) if facts.targets else None
-    if target is None or not any(map(_can_be_struct, parameters)):
+    unknown = (p for p in parameters if expected_type(p.type) is None and not p.members)
+    if target is None or all(map(is_tensor_map, unknown)):  # no struct
         return image
     given = source.compilation or CompileOptions()
     debugged = replace(
@@ -223,8 +219,3 @@ def with_debug_information(image: Image, parameters: Iterable[Parameter]) -> Ima
     except CudarunError:  # a device function without a body, for instance, which -G does not inline
         return image
     return replace(image, debug=code.code)
-
-
-def _can_be_struct(parameter: Parameter) -> bool:
-    is_known = expected_type(parameter.type) is not None or parameter.members
-    return not is_known and not is_tensor_map(parameter)

@@ -55,7 +55,8 @@ def read_texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
         text, own = pending.pop()
         text = text.replace("\r\n", "\n").replace("\\\n", " ")
         texts.append(text)
-        for include in _INCLUDE.finditer(_OPAQUE.sub(_without_comment, text)):
+        bare = _OPAQUE.sub(lambda found: " " if found[0].startswith("/") else found[0], text)
+        for include in _INCLUDE.finditer(bare):
             of_system = include["of_system"]
             for each in searched if of_system else (*own, *searched):
                 path = os.path.realpath(os.path.join(each, of_system or include["path"]))
@@ -67,10 +68,6 @@ def read_texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
                             pending.append((header, (os.path.dirname(path),)))
                     break
     return texts
-
-
-def _without_comment(match: re.Match[str]) -> str:
-    return " " if match.group().startswith("/") else match.group()
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -96,8 +96,10 @@ class CompileTask:
             ptx: The PTX, empty for LTO-IR.
             lowered: The mangled names of the kernels that were instantiated.
         """
-        if self.form == "PTX" and self.newest_ptx is not None:
-            data = ptx = _no_newer_than(self.newest_ptx, data)
+        line, newest = _VERSION_LINE.search(ptx), self.newest_ptx
+        if self.form == "PTX" and line is not None and newest is not None:
+            version = min(newest, (int(line[1]), int(line[2])))
+            data = ptx = ptx[: line.start()] + b".version %d.%d" % version + ptx[line.end() :]
         return replace(
             self.source,
             data=data,
@@ -126,11 +128,3 @@ def with_relative_files(ptx: bytes) -> bytes:
     """
     folder = os.fsencode(os.path.join(os.getcwd(), ""))
     return re.sub(rb'^(\s*\.file\s+\d+\s+")' + re.escape(folder), rb"\1", ptx, flags=re.MULTILINE)
-
-
-def _no_newer_than(newest: Version, ptx: bytes) -> bytes:
-    match = _VERSION_LINE.search(ptx)
-    if match is None or (int(match[1]), int(match[2])) <= newest:
-        return ptx
-    line = b".version %d.%d" % newest
-    return ptx[: match.start()] + line + ptx[match.end() :]

@@ -139,13 +139,15 @@ class SuggestedValues:
     def _buffer(self, parameter: Parameter, use: PointerUse | None) -> str:
         if use is not None and use.geometry is not None:
             return self._object(use)
-        element, width = pointee_type(parameter), _pointee_width(parameter)
+        element, pointee = pointee_type(parameter), (parameter.type or "").partition("*")[0]
+        named = NAMED.get(pointee.replace("const", "").strip())
+        width = named.count if isinstance(named, VectorType) else 1
         if element is None:
             element = _scalar(use.element) if use is not None and use.element else None
         width = max(width, use.width if use is not None else 1)
         if element is None:  # wide enough for elements of any size
             return f"u8[{self._extent(_ADDRESS)}]:zeros"
-        is_input = _is_constant(parameter) if use is None else not use.is_written
+        is_input = "const" in pointee.split() if use is None else not use.is_written
         filled = ":zeros"
         if use is not None and use.is_written and not use.is_read:
             filled = ""  # so that elements that the kernel does not write are reported
@@ -256,16 +258,6 @@ def _scalar(ptx_type: str) -> ScalarType | None:
     bits = ptx_type.lstrip("busf")
     scalar = NAMED.get(f"{'u' if bits == '8' else 'i'}{bits}")
     return scalar if isinstance(scalar, ScalarType) else None
-
-
-def _is_constant(parameter: Parameter) -> bool:
-    return "const" in (parameter.type or "").replace("*", " * ").partition("*")[0].split()
-
-
-def _pointee_width(parameter: Parameter) -> int:
-    """Return the components of the vectors to which a parameter points."""
-    named = NAMED.get((parameter.type or "").replace("const", "").partition("*")[0].strip())
-    return named.count if isinstance(named, VectorType) else 1
 
 
 def _filler(end: int, offset: int, alignment: int) -> list[str]:

@@ -89,19 +89,22 @@ class Suggestions:
         if geometry is None:
             geometry = _geometry(self._facts.get(name), usage, values)
         words = ["cudarun", "launch", "-" if self._origin == STDIN else self._origin]
-        chosen = given.kernel or _choice(name, tuple(names))
+        chosen, every = given.kernel, tuple(names)
+        if not chosen and len(every) > 1:  # the shortest spelling that only this kernel has
+            owners = _owners(every)
+            own_spellings = (each for each in spellings(name) if owners[each] == 1)
+            chosen = min(own_spellings, key=len, default=name)
         words += ["-k", chosen] if chosen else []
         words += [*given.options, *geometry]
-        arrays = numba_arrays(name, len(parameters), usage)
+        arrays = _numba_arrays(name, len(parameters), usage)
         covered = 0  # the parameters before this index have an argument
         for parameter in parameters:
             index = parameter.index
             if index < covered:
                 continue
-            if index in arrays:
-                covered = index + arrays[index].count
+            count, other = arrays.get(index, (1, None))
+            covered = index + count
             own = given.arguments[index] if index < len(given.arguments) else None
-            other = arrays[index].text if index in arrays else None
             words.append(own or other or values.argument(parameter))
         return shlex.join(words)
 
@@ -113,15 +116,6 @@ class Suggestions:
     @cached_property
     def _usages(self) -> KernelUsages:
         return self._given_usages or KernelUsages(self._image.data)
-
-
-def _choice(name: str, names: tuple[str, ...]) -> str | None:
-    """Return the shortest spelling that only this kernel has; ``None`` if it is the only one."""
-    if len(names) < 2:
-        return None
-    owners = _owners(names)
-    own = (each for each in spellings(name) if owners[each] == 1)
-    return min(own, key=len, default=name)
 
 
 @lru_cache(maxsize=1)
@@ -160,17 +154,12 @@ def _block(usage: KernelUsage | None) -> list[str]:
     return [] if fewest >= _BLOCK else ["--block", str(1 << (fewest.bit_length() - 1))]
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayParameters:
-    """The parameters of one array: their number, and the text of an argument for all of them."""
+def _numba_arrays(name: str, count: int, usage: KernelUsage | None) -> dict[int, tuple[int, str]]:
+    """Return the arrays by the index of their first parameter; none for other kernels.
 
-    count: int
-    text: str
-
-
-def numba_arrays(name: str, count: int, usage: KernelUsage | None) -> dict[int, ArrayParameters]:
-    """Return the arrays by the index of their first parameter; none for other kernels."""
-    found: dict[int, ArrayParameters] = {}
+    An array has the number of its parameters, and the text of an argument for all of them.
+    """
+    found: dict[int, tuple[int, str]] = {}
     index = 0
     for each in parameter_types(demangle(name)) or ():
         match = _ARRAY.match(each)
@@ -186,6 +175,6 @@ def numba_arrays(name: str, count: int, usage: KernelUsage | None) -> dict[int, 
         if initial and element.name in ("f32", "f64"):
             initial = ":rand"
         extents = ",".join([str(_EXTENT)] * dimensions)
-        found[index] = ArrayParameters(5 + 2 * dimensions, f"numba({element}[{extents}]{initial})")
+        found[index] = 5 + 2 * dimensions, f"numba({element}[{extents}]{initial})"
         index += 5 + 2 * dimensions
     return found if index == count else {}

@@ -73,7 +73,8 @@ def triton_arguments(
         given: The given arguments; complete if there are as many as parameters.
         grid: The grid in blocks.
     """
-    parameters = image_parameters(image, kernel.name)
+    facts = image.read_facts().kernel(kernel.name)
+    parameters = () if facts is None else facts.parameters
     own = own_parameters(kernel, parameters)
     names = own_names(kernel, image, own)
     passed, constants = _without_constants(kernel, given, names)
@@ -91,17 +92,13 @@ def triton_arguments(
     wanted = min(len(parameters) - len(arguments), len(kernel.scratch_bytes))
     is_named = bool(names) or any(argument.name for argument in given)
     arguments += _scratch(kernel, max(wanted, 0), grid, is_named=is_named)
-    every: tuple[str, ...] = ()
-    if names:
-        own_count = sum(each.width for each in own)
-        every = (*_all_names(names, own), *SCRATCH[: len(parameters) - own_count])
-    return TritonArguments(tuple(arguments), every, constants)
-
-
-def image_parameters(image: Image, kernel: str) -> tuple[Parameter, ...]:
-    """Return a kernel's parameters, from its image."""
-    facts = image.read_facts().kernel(kernel)
-    return () if facts is None else facts.parameters
+    every: list[str] = []
+    for name, each in zip(names, own if names else (), strict=True):
+        axes = range(each.width // 2)
+        every.append(name)
+        every += [f"{name}_{word}_{axis}" for word in ("shape", "stride") for axis in axes]
+    every += SCRATCH[: len(parameters) - len(every)] if names else ()
+    return TritonArguments(tuple(arguments), tuple(every), constants)
 
 
 def own_parameters(
@@ -155,14 +152,6 @@ def suggested(
     return found, texts
 
 
-def _all_names(names: Sequence[str], own: Sequence[TritonParameter]) -> Iterator[str]:
-    for name, parameter in zip(names, own, strict=True):
-        yield name
-        rank = parameter.width // 2
-        yield from (f"{name}_shape_{axis}" for axis in range(rank))
-        yield from (f"{name}_stride_{axis}" for axis in range(rank))
-
-
 def _without_constants(
     kernel: TritonKernel, given: Sequence[Argument], names: Sequence[str]
 ) -> tuple[list[Argument], tuple[CompiledConstant, ...]]:
@@ -213,15 +202,10 @@ def _expanded(
         if not isinstance(value, TensorMapValue):
             value = _tensor_map(argument, parameter.descriptor)
         yield replace(argument, value=value)
-        rank = len(parameter.descriptor.block)
-        for is_stride in (False, True):
-            for axis in range(rank):
-                word = "stride" if is_stride else "shape"
-                extent = TensorExtent(
-                    parameter.index, axis, is_stride, _STRIDE if is_stride else _SHAPE
-                )
-                name = argument.name and f"{argument.name}_{word}_{axis}"
-                yield Argument(name, extent)
+        for word, scalar in (("shape", _SHAPE), ("stride", _STRIDE)):
+            for axis in range(len(parameter.descriptor.block)):
+                extent = TensorExtent(parameter.index, axis, word == "stride", scalar)
+                yield Argument(argument.name and f"{argument.name}_{word}_{axis}", extent)
 
 
 def _tensor_map(argument: Argument, descriptor: TritonDescriptor) -> TensorMapValue:

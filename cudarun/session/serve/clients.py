@@ -154,20 +154,16 @@ class Client:
             pending.close_files()
             self._refuse(message.id, error)
             return
-        if not self._wait_for_room():
+        while not self._end.poll(0):
+            if self._room.acquire(timeout=_LOOK):
+                break
+        else:  # the client has ended
             pending.close_files()
             raise ConnectionResetError
         with self._lock:
             self._pending[message.id] = pending
             self._unanswered += 1
         self._add(pending)
-
-    def _wait_for_room(self) -> bool:
-        """Wait until a request can be queued; return false if the client has ended."""
-        while not self._end.poll(0):
-            if self._room.acquire(timeout=_LOOK):
-                return True
-        return False
 
     def _refuse(self, name: RequestId | None, error: RequestError) -> None:
         named = {} if name is None else {"id": name}

@@ -19,7 +19,7 @@ from __future__ import annotations
 import fnmatch
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -66,16 +66,13 @@ def named(cases: Sequence[Case], names: Sequence[str], origin: str) -> list[Case
             pattern = glob(name)
             found = {each for each in known if pattern.fullmatch(each)}
         if not found:
-            raise _unknown(name, dict.fromkeys([*known, *(case.base for case in cases)]), origin)
+            hint = f"list the cases: cudarun launch --spec {shlex.quote(origin)} --list"
+            if is_glob(name):
+                raise RequestError(f"{origin}: no case matches '{name}'", hint=hint)
+            close = did_you_mean(name, dict.fromkeys([*known, *(case.base for case in cases)]))
+            raise RequestError(f"{origin} has no case '{name}'", hint=close or hint)
         selected |= found
     return [case for case in cases if case.name in selected]
-
-
-def _unknown(name: str, known: Iterable[str], origin: str) -> RequestError:
-    hint = f"list the cases: cudarun launch --spec {shlex.quote(origin)} --list"
-    if is_glob(name):
-        return RequestError(f"{origin}: no case matches '{name}'", hint=hint)
-    return RequestError(f"{origin} has no case '{name}'", hint=did_you_mean(name, known) or hint)
 
 
 def parse_filter(text: str, cases: Sequence[Case]) -> _Test:

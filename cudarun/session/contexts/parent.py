@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.base.errors import CudarunError, OutOfTime, RequestError
+from cudarun.base.errors import OutOfTime, RequestError
 from cudarun.base.records import derived
 from cudarun.model.contexts import ScriptReport, StepReport
 from cudarun.session.contexts.script import Script, Step
@@ -85,12 +85,17 @@ class ScriptWorker:
             else:
                 answer = self._ask(methodcaller("run", step))
                 output += answer.output
-                if answer.value is None:
-                    error = self._reason(answer).at(
-                        file=script.origin, step=f"{step.number} ({step.text})"
+                error = answer.error
+                if isinstance(error, OutOfTime):
+                    error = OutOfTime(
+                        f"the script timed out after {self._timeout:g} s (--timeout "
+                        f"{self._timeout:g}); the worker was killed",
+                        hint="check the kernel for an endless loop, or raise --timeout",
                     )
+                if error is not None:
+                    error.at(file=script.origin, step=f"{step.number} ({step.text})")
                     return ScriptReport(script.origin, labels, tuple(done), error, output)
-                report = answer.value
+                report = answer.unwrap()
             done.append(report)
             shown(report)
         return ScriptReport(script.origin, labels, tuple(done), None, output)
@@ -116,18 +121,6 @@ class ScriptWorker:
             StepReport, step, call="", result="", code=None, value=None, expected=None,
             verdict="ok", milliseconds=None, reason=None, stacks=(), floating=(),
         )  # fmt: skip
-
-    def _reason(self, answer: Answer[Any]) -> CudarunError:
-        """Return the reason that the script stopped."""
-        if answer.error is None:
-            raise ValueError("a step returned neither a result nor an error")
-        if not isinstance(answer.error, OutOfTime):
-            return answer.error
-        return OutOfTime(
-            f"the script timed out after {self._timeout:g} s (--timeout {self._timeout:g}); the "
-            "worker was killed",
-            hint="check the kernel for an endless loop, or raise --timeout",
-        )
 
 
 def _labels(runner: ScriptRunner) -> tuple[str, ...]:

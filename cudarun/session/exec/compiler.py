@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cudarun.base.cache import ResultCache, cache_folder, digest_of
@@ -42,8 +41,8 @@ def compile_program(source: str, folder: Path, architecture: int, debug_informat
         text = path.read_bytes()
     except OSError as error:
         raise RequestError(f"{source}: {error.strerror}") from None
-    status = os.stat(os.path.realpath(compiler))
-    facts = [compiler, str(status.st_mtime_ns), os.path.abspath(source), *options]
+    changed = os.stat(os.path.realpath(compiler)).st_mtime_ns
+    facts = [compiler, str(changed), os.path.abspath(source), *options]
     facts += [os.environ.get(name, "") for name in _ENVIRONMENT]
     key = digest_of([text, *map(os.fsencode, facts)])
     cache = ResultCache(cache_folder("exec"))
@@ -52,27 +51,21 @@ def compile_program(source: str, folder: Path, architecture: int, debug_informat
     found = cache.load(key)
     known = {} if found is None else json.loads(found["dependencies"])
     if found is None or any(_digest(each) != digest for each, digest in known.items()):
-        dependencies = _compile(compiler, options, source, program, folder / "libcuda.so.1")
-        digests = json.dumps({each: _digest(each) for each in dependencies}).encode()
+        listed = program.with_suffix(".d")
+        command = [compiler, *options, "-MD", "-MF", str(listed), "-o", str(program), source]
+        # With the library of the driver API.
+        command += ["-Xlinker", f"--as-needed,{folder / 'libcuda.so.1'}"]
+        status, log = run_compiler(command)
+        if status:
+            raise RequestError(f"nvcc cannot compile {source}", log=log)
+        included = listed.read_text().partition(":")[2].replace("\\\n", " ")
+        names = [re.sub(r"\\(.)", r"\1", each) for each in _DEPENDENCY.findall(included)]
+        digests = json.dumps({each: _digest(each) for each in names}).encode()
         found = {"program": program.read_bytes(), "dependencies": digests}
         cache.store(key, found)
     program.write_bytes(found["program"])
     program.chmod(0o700)
     return os.fspath(program)
-
-
-def _compile(
-    compiler: str, options: Sequence[str], source: str, program: Path, driver: Path
-) -> Iterable[str]:
-    """Compile, with the library of the driver API; return the files that the source includes."""
-    listed = program.with_suffix(".d")
-    command = [compiler, *options, "-MD", "-MF", str(listed), "-o", str(program), source]
-    command += ["-Xlinker", f"--as-needed,{driver}"]
-    status, log = run_compiler(command)
-    if status:
-        raise RequestError(f"nvcc cannot compile {source}", log=log)
-    text = listed.read_text().partition(":")[2].replace("\\\n", " ")
-    return [re.sub(r"\\(.)", r"\1", each) for each in _DEPENDENCY.findall(text)]
 
 
 def _digest(path: str) -> str:

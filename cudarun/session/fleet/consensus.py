@@ -70,8 +70,16 @@ def compare(hosts: Sequence[FleetHost]) -> FleetComparison:
             consensus.append(Consensus(kind, case_name, buffer, count, names, is_deterministic))
     slow: dict[_Place, list[str]] = {}
     for (_, case_name), measured in times.items():
-        for place, text in _outliers(measured):
-            slow.setdefault(place, []).append(f"{case_name} {text}")
+        middle = median(measured.values())
+        if len(measured) < _LEAST or not middle:  # a time of zero is none
+            continue
+        deviation = median(abs(time - middle) for time in measured.values())
+        limit = max(middle + _MOST_DEVIATIONS * _NORMAL * deviation, middle * _LEAST_RATIO)
+        for place, time in measured.items():
+            if time > limit:
+                text = f"{time:.4g} ms, median {middle:.4g} ± {deviation:.2g} ms"
+                text = f"{case_name} {text} ({time / middle:.2f} ×)"
+                slow.setdefault(place, []).append(text)
     gpus: list[list[FleetGpu]] = [[] for _ in hosts]
     for place, gpu in _gpus(hosts):
         objected, late = (tuple(texts.get(place, ())) for texts in (objections, slow))
@@ -95,19 +103,6 @@ def _agreement(digests: dict[_Place, str | None]) -> tuple[str | None, int, bool
     hosts = Counter(found for found, _ in on_hosts)
     is_majority = total >= _LEAST and 2 * count > total and hosts[digest] == max(hosts.values())
     return (digest, count, True) if count == total or is_majority else (None, 0, True)
-
-
-def _outliers(measured: dict[_Place, float]) -> Iterable[tuple[_Place, str]]:
-    """Yield the GPUs that are much slower than the others, with their times."""
-    middle = median(measured.values())
-    if len(measured) < _LEAST or not middle:  # a time of zero is none
-        return
-    deviation = median(abs(time - middle) for time in measured.values())
-    limit = max(middle + _MOST_DEVIATIONS * _NORMAL * deviation, middle * _LEAST_RATIO)
-    for place, time in measured.items():
-        if time > limit:
-            text = f"{time:.4g} ms, median {middle:.4g} ± {deviation:.2g} ms"
-            yield place, f"{text} ({time / middle:.2f} ×)"
 
 
 def _gpus(hosts: Sequence[FleetHost]) -> Iterable[tuple[_Place, FleetGpu]]:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from cudarun import __version__
 from cudarun.base.decoding import InvalidDocument, decode, parse
@@ -32,7 +31,8 @@ def read_node_document(data: bytes) -> tuple[NodeGpu, ...]:
     """Return the GPUs of a node's document.
 
     Raises:
-        InvalidDocument: It is no document, an error, of another version, or invalid.
+        InvalidDocument: It is no document, an error, of another version, or invalid, or it names a
+            GPU twice.
     """
     if not data.strip():
         raise InvalidDocument("no output")
@@ -47,15 +47,7 @@ def read_node_document(data: bytes) -> tuple[NodeGpu, ...]:
     version = decode(str, document.get("version"), "version")
     if version != __version__:
         raise InvalidDocument(f"cudarun {version} on the node, {__version__} here")
-    return _gpus(document.get("gpus"))
-
-
-def _gpus(value: Any) -> tuple[NodeGpu, ...]:
-    """Return the GPUs of a document, each of which is named once.
-
-    Raises:
-        InvalidDocument: One is invalid, or is in the document twice.
-    """
+    value = document.get("gpus")
     if isinstance(value, list) and len(value) > MAX_GPUS:
         raise InvalidDocument(f"the document has more than {MAX_GPUS} GPUs")
     gpus = decode(tuple[NodeGpu, ...], value, "gpus")
@@ -100,22 +92,6 @@ class Transport:
             what = f"'{shlex.join(self.prefix)}' does not contain {HOST}: all hosts would be one"
             raise RequestError(what, option="--via")
 
-    def run(self, archive: bytes) -> Iterator[tuple[str, ProgramResult]]:
-        """Run ``cudarun fleet --node`` on each host; yield the host and its result as it ends.
-
-        The command of a host is a process of this machine, without a shell.
-        """
-        return run_programs(
-            (
-                (host, [*(word.replace(HOST, host) for word in self.prefix), *self.program])
-                for host in self.hosts
-            ),
-            archive,
-            at_once=self.at_once,
-            timeout=self.host_timeout,
-            most_output=MAX_DOCUMENT,
-        )
-
 
 def run_fleet(
     spec: str,
@@ -135,7 +111,18 @@ def run_fleet(
     """
     started = time.monotonic()
     reports: dict[str, FleetHost] = {}
-    for host, result in transport.run(archive):
+    # The command of a host is a process of this machine, without a shell.
+    commands = (
+        (host, [*(word.replace(HOST, host) for word in transport.prefix), *transport.program])
+        for host in transport.hosts
+    )
+    for host, result in run_programs(
+        commands,
+        archive,
+        at_once=transport.at_once,
+        timeout=transport.host_timeout,
+        most_output=MAX_DOCUMENT,
+    ):
         reports[host] = host_report(host, result)
         on_host(reports[host], len(reports))
     comparison = compare([reports[host] for host in transport.hosts])

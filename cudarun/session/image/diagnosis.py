@@ -12,7 +12,7 @@ from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.images.fatbin import Entry
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import check_structure as check
-from cudarun.images.summary import FileSummary, summarize
+from cudarun.images.summary import summarize
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import architecture_of, cuda_of, name_of
@@ -37,9 +37,13 @@ def diagnose(
         jit_target: The JIT compiler's explicit target.
     """
     diagnostics = diagnostics_of(error.log or "", images)
+    named = {diagnostic.file for diagnostic in diagnostics if diagnostic.is_serious}
+    about = images  # the only file, or those with complaints
+    if len(images) > 1:
+        about = [image for image in images if named & {image.origin, image.text_name}]
     case = RefusalFacts(
         target=target,
-        contents=_contents(images, diagnostics),
+        contents=summarize(about[0].data, about[0].origin) if len(about) == 1 else None,
         cuda_error=error.cuda[0] if error.cuda else None,
         diagnostics=diagnostics,
         log=error.log or "",
@@ -91,14 +95,3 @@ def device_target(driver: Driver) -> LoadTarget:
         cuda=cuda_of(driver),
         runs_machine_code=driver.traits.runs_machine_code,
     )
-
-
-def _contents(images: Sequence[Image], diagnostics: Sequence[Diagnostic]) -> FileSummary | None:
-    """Return the contents of the only file, or of the only one with complaints."""
-    named = {diagnostic.file for diagnostic in diagnostics if diagnostic.is_serious}
-    about = (
-        [image for image in images if named & {image.origin, image.text_name}]
-        if len(images) > 1
-        else images
-    )
-    return summarize(about[0].data, about[0].origin) if len(about) == 1 else None

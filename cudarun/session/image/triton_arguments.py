@@ -91,7 +91,10 @@ def triton_arguments(
     arguments = [*_expanded(placed, own)]
     wanted = min(len(parameters) - len(arguments), len(kernel.scratch_bytes))
     is_named = bool(names) or any(argument.name for argument in given)
-    arguments += _scratch(kernel, max(wanted, 0), grid, is_named=is_named)
+    blocks = [f"({each})" for each in grid]
+    for name, size in [*zip(SCRATCH, kernel.scratch_bytes, strict=False)][: max(wanted, 0)]:
+        value = f"u8[{'*'.join((str(size), *blocks))}]:zeros" if size else "null"
+        arguments.append(parse_argument(f"{name}={value}" if is_named else value))
     every: list[str] = []
     for name, each in zip(names, own if names else (), strict=True):
         axes = range(each.width // 2)
@@ -232,16 +235,6 @@ def _tensor_map(argument: Argument, descriptor: TritonDescriptor) -> TensorMapVa
         box=sizes_of(*descriptor.block), type=descriptor.type, swizzle=descriptor.swizzle, l2="128B"
     )
     return TensorMapValue(value, options)
-
-
-def _scratch(
-    kernel: TritonKernel, wanted: int, grid: Sequence[Expression], *, is_named: bool
-) -> Iterator[Argument]:
-    """Yield the arguments for scratch memory."""
-    blocks = [f"({each})" for each in grid]
-    for name, size in [*zip(SCRATCH, kernel.scratch_bytes, strict=False)][:wanted]:
-        value = f"u8[{'*'.join((str(size), *blocks))}]:zeros" if size else "null"
-        yield parse_argument(f"{name}={value}" if is_named else value)
 
 
 def names_beside(origin: str, kernel: str) -> tuple[str, ...]:

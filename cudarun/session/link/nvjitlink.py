@@ -51,7 +51,14 @@ def link_with_nvjitlink(
     options = [*_options(request, target)]
     log_file = os.memfd_create("cudarun-nvjitlink")
     try:
-        spec = WorkerSpec(partial(_capture, log_file, target), verbose=request.target.verbose)
+
+        def capture(progress: Progress) -> int:
+            """Redirect descriptor 2, in the worker, to a file that outlives it."""
+            progress.report(f"nvJitLink links for {target}")
+            os.dup2(log_file, 2)
+            return log_file
+
+        spec = WorkerSpec(capture, verbose=request.target.verbose)
         task = partial(_work, request, target, options)
         with WorkerPool() as pool:
             answer = pool.call(spec, task, request.target.timeout, display)
@@ -95,13 +102,6 @@ def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
 
 
 # --- in the worker -------------------------------------------------------------------------------
-
-
-def _capture(log_file: int, target: Architecture, progress: Progress) -> int:
-    """Redirect descriptor 2 to a file that outlives this process."""
-    progress.report(f"nvJitLink links for {target}")
-    os.dup2(log_file, 2)
-    return log_file
 
 
 def _read(log_file: int) -> str:

@@ -108,8 +108,21 @@ def _container(
     image: Image, kind: ImageKind, scope: OfflineScope, display: ProgressDisplay | None
 ) -> FileReport:
     parts = _parts(image, scope.target)
-    if scope.kernel is None and not scope.details:
-        return _summarized(image, kind, parts, parts.kernels(display))
+    if scope.kernel is None and not scope.details:  # kernels are only counted
+        answers = parts.kernels(display)
+        _readable(answers)
+        read = [_part(part, answers[index]) for index, part in enumerate(parts.parts)]
+        found = (each for _, each in sorted(answers.items()))
+        return FileReport(
+            image=image.origin,
+            kind=kind.value,
+            size=len(image.data),
+            targets=tuple(dict.fromkeys(part.target for part in read)),
+            fatbins=parts.fatbins,
+            summary=_summary(read, [len(each) if isinstance(each, tuple) else 0 for each in found]),
+            parts=tuple(_part_report(part) for part in read if part.unread),
+            is_summary=True,
+        )
     indices: Sequence[int] = range(len(parts.parts))
     names: list[str] = []
     if scope.kernel is not None:
@@ -143,25 +156,6 @@ def _parts(image: Image, target: str | None = None) -> FileParts:
         raise _no_code(image.origin, target, targets)
     check_sizes(chosen, len(image.data), image.origin, image.limit)
     return FileParts(image.data, image.origin, chosen)
-
-
-def _summarized(
-    image: Image, kind: ImageKind, parts: FileParts, answers: Answers[tuple[str, ...]]
-) -> FileReport:
-    """Return the report of a file whose kernels were only counted."""
-    _readable(answers)
-    read = [_part(part, answers[index]) for index, part in enumerate(parts.parts)]
-    counts = [len(found) if isinstance(found, tuple) else 0 for _, found in sorted(answers.items())]
-    return FileReport(
-        image=image.origin,
-        kind=kind.value,
-        size=len(image.data),
-        targets=tuple(dict.fromkeys(part.target for part in read)),
-        fatbins=parts.fatbins,
-        summary=_summary(read, counts),
-        parts=tuple(_part_report(part) for part in read if part.unread),
-        is_summary=True,
-    )
 
 
 def _part(part: Entry, answer: object) -> Part:

@@ -139,34 +139,27 @@ def _choose(
         return [(VariableFacts(v.name, "global", 0, managed=True), v) for v in request.views]
     views = dict[str, VariableView]()
     for view in request.views:
-        name = _find(view, known, request).name
-        if name in views:
-            first = views[name].name
+        found = find_variable(view.name, known)
+        if found is None:
+            raise unknown_variable(view.name, view.text, known, request.image.origin)
+        if not found.managed and not request.with_globals:
+            kind = "__constant__" if found.space == "const" else "__device__"
+            raise RequestError(
+                f"{found.demangled} is a {kind} variable in {request.image.origin}, not a "
+                "__managed__ variable",
+                hint="--globals shows its address in each context",
+            )
+        if found.name in views:
+            first = views[found.name].name
             same = "" if first == view.name else f": it is the same variable as {first}"
             raise RequestError(f"{view.name} is given twice{same}")
-        views[name] = view
+        views[found.name] = view
     chosen: list[tuple[VariableFacts, VariableView | None]] = []
     for managed in (True, False) if request.with_globals else (True,):
-        kind = [variable for variable in known if variable.managed == managed]
-        named = [variable for variable in kind if variable.name in views]
-        chosen += [(variable, views.get(variable.name)) for variable in named or kind]
+        own = [variable for variable in known if variable.managed == managed]
+        named = [variable for variable in own if variable.name in views]
+        chosen += [(variable, views.get(variable.name)) for variable in named or own]
     return chosen
-
-
-def _find(
-    view: VariableView, known: Sequence[VariableFacts], request: ManagedRequest
-) -> VariableFacts:
-    origin = request.image.origin
-    found = find_variable(view.name, known)
-    if found is None:
-        raise unknown_variable(view.name, view.text, known, origin)
-    if not found.managed and not request.with_globals:
-        kind = "__constant__" if found.space == "const" else "__device__"
-        raise RequestError(
-            f"{found.demangled} is a {kind} variable in {origin}, not a __managed__ variable",
-            hint="--globals shows its address in each context",
-        )
-    return found
 
 
 # --- one variable --------------------------------------------------------------------------------

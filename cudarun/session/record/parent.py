@@ -101,8 +101,12 @@ def _recordings(
     files: list[RecordedFile] = []
     try:
         for path in paths:
-            raw = read_raw(path)
-            name = _file_name(request.output, raw.texts["kernel"], [each.path for each in files])
+            raw, output = read_raw(path), request.output
+            base = (output or short_name(raw.texts["kernel"])).removesuffix(SUFFIX)
+            names = (f"{base}{'' if nth == 1 else f'-{nth}'}{SUFFIX}" for nth in count(1))
+            used = [each.path for each in files]
+            # The first free one; without ``-o`` no file is replaced.
+            name = next(n for n in names if n not in used and (output or not os.path.exists(n)))
             with whole_file(OutputFile("-o", name)) as file:
                 manifest, has_ptx = convert(raw, folder, file)
             path.unlink()
@@ -260,16 +264,6 @@ def _notes(folder: Path) -> Iterator[str]:
             yield _NOTES[word].format(demangle(kernel), obstacle)
         else:
             yield _NOTES[word].format(demangle(rest))
-
-
-def _file_name(output: str | None, kernel: str, used: Sequence[str]) -> str:
-    """Return the name of a recording: that of ``-o`` or of the kernel, with the first free number.
-
-    Without ``-o`` no file is replaced.
-    """
-    base = (output or short_name(kernel)).removesuffix(SUFFIX)
-    paths = (f"{base}{'' if number == 1 else f'-{number}'}{SUFFIX}" for number in count(1))
-    return next(p for p in paths if p not in used and (output or not os.path.exists(p)))
 
 
 def read_lists(folder: Path) -> tuple[ListedLaunches, ...]:

@@ -249,22 +249,17 @@ class DeviceRun:
         for _ in range(ADDRESS_ATTEMPTS):
             if not isinstance(answer.error, AddressOccupied):
                 break
-            self._restart(place, ready, job.addresses)
+            # Replace the worker by one with other addresses; its device is known to be ready.
+            from cudarun.session.workers.fresh_worker import start_fresh  # few runs need it
+
+            if place in self._at_work:
+                self.pool.discard(self._at_work.pop(place))
+            self._at_work[place] = self.pool.acquire(place, start_fresh(job.addresses))
+            self._ready[place] = ready
             answer = yield from self._ask(place, job, timeout)
         seconds = time.monotonic() - started
         self._limits.explain(case, answer.error)
         return _judged(case, self.label, answer.value, answer.error, seconds, answer.output)
-
-    def _restart(
-        self, place: _Place, ready: Answer[DeviceInfo], free: Sequence[tuple[int, int]]
-    ) -> None:
-        """Replace a worker by one with other addresses; its device is known to be ready."""
-        from cudarun.session.workers.fresh_worker import start_fresh  # few runs need it
-
-        if place in self._at_work:
-            self.pool.discard(self._at_work.pop(place))
-        self._at_work[place] = self.pool.acquire(place, start_fresh(free))
-        self._ready[place] = ready
 
     def _place(self, devices: Devices, context: ContextOptions) -> _Place:
         # Their output belongs to the case, not to the terminal.

@@ -52,26 +52,18 @@ def build_libraries(
     cache = ResultCache(cache_folder(command))
     # The cached file is not loaded itself: other processes could replace it after it was checked.
     found = cache.load(key)
-    if found is None:
-        names = _compile(folder, [*compiler, *_OPTIONS], options())
-        cache.store(key, {name: (folder / name).read_bytes() for name in names})
+    if found is not None:
+        for name, data in found.items():
+            (folder / name).write_bytes(data)
         return
-    for name, data in found.items():
-        (folder / name).write_bytes(data)
-
-
-def _compile(
-    folder: Path, compiler: Sequence[str], libraries: Mapping[str, Sequence[str]]
-) -> Iterable[str]:
-    """Build each library; return the names."""
-    for name, options in libraries.items():
-        command = [*compiler, "-o", os.fspath(folder / name), *options, *_LINKING]
-        status, log = run_compiler(command, _LIMIT, LC_ALL="C")
+    libraries = options()
+    for name, own in libraries.items():
+        call = [*compiler, *_OPTIONS, "-o", os.fspath(folder / name), *own, *_LINKING]
+        status, log = run_compiler(call, _LIMIT, LC_ALL="C")
         if status != 0:
-            raise RequestError(
-                f"{command[0]} cannot build {name}", log=log, hint="set CC to another C compiler"
-            )
-    return libraries.keys()
+            what, hint = f"{compiler[0]} cannot build {name}", "set CC to another C compiler"
+            raise RequestError(what, log=log, hint=hint)
+    cache.store(key, {name: (folder / name).read_bytes() for name in libraries})
 
 
 def _compiler(command: str) -> list[str]:

@@ -205,9 +205,7 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
         if self._grace_end is not None and self._limit is not None:
             received = Answer(error=self._out_of_time(received.error if received else None))
         elif received is None:
-            status = self._reap()
-            error = WorkerDied(_cause_of_death(status), hint=_memory_limit(status))
-            received = Answer(error=error)
+            received = Answer(error=_died(self._reap()))
         return replace(received, output=self._output())
 
     def _out_of_time(self, reported: CudarunError | None) -> OutOfTime:
@@ -340,20 +338,16 @@ def _has_handler(pid: int, number: signal.Signals) -> bool:
     return False
 
 
-def _cause_of_death(status: int) -> str:
-    if status >= 0:
-        return f"the worker process exited with status {status} before it returned a result"
-    name = signal.Signals(-status).name
-    return f"the worker process was killed by signal {-status} ({name})"
-
-
-def _memory_limit(status: int) -> str | None:
-    """Return a hint if a library may have ended a worker because its memory is limited."""
-    if status < 0 and -status != signal.SIGABRT:
-        return None
+def _died(status: int) -> WorkerDied:
+    """Return the error of a worker, with a hint if a library may have ended it without memory."""
     import resource  # few workers die
 
+    what = f"the worker process exited with status {status} before it returned a result"
+    if status < 0:
+        name = signal.Signals(-status).name
+        what = f"the worker process was killed by signal {-status} ({name})"
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return None
-    return f"its memory is limited to {limit >> 10} KiB: raise the limit with ulimit -v"
+    if limit == resource.RLIM_INFINITY or (status < 0 and -status != signal.SIGABRT):
+        return WorkerDied(what)
+    hint = f"its memory is limited to {limit >> 10} KiB: raise the limit with ulimit -v"
+    return WorkerDied(what, hint=hint)

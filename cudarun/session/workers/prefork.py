@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
-from functools import partial
 
 from cudarun.session.driver.visibility import count, narrow, preinitialize
 from cudarun.session.workers.early_options import COMMAND, DEFAULT_DEVICE, DEVICE_VARIABLE, OPTIONS
@@ -81,7 +80,16 @@ def _fork(devices: str, prefetch: Callable[[], object]) -> Connection:
             preinitialize(context=False)
         from cudarun.session.workers.worker import serve
 
-        serve(parent, partial(_import, devices, prefetch))
+        serve(parent, prepare)
+
+    def prepare() -> None:
+        """Import the modules that can be imported before the first message."""
+        from cudarun.session.driver.drivers import choose_driver
+        from cudarun.session.driver.selection import parse_devices
+
+        first = parse_devices(devices)[0]
+        choose_driver(first.driver, first.profile)
+        prefetch()
 
     return fork_worker(begin_worker)
 
@@ -95,16 +103,6 @@ def _groups(device: str, *, together: bool) -> list[str]:
     for item in items:
         each += map(str, range(count() or 0)) if item == _ALL else [item]
     return list(dict.fromkeys(each))
-
-
-def _import(devices: str, prefetch: Callable[[], object]) -> None:
-    """Import the modules in the child that can be imported before the first message."""
-    from cudarun.session.driver.drivers import choose_driver
-    from cudarun.session.driver.selection import parse_devices
-
-    first = parse_devices(devices)[0]
-    choose_driver(first.driver, first.profile)
-    prefetch()
 
 
 # --- the command line, which is read before click is imported ---------------------------------

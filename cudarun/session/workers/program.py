@@ -49,14 +49,23 @@ class SupervisedProgram(AbstractContextManager["SupervisedProgram"]):
         prepare: Callable[[], object] | None = None,
         folder: str | None = None,
     ) -> None:
-        self._started = time.monotonic()
+        self._started, parent = time.monotonic(), os.getpid()
+
+        def begin() -> None:
+            """Prepare the process, which leads its group already, to end with its parent."""
+            die_with(parent)
+            # Its parent could be killed before it notes the group, and its own children go on.
+            _note_in_page(os.getpid())
+            if prepare is not None:
+                prepare()
+
         self._process = subprocess.Popen(
             command,
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             env={**os.environ, **(environment or {})},
-            preexec_fn=partial(_begin, os.getpid(), prepare),
+            preexec_fn=begin,
             start_new_session=True,
             cwd=folder,
         )
@@ -223,18 +232,6 @@ def run_in_foreground(
                 process.kill()
                 process.wait()
     return 128 - process.returncode if process.returncode < 0 else process.returncode
-
-
-def _begin(parent: int, prepare: Callable[[], object] | None = None) -> None:
-    """Prepare the program's process, which leads its group already, to end with its parent.
-
-    The process itself notes its group: its parent could be killed before it does, and the program's
-    own children would go on.
-    """
-    die_with(parent)
-    _note_in_page(os.getpid())
-    if prepare is not None:
-        prepare()
 
 
 def _note_in_page(group: int) -> None:

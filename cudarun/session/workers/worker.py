@@ -145,6 +145,8 @@ def serve(
         gc.enable()
         task: Answer[Any]
         is_first = True
+        import ctypes  # only in the worker
+
         while True:
             task = attempt(partial(receive, read))
             if task.value is None and task.error is None:
@@ -152,7 +154,7 @@ def serve(
             progress.start_phase()
             answer = attempt(partial(_run, task, state))
             sys.stdout.flush()
-            _flush_c_streams()
+            ctypes.CDLL(None).fflush(None)  # the driver's printf output, which `os._exit` drops
             if log is not None:
                 _redirect(nowhere, log)
             send(parent.answers, answer)
@@ -282,10 +284,3 @@ def die_with(parent: int) -> None:
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before the request took effect
         os._exit(1)
-
-
-def _flush_c_streams() -> None:
-    """Flush the driver's printf output in C's stdout buffer, which `os._exit` would drop."""
-    import ctypes
-
-    ctypes.CDLL(None).fflush(None)

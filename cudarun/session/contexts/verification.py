@@ -14,14 +14,7 @@ from pathlib import Path
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import NoDevice, RequestError, WorkerDied
 from cudarun.base.records import dataclass
-from cudarun.model.contexts import (
-    FactOnDevice,
-    FactReport,
-    FactVerdict,
-    ScriptReport,
-    StepReport,
-    VerifyReport,
-)
+from cudarun.model.contexts import FactOnDevice, FactReport, FactVerdict, ScriptReport, VerifyReport
 from cudarun.session.contexts.parent import ScriptWorker
 from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Script
@@ -140,18 +133,11 @@ def _fact_check(
     script, label = fact.parsed(), label_of([device])
     chosen = [device]
     if script.devices > 1:
-        other = _next(device, devices) if target.together else None
-        if other is None:
+        same = [other for other in devices if other.driver == device.driver]
+        if not target.together or len(same) == 1:
             return _FactCheck(fact, script, label, _TWO_DEVICES)
-        chosen.append(other)
+        chosen.append(same[(same.index(device) + 1) % len(same)])
     return _FactCheck(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
-
-
-def _next(device: Selector, devices: Sequence[Selector]) -> Selector | None:
-    """Return the device after this one, of the same driver, cyclically."""
-    same = [other for other in devices if other.driver == device.driver]
-    other = same[(same.index(device) + 1) % len(same)]
-    return None if other == device else other
 
 
 def _verdict(report: ScriptReport) -> tuple[FactVerdict, str | None]:
@@ -160,19 +146,13 @@ def _verdict(report: ScriptReport) -> tuple[FactVerdict, str | None]:
         if step.verdict == "not supported" or (step.exit_code and step.code == _NOT_SUPPORTED):
             return "not supported", step.reason or f"step {step.number}, {step.text}: {step.result}"
         if step.exit_code:
-            return "failed", _mismatch(step)
+            got = step.result or step.reason
+            got = got if step.value is None else f"{got}, {step.value}"
+            expected = f"expected {step.expected or 'success'}, got {got}"
+            return "failed", f"step {step.number}, {step.text}: {expected}"
     if isinstance(report.error, NoDevice):
         raise report.error
     if report.error is not None:
         step_text = report.error.context.get("step", "")
         return "failed", f"step {step_text}: {report.error}"
     return "passed", None
-
-
-def _mismatch(step: StepReport) -> str:
-    """Describe the expected and the actual outcome of a step."""
-    got = step.result or step.reason
-    if step.value is not None:
-        got = f"{got}, {step.value}"
-    wanted = step.expected or "success"
-    return f"step {step.number}, {step.text}: expected {wanted}, got {got}"

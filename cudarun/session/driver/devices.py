@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.base.errors import NoDevice, RequestError
 from cudarun.base.machine import DeviceIdentity
-from cudarun.base.records import dataclass, replace
+from cudarun.base.records import dataclass, derived, replace
 from cudarun.images.versions import Version, newest_ptx
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import DriverName, Selector
@@ -89,9 +89,9 @@ def describe(driver: Driver, device: Device) -> DeviceInfo:
 def _facts(driver: Driver, device: Device) -> DeviceInfo:
     from cudarun.model.devices import DeviceInfo
 
-    return DeviceInfo(
-        label=device.label,
-        index=device.index,
+    return derived(
+        DeviceInfo,
+        device,
         name=name_of(driver, device.handle),
         uuid=uuid_of(driver, device.handle),
         pci_bus_id=_pci(driver, device.handle),
@@ -109,9 +109,9 @@ def identify(driver: Driver, device: Device) -> DeviceIdentity:
     from cudarun.session.driver.nvml import serial_of  # only documents need it
 
     uuid = uuid_of(driver, device.handle)
-    return DeviceIdentity(
-        label=device.label,
-        index=device.index,
+    return derived(
+        DeviceIdentity,
+        device,
         uuid=uuid,
         pci_bus_id=_pci(driver, device.handle),
         name=name_of(driver, device.handle),

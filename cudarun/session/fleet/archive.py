@@ -42,7 +42,13 @@ def pack(spec: str, paths: Iterable[str], request: NodeRequest) -> bytes:
     """
     existing = (path for path in paths if os.path.exists(path))
     files = sorted({os.path.normpath(path) for path in (spec, *existing)})
-    root = _common_folder(files)
+    for path in filter(os.path.isabs, files):
+        raise RequestError(
+            f"{path}: a fleet takes files by relative paths, which exist on every node",
+            hint="write the path relative to the spec",
+        )
+    folders = [os.path.dirname(os.path.abspath(path)) for path in files]
+    root = os.path.relpath(os.path.commonpath(folders))
     data = io.BytesIO()
     total = 0
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -92,18 +98,6 @@ def _request(document: object) -> NodeRequest:
             raise InvalidDocument(f"{each.name} is {value}")
     _relative(_FILES + request.spec)
     return request
-
-
-def _common_folder(files: list[str]) -> str:
-    """Return the folder that all files are below, relative to the working directory."""
-    for path in files:
-        if os.path.isabs(path):
-            raise RequestError(
-                f"{path}: a fleet takes files by relative paths, which exist on every node",
-                hint="write the path relative to the spec",
-            )
-    folders = [os.path.dirname(os.path.abspath(path)) for path in files]
-    return os.path.relpath(os.path.commonpath(folders))
 
 
 def _relative(name: str) -> PurePosixPath:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cudarun import __version__
 from cudarun.base import machine
 from cudarun.base.errors import ExitCode, InternalError, NoDevice, OutOfTime
+from cudarun.base.records import derived
 from cudarun.model.fleet import Change, FleetCase, NodeGpu, NodeReport, overall
 from cudarun.session.spec.parent import device_runs, run_spec
 
@@ -73,12 +74,12 @@ class _CaseRuns:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        self._count = 0
+        self.runs = 0
+        self.exit_code = ExitCode.OK
+        self.digests: dict[str, str] = {}
         self._failed = False
         self._skipped = False
-        self._exit_code = ExitCode.OK
         self._times: list[float] = []
-        self._digests: dict[str, str] = {}
         self._changes: dict[str, Change] = {}
 
     def add(self, report: CaseReport) -> None:
@@ -86,35 +87,33 @@ class _CaseRuns:
         if report.verdict == "skipped":
             self._skipped, self.reason = True, report.reason
             return
-        self._count += 1
+        self.runs += 1
         if report.verdict == "failed":
             ours = isinstance(report.error, InternalError)  # which does not measure the GPU
             code = ExitCode.UNUSABLE_REQUEST if ours else report.exit_code
-            code = overall((self._exit_code, code))
-            if code is not self._exit_code or not self._failed:
+            code = overall((self.exit_code, code))
+            if code is not self.exit_code or not self._failed:
                 self.reason = report.reason
-            self._failed, self._exit_code = True, code
+            self._failed, self.exit_code = True, code
         if report.result is None:
             return
         if len(self._times) < _MOST_TIMES:
             self._times.append(report.result.milliseconds)
         for each in report.result.buffers:
             if each.digest is not None:
-                first = self._digests.setdefault(each.name, each.digest)
+                first = self.digests.setdefault(each.name, each.digest)
                 if each.digest != first and each.name not in self._changes:
                     values = first, each.digest
-                    self._changes[each.name] = Change(each.name, self._count, values)
+                    self._changes[each.name] = Change(each.name, self.runs, values)
 
     def case(self, name: str) -> FleetCase:
         """Return the result of all runs."""
         ran = "failed" if self._failed else "passed"
-        return FleetCase(
+        return derived(
+            FleetCase,
+            self,
             name=name,
-            verdict="skipped" if self._skipped and not self._count else ran,  # type: ignore[arg-type]
-            reason=self.reason,
-            exit_code=self._exit_code,
-            runs=self._count,
+            verdict="skipped" if self._skipped and not self.runs else ran,
             milliseconds=median(self._times) if self._times else None,
-            digests=self._digests,
             changes=tuple(self._changes.values()),
         )

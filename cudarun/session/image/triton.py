@@ -85,15 +85,10 @@ class TritonKernel:
         return (x if self.blocks == 1 else parse_count(f"({x})*{self.blocks}"), *others)
 
 
-def json_beside(origin: str) -> str:
-    """Return the path of Triton's file for an image."""
-    return f"{os.path.splitext(origin)[0]}.json"
-
-
 def files_beside(origin: str) -> list[str]:
     """Return the paths of all files of Triton's for an image, whether they exist or not."""
     stem = os.path.splitext(origin)[0]
-    return [json_beside(origin), *(f"{stem}{suffix}" for suffix in NAME_SUFFIXES)]
+    return [f"{stem}{suffix}" for suffix in (".json", *NAME_SUFFIXES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +122,7 @@ class _KernelDocument:
 
 def read_triton(image: Image) -> TritonKernel | None:
     """Read the file beside an image; ``None`` without one, or if it is not Triton's."""
-    beside = json_beside(image.origin)
+    beside, *_ = files_beside(image.origin)
     if not os.path.isfile(beside) or os.path.getsize(beside) > _LARGEST:
         return None
     from cudarun.base.decoding import InvalidDocument, decode, parse  # only if there is such a file

@@ -34,7 +34,7 @@ from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
 from cudarun.session.image.image import Image
-from cudarun.session.image.triton import NAME_SUFFIXES, SCRATCH, TritonDescriptor, TritonKernel
+from cudarun.session.image.triton import SCRATCH, TritonDescriptor, TritonKernel, files_beside
 
 _SHAPE, _STRIDE = SCALARS["i32"], SCALARS["i64"]
 _LARGEST = 1 << 24  # bytes of a file
@@ -242,23 +242,17 @@ def names_beside(origin: str, kernel: str) -> tuple[str, ...]:
 
     ``A.shape.0`` is the first dimension of the tensor ``A``.
     """
-    for path in (f"{os.path.splitext(origin)[0]}{suffix}" for suffix in NAME_SUFFIXES):
+    for path in files_beside(origin)[1:]:
         try:
             if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
                 continue
             text = Path(path).read_text(errors="replace")
         except OSError:
             continue
-        found = _names(text, kernel)
-        if found:
-            return found
+        found = re.search(rf"tt\.func public @{re.escape(kernel)}\(", text)
+        if found is not None:
+            end = text.find("\n", found.end())
+            names = tuple(each["name"] for each in _PARAMETER.finditer(text[found.end() : end]))
+            if names and not any(map(_NUMBERED.fullmatch, names)):
+                return names
     return ()
-
-
-def _names(text: str, kernel: str) -> tuple[str, ...]:
-    found = re.search(rf"tt\.func public @{re.escape(kernel)}\(", text)
-    if found is None:
-        return ()
-    end = text.find("\n", found.end())
-    names = tuple(each["name"] for each in _PARAMETER.finditer(text[found.end() : end]))
-    return () if any(_NUMBERED.fullmatch(name) for name in names) else names

@@ -139,19 +139,17 @@ def _used(
     for entry in [best, *others] if best else others:
         try:
             kernels = kernels_of(entry, origin)
-            if kernels or _has_other_code(entry, origin):
+            has_code = bool(kernels)
+            if not has_code and entry.kind is ImageKind.PTX:
+                has_code = _VARIABLE.search(entry.content(origin)) is not None
+            elif not has_code:  # it can have functions to be linked
+                facts = read_entry(entry, origin, whole=False)
+                has_code = bool(facts.variables or facts.is_relocatable)
+            if has_code:
                 return UsedFatbin(number, target, kernels, is_relocatable(entries, origin))
         except ImageRefused:
             return UsedFatbin(number, target)
     return None
-
-
-def _has_other_code(entry: Entry, origin: str) -> bool:
-    """Return whether an entry without kernels has variables, or functions to be linked."""
-    if entry.kind is ImageKind.PTX:
-        return _VARIABLE.search(entry.content(origin)) is not None
-    facts = read_entry(entry, origin, whole=False)
-    return bool(facts.variables or facts.is_relocatable)
 
 
 def is_relocatable(entries: Iterable[Entry], origin: str) -> bool:

@@ -76,12 +76,11 @@ def with_whole_logs(work: Callable[[Logs], T]) -> T:
         logs = Logs(size)
         try:
             result = work(logs)
+            if not logs.is_full or size >= _LARGEST_SIZE:
+                return result
         except ImageRefused:
             if not logs.is_full or size >= _LARGEST_SIZE:
                 raise
-        else:
-            if not logs.is_full or size >= _LARGEST_SIZE:
-                return result
         size *= 16
 
 

@@ -144,9 +144,15 @@ def _outcome(
         error = error.at(file=None if is_named else image.origin, device=answer.device)
     verdict = _verdict(error)
     if selection is not None:
-        if isinstance(error, (OutOfTime, WorkerDied)):
-            error.what = f"{error.what} while it loaded fatbin {_described(selection.fatbin)}"
         fatbin = selection.fatbin
+        if isinstance(error, (OutOfTime, WorkerDied)):  # 144 (sm_90; kernels: scale and 10 more)
+            facts = [fatbin.target] if fatbin.target else []
+            if fatbin.kernels:
+                shown = ", ".join(map(base_name, map(demangle, fatbin.kernels[:_MOST_NAMED])))
+                more = len(fatbin.kernels) - _MOST_NAMED
+                facts.append(f"kernels: {shown}{f' and {more} more' if more > 0 else ''}")
+            described = f" ({'; '.join(facts)})" if facts else ""
+            error.what = f"{error.what} while it loaded fatbin {fatbin.number}{described}"
         name = image.origin if selection.count == 1 else f"{image.origin}:{fatbin.number}"
 
         # Also of one that the driver did not get or survive.
@@ -165,16 +171,6 @@ def _outcome(
         error=error,
         output=answer.output,
     )
-
-
-def _described(fatbin: UsedFatbin) -> str:
-    """Return a fatbin as text: ``144 (sm_90; kernels: scale, add and 10 more)``."""
-    facts = [fatbin.target] if fatbin.target else []
-    if fatbin.kernels:
-        shown = ", ".join(map(base_name, map(demangle, fatbin.kernels[:_MOST_NAMED])))
-        more = len(fatbin.kernels) - _MOST_NAMED
-        facts.append(f"kernels: {shown}{f' and {more} more' if more > 0 else ''}")
-    return f"{fatbin.number} ({'; '.join(facts)})" if facts else str(fatbin.number)
 
 
 def _combined(parts: list[LoadOutcome], image: Image, inputs: int) -> LoadOutcome:

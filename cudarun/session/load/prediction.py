@@ -69,7 +69,18 @@ def predict(
     """
     kind = identify(image.data)
     if kind is ImageKind.CUDA_SOURCE:
-        return tuple(each for gpu in scope.gpus for each in _of_source(image, gpu, scope, compiles))
+        found: list[Prediction] = []
+        for gpu in scope.gpus:
+            target = Architecture(True, gpu.architecture)
+            try:
+                compiled = _Single(compiles(image, scope.timeout, target))
+            except ImageRefused as error:
+                error.at(device=gpu.name)
+                names = gpu.name, gpu.architecture, None, None, None
+                found.append(Prediction(*names, "refused", error=error))
+            else:
+                found += _of_codes(image, compiled.of(gpu), gpu, scope)
+        return tuple(found)
     codes = _Container(image) if kind in CONTAINERS else _Single(image)
     return tuple(each for gpu in scope.gpus for each in _of_codes(image, codes.of(gpu), gpu, scope))
 
@@ -136,19 +147,6 @@ def _used(facts: ImageFacts, content: Callable[[], bytes]) -> _Used:
     names = {name for _, used in uses.values() for name in used}
     kernels = (replace(each, shared_bytes=uses[each.name][0]) for each in facts.kernels)
     return tuple(kernels), tuple(each for each in facts.externs if each in names), False
-
-
-def _of_source(
-    image: Image, gpu: Profile, scope: OfflineScope, compiles: Callable[..., Image]
-) -> Iterator[Prediction]:
-    """Compile CUDA source for a GPU."""
-    try:
-        compiled = compiles(image, scope.timeout, Architecture(True, gpu.architecture))
-    except ImageRefused as error:
-        error.at(device=gpu.name)
-        yield Prediction(gpu.name, gpu.architecture, None, None, None, "refused", error=error)
-        return
-    yield from _of_codes(image, _Single(compiled).of(gpu), gpu, scope)
 
 
 def _of_codes(

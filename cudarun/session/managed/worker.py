@@ -67,8 +67,14 @@ def inspect_variables(request: ManagedRequest, session: Session, library: Librar
     diagnostics = [*library.image.warnings]
     error = None
     try:
+        for variable in variables:
+            if variable.data is not None and variable.facts.managed:  # the host writes it
+                ctypes.memmove(variable.addresses[0], variable.data, variable.size)
+            elif variable.data is not None:
+                for address, context in zip(variable.addresses, contexts, strict=True):
+                    driver.cuCtxSetCurrent(context.handle)
+                    driver.cuMemcpyHtoD(address, variable.data, variable.size)
         if any(variable.data is not None for variable in variables):
-            _write(driver, contexts, variables)
             observe("written")
         firsts = {context.device.label: context for context in reversed(contexts)}
         for launch in request.launches:
@@ -289,16 +295,3 @@ def _observe(
         if variable.facts.managed:  # the host reads the address directly, without a driver call
             host = variable.decoded(ctypes.string_at(variable.addresses[0], variable.size))
         variable.observations.append(Observation(moment, host, tuple(values)))
-
-
-def _write(driver: Driver, contexts: Sequence[_Context], variables: Sequence[_Variable]) -> None:
-    """Write the user's values: managed ones on the host, others in every context."""
-    for variable in variables:
-        if variable.data is None:
-            continue
-        if variable.facts.managed:
-            ctypes.memmove(variable.addresses[0], variable.data, variable.size)
-            continue
-        for address, context in zip(variable.addresses, contexts, strict=True):
-            driver.cuCtxSetCurrent(context.handle)
-            driver.cuMemcpyHtoD(address, variable.data, variable.size)

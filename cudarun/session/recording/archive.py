@@ -181,8 +181,17 @@ def read_recording(path: str, limit: int) -> Recording:
         limit: The most bytes of an image in it.
     """
     with _opened(path) as archive:
-        names = archive.namelist()
-        _check_members(archive.infolist(), path)
+        members = archive.infolist()
+        names = [member.filename for member in members]
+        if any(member.compress_type not in _DECODED for member in members):
+            raise _damaged(path, "a member is neither stored nor deflated")
+        if MANIFEST not in names or IMAGE not in names:
+            raise RequestError("not a recording of cudarun", origin=path)
+        if len(names) > _MAX_MEMBERS or len({*names}) < len(names):
+            raise _damaged(path, "it has too many members, or two of one name")
+        for name in names:
+            if name not in (MANIFEST, IMAGE, PTX) and not is_digest(name.removeprefix(MEMORY)):
+                raise _damaged(path, f"unknown member '{name}'")
         manifest = read_manifest(_read(archive, MANIFEST, _MAX_MANIFEST, path), path)
         image = _read(archive, IMAGE, limit, path)
         ptx = _read(archive, PTX, limit, path) if PTX in names else None
@@ -190,19 +199,6 @@ def read_recording(path: str, limit: int) -> Recording:
         if code is not None and (kind := identify(code)) not in kinds:
             raise _damaged(path, f"its code is of the kind '{kind.value}'")
     return Recording(os.path.abspath(path), manifest, image, ptx)
-
-
-def _check_members(members: Sequence[zipfile.ZipInfo], path: str) -> None:
-    names = [member.filename for member in members]
-    if any(member.compress_type not in _DECODED for member in members):
-        raise _damaged(path, "a member is neither stored nor deflated")
-    if MANIFEST not in names or IMAGE not in names:
-        raise RequestError("not a recording of cudarun", origin=path)
-    if len(names) > _MAX_MEMBERS or len({*names}) < len(names):
-        raise _damaged(path, "it has too many members, or two of one name")
-    for name in names:
-        if name not in (MANIFEST, IMAGE, PTX) and not is_digest(name.removeprefix(MEMORY)):
-            raise _damaged(path, f"unknown member '{name}'")
 
 
 def _opened(path: str) -> zipfile.ZipFile:

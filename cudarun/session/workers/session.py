@@ -14,7 +14,7 @@ from cudarun.session.driver.contexts import Target, enter_context, leave_context
 from cudarun.session.driver.devices import Device, driver_of, identify, resolve
 from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.driver.selection import Selector, by_index
-from cudarun.session.driver.visibility import VisibleDevices, narrow, preinitialize
+from cudarun.session.driver.visibility import narrow, preinitialize
 from cudarun.session.workers.progress import Progress
 
 
@@ -85,16 +85,6 @@ class Session:
         prefetched = _started(prefetch or (lambda: None))
         if name != "cuda":  # whose cuInit imports nothing
             prefetched()
-        shown = self._initialize(shown)
-        prefetched()
-        self.driver.version = self.driver.cuDriverGetVersion()
-        self.devices = resolve(self.driver, selectors, shown)
-        if target.capture:  # stdout is a document, which names the devices
-            self.progress.identify([identify(self.driver, device) for device in self.devices])
-        self.enter_only()
-
-    def _initialize(self, shown: VisibleDevices | None) -> VisibleDevices | None:
-        """Initialize the driver; return the visible devices, ``None`` if all are visible."""
         try:
             self.driver.cuInit(0)
         except NoDevice as error:
@@ -103,8 +93,13 @@ class Session:
             # None of the chosen devices exists. The error lists those that do, once visible.
             shown.widen()
             self.driver.cuInit(0)
-            return None
-        return shown
+            shown = None
+        prefetched()
+        self.driver.version = self.driver.cuDriverGetVersion()
+        self.devices = resolve(self.driver, selectors, shown)
+        if target.capture:  # stdout is a document, which names the devices
+            self.progress.identify([identify(self.driver, device) for device in self.devices])
+        self.enter_only()
 
     def enter_only(self) -> None:
         """Make the context of the only device current; of several, a job enters each."""

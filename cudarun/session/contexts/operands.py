@@ -240,14 +240,6 @@ class OperandReader:
             raise self.error(f"{token.text!r} is not an integer", token)
         return literal.integer
 
-    def extent(self, token: Token) -> tuple[Expression, ...]:
-        """Parse a grid or a block, as of ``launch``; zero is allowed, for the driver to refuse."""
-        return self.based(token, lambda: parse_extent(token.text, least=0))
-
-    def size(self, token: Token) -> Expression:
-        """Parse a size in bytes, as of ``launch``."""
-        return self.based(token, lambda: parse_size(token.text))
-
     def words(self, token: Token) -> frozenset[str]:
         """Parse comma-separated context flags."""
         found = frozenset(token.text.split(","))
@@ -396,8 +388,9 @@ OPERANDS: Mapping[str, Operand] = {
 OPTIONS: Mapping[str, _Reads] = {
     "N": OperandReader.number,
     "WORDS": OperandReader.words,
-    "X,Y,Z": OperandReader.extent,
-    "BYTES": OperandReader.size,
+    # A grid or a block, as of ``launch``; zero is allowed, for the driver to refuse.
+    "X,Y,Z": lambda reader, token: reader.based(token, lambda: parse_extent(token.text, least=0)),
+    "BYTES": lambda reader, token: reader.based(token, lambda: parse_size(token.text)),
     "S": _reference("S"),
 }
 """The parser of each option's value; the operand has the option's name."""

@@ -88,12 +88,9 @@ def _inspect(options: ContextOptions, session: BareSession) -> ContextInfo:
 
 def _limit(driver: Driver, name: str) -> int | None:
     """Return a limit of the current context; ``None`` if the device does not support it."""
-    result, value = driver.attempt("cuCtxGetLimit", getattr(driver.CUlimit, LIMITS[name]))
-    if result == driver.CUresult.CUDA_ERROR_UNSUPPORTED_LIMIT:
-        return None
-    if result != 0:
-        raise driver.failure("cuCtxGetLimit", result)
-    return int(value)
+    missing = driver.CUresult.CUDA_ERROR_UNSUPPORTED_LIMIT
+    found = driver.optional(missing, "cuCtxGetLimit", getattr(driver.CUlimit, LIMITS[name]))
+    return None if found is None else int(found[0])
 
 
 def _timed(function: Callable[[], T]) -> tuple[T, float]:

@@ -102,16 +102,23 @@ class Driver(DriverCalls):
             self._last_log = "" if self._log is None else self._log.since_last(name)
         return answer
 
+    def optional(self, refusal: IntEnum, name: str, *args: object) -> Values | None:
+        """Make a checked call and return its values; ``None`` if its result is this refusal."""
+        result, *values = self.attempt(name, *args)
+        if result not in (0, refusal):
+            raise self.failure(name, result)
+        return tuple(values) if result == 0 else None
+
     def failure(self, name: str, result: IntEnum) -> CudarunError:
         """Return the exception for the last failed call's result, with the driver's own log."""
-        number = int(result)
-        kind, hint = DeviceFailed, None
+        number, hint = int(result), None
+        kind: type[CudarunError] = DeviceFailed
         if number in _NO_DEVICE:
-            kind, hint = NoDevice, _DOCTOR  # type: ignore[assignment]
+            kind, hint = NoDevice, _DOCTOR
         elif number in _IMAGE_REFUSED:
-            kind = ImageRefused  # type: ignore[assignment]
+            kind = ImageRefused
         elif number == _NOT_FOUND and name.startswith(_OF_CODE):
-            kind, hint = ImageRefused, _UNLINKED  # type: ignore[assignment]
+            kind, hint = ImageRefused, _UNLINKED
         elif number == _NOT_SUPPORTED and self.traits.was_refused_by_engine():
             hint = _INTERPRET
         status, text = self.module.cuGetErrorString(result)

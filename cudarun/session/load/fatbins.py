@@ -25,7 +25,7 @@ from cudarun.images.reader import (
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.diagnosis import device_target
 from cudarun.session.image.image import Image
-from cudarun.session.image.kernels import require_kernels, select_kernel
+from cudarun.session.image.kernels import require_kernels
 
 _VARIABLE = re.compile(rb"^\s*(?:\.\w+\s+)*\.(?:global|const)\b", re.MULTILINE)
 _ELF_TYPE, _RELOCATABLE = (16, 18), b"\x01\x00"
@@ -114,12 +114,6 @@ def facts_for(driver: Driver, image: Image) -> ImageFacts:
     if best is None:
         raise ImageRefused(f"it contains no code for {device.name}", origin=image.origin)
     return read_entry(best, image.origin, whole=False)
-
-
-def with_kernel(fatbins: Sequence[UsedFatbin], wanted: str, origin: str) -> tuple[UsedFatbin, ...]:
-    """Return the fatbins that contain a kernel."""
-    name = select_kernel({name for each in fatbins for name in each.kernels}, wanted, origin)
-    return tuple(each for each in fatbins if name in each.kernels)
 
 
 def with_kernels(fatbins: Sequence[UsedFatbin], wanted: str, origin: str) -> tuple[UsedFatbin, ...]:

@@ -140,12 +140,11 @@ class Library(DriverImage):
 
     def find_symbol(self, name: str) -> int | None:
         """Return the address of a variable in the current context; ``None`` if it has none."""
+        missing = self.driver.CUresult.CUDA_ERROR_NOT_FOUND
         for call in ("cuLibraryGetManaged", "cuLibraryGetGlobal"):
-            result, *found = self.driver.attempt(call, self.handle, name.encode())
-            if result == 0:
+            found = self.driver.optional(missing, call, self.handle, name.encode())
+            if found is not None:
                 return int(found[0])
-            if result != self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
-                raise self.driver.failure(call, result)
         return None
 
     def names(self) -> list[str]:
@@ -198,12 +197,11 @@ def read_parameters(
     elif driver.version >= _PARAM_COUNT_SINCE and (counting := counting_call(driver.module, call)):
         count = int(getattr(driver, counting)(handle))
     layout: list[Parameter] = []
+    past_the_last = driver.CUresult.CUDA_ERROR_INVALID_VALUE
     while count is None or len(layout) < count:
-        result, *where = driver.attempt(call, handle, len(layout))
-        if result == driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # past the last one
+        where = driver.optional(past_the_last, call, handle, len(layout))
+        if where is None:
             break
-        if result != 0:
-            raise driver.failure(call, result)
         layout.append(Parameter(len(layout), *where))
     if kernel_facts is not None and len(kernel_facts.parameters) == len(layout):
         return tuple(

@@ -180,10 +180,7 @@ class Loader(DriverImage):
         call = "cuModuleGetGlobal"
         if self.loads_once:
             call = "cuLibraryGetManaged" if variable.managed else "cuLibraryGetGlobal"
-        result, *place = self.driver.attempt(call, self.handle, variable.name.encode())
-        if result == self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
-            return derived(VariableReport, variable, address=None)
-        if result != 0:
-            raise self.driver.failure(call, result)
-        address, size = map(int, place)
+        hidden = self.driver.CUresult.CUDA_ERROR_NOT_FOUND
+        found = self.driver.optional(hidden, call, self.handle, variable.name.encode())
+        address, size = (None, variable.size) if found is None else map(int, found)
         return derived(VariableReport, variable, size=size, address=address)

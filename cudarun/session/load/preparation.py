@@ -23,14 +23,8 @@ from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, architecture_of, cuda_of, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_target, diagnose
 from cudarun.session.image.image import Image
-from cudarun.session.load.fatbins import (
-    entry_for,
-    fatbin_count,
-    fatbins_of,
-    loadable,
-    used_fatbins,
-    with_kernel,
-)
+from cudarun.session.image.kernels import select_kernel
+from cudarun.session.load.fatbins import entry_for, fatbin_count, fatbins_of, loadable, used_fatbins
 
 
 def prepare(
@@ -57,7 +51,9 @@ def prepare(
                 "'cudarun launch --kernel'",
             )
         if len(chosen) > 1 and kernel is not None:
-            chosen = with_kernel(chosen, kernel, image.origin)
+            names = {name for each in chosen for name in each.kernels}
+            name = select_kernel(names, kernel, image.origin)
+            chosen = tuple(each for each in chosen if name in each.kernels)
         others = [str(fatbin.number) for fatbin in chosen[1:]]
         prepared = prepare_fatbin(driver, image, chosen[0].number, is_alone=not others)
     if not others:

@@ -234,13 +234,12 @@ class _ImageLoad:
             return None
         most = attribute_of(self.driver, device.handle, "MAX_THREADS_PER_MULTIPROCESSOR")
         threads = prod(block)
-        call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-        result, *resident = self.driver.attempt(
-            call, found.function, threads, self.request.shared_bytes
-        )
-        if result not in (0, self.driver.CUresult.CUDA_ERROR_INVALID_VALUE):
-            raise self.driver.failure(call, result)
-        blocks = int(resident[0]) if result == 0 else 0  # no block can have that size
+        resident = self.driver.optional(
+            self.driver.CUresult.CUDA_ERROR_INVALID_VALUE,
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+            found.function, threads, self.request.shared_bytes,
+        )  # fmt: skip
+        blocks = int(resident[0]) if resident else 0  # no block can have that size
         return Occupancy(block, blocks, blocks * threads, blocks * threads / most)
 
 

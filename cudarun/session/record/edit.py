@@ -95,15 +95,11 @@ class EditableRecording:
             "kernel": manifest.kernel,
             "grid": manifest.grid,
             "block": manifest.block,
+            "smem": manifest.shared_bytes,
+            "cluster": manifest.cluster,
+            "cooperative": manifest.cooperative,
+            "pdl": manifest.programmatic,
         }
-        if manifest.shared_bytes:
-            table["smem"] = manifest.shared_bytes
-        if manifest.cluster is not None:
-            table["cluster"] = manifest.cluster
-        if manifest.cooperative:
-            table["cooperative"] = True
-        if manifest.programmatic:
-            table["pdl"] = True
         values = recorded_values(manifest, self._parameters)
         table["args"] = [
             self._argument(data, each.type)
@@ -116,7 +112,7 @@ class EditableRecording:
             for each in manifest.ranges
             if self._is_expected(each)
         ]
-        entries = (entry for entry in table.items() if entry[1] != [])
+        entries = (entry for entry in table.items() if entry[1])
         return "\n".join(["[[launch]]", *spec_lines(entries), ""])
 
     def _initial(self, each: RecordedRange) -> str:

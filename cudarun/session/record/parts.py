@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import IO
 
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
 from cudarun.session.launch.recorded.memory import recorded_values
-from cudarun.session.recording.archive import RecordedContents, Recording, RecordingWriter
+from cudarun.session.recording.archive import Recording, RecordingWriter
 from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange, is_name
 
 
@@ -41,64 +40,37 @@ def write_parts(
         file: The smaller recording, open for writing.
         whole_ranges: Keep the ranges as they are, with zeros outside the parts.
     """
-    kept = _with_zeros if whole_ranges else _shrunk
-    with RecordingWriter(file) as writer:
-        ranges = (*kept(recording, observed, writer), *_others(recording, writer))
-        manifest = replace(recording.manifest, ranges=ranges, shrunk=True)
+    manifest = recording.manifest
+    with RecordingWriter(file) as writer, recording.contents() as contents:
+
+        def copied(
+            whole: RecordedRange, start: int, size: int, at: int = 0
+        ) -> tuple[tuple[MemoryPiece, ...], tuple[MemoryPiece, ...]]:
+            """Copy bytes of a range to another offset; return their pieces before and after."""
+            data = contents.read(whole.before, start, start + size).data
+            before = tuple(writer.pieces(data, at, zeros=False))
+            changes = contents.changes(whole, start, start + size)
+            after = (each for offset, part in changes for each in writer.pieces(part, at + offset))
+            return before, tuple(after)
+
+        ranges: list[RecordedRange] = []
+        for whole in manifest.memory if whole_ranges else ():
+            own = (part for part in observed.parts if part.of == whole.name)
+            copies = [copied(whole, part.offset, part.size, part.offset) for part in own]
+            before, after = (sum(pieces, ()) for pieces in zip(((), ()), *copies, strict=True))
+            ranges.append(replace(whole, before=before, after=after))
+        if not whole_ranges:
+            by_name = {each.name: each for each in manifest.memory}
+            for name, part in zip(_names(manifest, observed), observed.parts, strict=True):
+                pieces = copied(by_name[part.of], part.offset, part.size)
+                address = by_name[part.of].address + part.offset
+                ranges.append(RecordedRange(name, address, part.size, *pieces, type=part.type))
+        for each in (*manifest.variables, *manifest.arrays):  # which are kept whole
+            before, after = copied(each, 0, each.size)
+            ranges.append(replace(each, before=before, after=after))
+        manifest = replace(manifest, ranges=tuple(ranges), shrunk=True)
         writer.finish(manifest, recording.image, recording.ptx)
     return manifest
-
-
-def _shrunk(
-    recording: Recording, observed: ObservedReplay, writer: RecordingWriter
-) -> Iterator[RecordedRange]:
-    """Yield the accessed parts as ranges."""
-    by_name = {each.name: each for each in recording.manifest.memory}
-    with recording.contents() as contents:
-        for name, part in zip(_names(recording.manifest, observed), observed.parts, strict=True):
-            whole, end = by_name[part.of], part.offset + part.size
-            before, after = _copied(contents, whole, part.offset, end, writer)
-            address = whole.address + part.offset
-            yield RecordedRange(name, address, part.size, before, after, type=part.type)
-
-
-def _with_zeros(
-    recording: Recording, observed: ObservedReplay, writer: RecordingWriter
-) -> Iterator[RecordedRange]:
-    """Yield the ranges with only the contents of accessed parts."""
-    with recording.contents() as contents:
-        for whole in recording.manifest.memory:
-            copies = [
-                _copied(contents, whole, part.offset, part.offset + part.size, writer, part.offset)
-                for part in observed.parts
-                if part.of == whole.name
-            ]
-            before, after = (sum(pieces, ()) for pieces in zip(((), ()), *copies, strict=True))
-            yield replace(whole, before=before, after=after)
-
-
-def _others(recording: Recording, writer: RecordingWriter) -> Iterator[RecordedRange]:
-    """Yield the variables and the CUDA arrays, which are kept whole."""
-    manifest = recording.manifest
-    with recording.contents() as contents:
-        for each in (*manifest.variables, *manifest.arrays):
-            before, after = _copied(contents, each, 0, each.size, writer)
-            yield replace(each, before=before, after=after)
-
-
-def _copied(
-    contents: RecordedContents,
-    whole: RecordedRange,
-    start: int,
-    end: int,
-    writer: RecordingWriter,
-    at: int = 0,
-) -> tuple[tuple[MemoryPiece, ...], tuple[MemoryPiece, ...]]:
-    """Copy the bytes of a range between two offsets to another offset; return their pieces."""
-    before = writer.pieces(contents.read(whole.before, start, end).data, at, zeros=False)
-    changes = contents.changes(whole, start, end)
-    after = (piece for offset, part in changes for piece in writer.pieces(part, at + offset))
-    return tuple(before), tuple(after)
 
 
 def _names(manifest: Manifest, observed: ObservedReplay) -> list[str]:

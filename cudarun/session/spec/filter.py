@@ -124,7 +124,10 @@ class _Parser:
         if operator is None:
             if self._scanner.peek("="):
                 raise self._scanner.error("unexpected '='", hint="did you mean ==?")
-            return _part_of_name(left)
+            if not is_glob(left):
+                return lambda case: left.casefold() in case.name.casefold()
+            pattern = glob(left)
+            return lambda case: pattern.fullmatch(case.name) is not None
         if left not in self._known:
             raise self._scanner.error(
                 f"unknown name '{left}'; the cases have {', '.join(self._known)}",
@@ -150,13 +153,6 @@ class _Parser:
                 "expected a name, a number or a quoted text", word.start() if word else None
             )
         return word[0]
-
-
-def _part_of_name(word: str) -> _Test:
-    if is_glob(word):
-        pattern = glob(word)
-        return lambda case: pattern.fullmatch(case.name) is not None
-    return lambda case: word.casefold() in case.name.casefold()
 
 
 def _equality(name: str, value: str, *, negated: bool) -> _Test:

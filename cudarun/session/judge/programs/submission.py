@@ -109,7 +109,9 @@ class Submission:
         shared = [*map(SharedMemory, paths, given, ends)]
         self._inputs, self._outputs = map(SharedMemory.views, shared, trees)
         self._is_copied = not handles
-        self._own = mapped(self._inputs, self._on_device)  # the same addresses in every run
+        self._own = self._inputs  # the same addresses in every run
+        if self._is_copied:
+            self._own = mapped(self._inputs, lambda v: v.cuda() if is_tensor(v) else v.copy())
         self._function = getattr(self._module, "custom_kernel", None)
         if self._function is None:
             random.seed(seed)
@@ -138,11 +140,6 @@ class Submission:
                 write(view, own)
         self._synchronize()
         self._refuse_replaced()
-
-    def _on_device(self, view: Any) -> Any:
-        if not self._is_copied:
-            return view
-        return view.cuda() if is_tensor(view) else view.copy()
 
     def _write(self, view: Any, result: Any, name: str) -> None:
         """Write a result to the shared memory.

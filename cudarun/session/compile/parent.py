@@ -24,17 +24,14 @@ def compile_for_facts(
         timeout: Seconds for the compiler.
         target: The architecture, ``sm_90`` for machine code; by default a common one, as PTX.
     """
-    return call_in_worker(partial(_compile, source, target), timeout, capture=False).unwrap()
+    task = partial(compile_here, source, timeout, target)
+    return call_in_worker(task, timeout, capture=False).unwrap()
 
 
 def compile_here(
-    source: Image, timeout: float | None = None, target: Architecture | None = None
+    source: Image, timeout: float | None, target: Architecture | None, _: None = None
 ) -> Image:
     """Do the same in this process, a worker, whose task has the time limit."""
-    return _compile(source, target, None)
-
-
-def _compile(source: Image, target: Architecture | None, _: None) -> Image:
     from cudarun.images.versions import Architecture
     from cudarun.session.compile.source import compile_source, with_debug_information
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.binding import Binding, bind
+from cudarun.arguments.binding import bind
 from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
 from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.evaluation import Evaluator
@@ -200,7 +200,12 @@ class CodeSteps(StepBase):
         if found.image is not None:
             parameters = DebugReader(found.image).read(found.kernel.name, parameters).parameters
         binding = bind(arguments, parameters, kernel=found.kernel.demangled)
-        extents = (*_extent("grid=", grid, binding), *_extent("block=", block, binding))
+        extents: list[int] = []
+        for option, wanted in (("grid=", grid), ("block=", block)):
+            with errors_of(option=option):
+                extents += (*evaluate_extent(wanted, binding.integers, least=0), 1, 1, 1)[:3]
+        with errors_of(option="smem="):
+            shared_bytes = 0 if smem is None else evaluate_size(smem, binding.integers)
         for spec in binding.buffers:
             answer = self.allocated(spec.name, spec, known or {})
             if not answer.succeeded:
@@ -212,7 +217,7 @@ class CodeSteps(StepBase):
         pointers = [start + parameter.offset for parameter in parameters]
         array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
         return self.ask(
-            "cuLaunchKernel", self.handle_of(function), *extents, _size(smem, binding),
+            "cuLaunchKernel", self.handle_of(function), *extents, shared_bytes,
             self.handle_of(stream, "stream"), ctypes.addressof(array), 0,
         )[0]  # fmt: skip
 
@@ -243,18 +248,6 @@ def _formatted(value: Any) -> str:
         text = np.array2string(value, separator=", ", max_line_width=1 << 20)
         return text.replace("\n", "")
     return str(value)
-
-
-def _extent(option: str, wanted: tuple[Expression, ...], binding: Binding) -> tuple[int, ...]:
-    """Evaluate a grid or a block over the integer arguments; one by default."""
-    with errors_of(option=option):
-        return (*evaluate_extent(wanted, binding.integers, least=0), 1, 1, 1)[:3]
-
-
-def _size(wanted: Expression | None, binding: Binding) -> int:
-    """Evaluate the shared memory over the integer arguments; none by default."""
-    with errors_of(option="smem="):
-        return 0 if wanted is None else evaluate_size(wanted, binding.integers)
 
 
 def _mangled_names(image: Image | None, name: str) -> str | None:

@@ -17,7 +17,6 @@ from cudarun.base.records import dataclass
 from cudarun.model.devices import DoctorFinding, DoctorReport
 from cudarun.session.devices.probes import (
     DriverLibrary,
-    DriverStart,
     load_compiler,
     load_driver,
     load_nvjitlink,
@@ -246,22 +245,16 @@ def compiler(asked: Answer[Compiler]) -> DoctorFinding:
     return DoctorFinding(subject, "well", says)
 
 
-def _started(asked: Answer[DriverStart]) -> Iterator[DoctorFinding]:
+def _started(asked: Answer[list[tuple[str, str, int, str]]]) -> Iterator[DoctorFinding]:
     """Check that the driver initializes, and that a context can be created on each device."""
-    started = asked.value
-    if started is None:
+    if asked.value is None:
         yield DoctorFinding("cuInit", "wrong", str(asked.error), "see dmesg; restart")
-        return
-    yield _result("cuInit", started.result, f"{len(started.devices)} devices")
-    for index, (name, result) in enumerate(started.devices):
-        yield _result(f"GPU {index}", result, f"{name}: a context was created")
-
-
-def _result(subject: str, result: tuple[str, int], well: str) -> DoctorFinding:
-    name, number = result
-    if number == 0:
-        return DoctorFinding(subject, "well", well)
-    return DoctorFinding(subject, "wrong", f"{name}, {number}", _REMEDIES.get(number, "see dmesg"))
+    for subject, name, number, well in asked.value or ():
+        if number == 0:
+            yield DoctorFinding(subject, "well", well)
+        else:
+            remedy = _REMEDIES.get(number, "see dmesg")
+            yield DoctorFinding(subject, "wrong", f"{name}, {number}", remedy)
 
 
 # --- helpers -------------------------------------------------------------------------------------

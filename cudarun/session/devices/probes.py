@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,14 +29,6 @@ class DriverLibrary:
     version: Version
 
 
-@dataclass(frozen=True, slots=True)
-class DriverStart:
-    """The initialized driver: the result's name and number, and each device with its result."""
-
-    result: tuple[str, int]
-    devices: tuple[tuple[str, tuple[str, int]], ...] = ()
-
-
 def load_driver(_: None) -> DriverLibrary | str:
     """Load libcuda and query its version without initialization; or return the loader's error."""
     import ctypes
@@ -54,22 +45,26 @@ def load_driver(_: None) -> DriverLibrary | str:
     return DriverLibrary(path, int(result), (number.value // 1000, number.value % 1000 // 10))
 
 
-def start_driver(_: None) -> DriverStart:
-    """Initialize the driver and create a context on each device."""
+def start_driver(_: None) -> list[tuple[str, str, int, str]]:
+    """Initialize the driver and create a context on each device.
+
+    Returns:
+        What was tried, the name and the number of its result, and the meaning of success.
+    """
     from cudarun.session.driver.calls import Driver
     from cudarun.session.driver.devices import name_of
     from cudarun.session.driver.drivers import choose_driver
 
     driver = Driver(choose_driver("cuda"))
     result, *_rest = driver.attempt("cuInit", 0)
-    if result != 0:
-        return DriverStart(_named(result))
-    devices = []
-    for index in range(driver.cuDeviceGetCount()):
+    count = driver.cuDeviceGetCount() if result == 0 else 0
+    found = [("cuInit", result.name, int(result), f"{count} devices")]
+    for index in range(count):
         device = driver.cuDeviceGet(index)
         made, *_rest = driver.attempt("cuDevicePrimaryCtxRetain", device)
-        devices.append((name_of(driver, device), _named(made)))
-    return DriverStart(_named(result), tuple(devices))
+        well = f"{name_of(driver, device)}: a context was created"
+        found.append((f"GPU {index}", made.name, int(made), well))
+    return found
 
 
 def start_emulator(_: None) -> int:
@@ -103,10 +98,6 @@ def load_nvjitlink(_: None) -> Version:
     from cudarun.session.link.nvjitlink import nvjitlink_version
 
     return nvjitlink_version()
-
-
-def _named(result: IntEnum) -> tuple[str, int]:
-    return result.name, int(result)
 
 
 def version_lines() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from cudarun.base.errors import ImageRefused, RequestError
 from cudarun.images.demangler import base_name, demangle, spellings
@@ -55,9 +55,11 @@ def matching_kernels(names: Sequence[str], wanted: str) -> list[str]:
     base = base_name(wanted)
     identifier = base if base.isidentifier() else ""
     candidates = [name for name in names if identifier in name]  # demangling takes longer
-    fitting = _matching(candidates, wanted, _squeezed)
-    if not fitting and ("<" in wanted or "(" in wanted):  # other names have one spelling
-        fitting = _matching(candidates, wanted, canonical)
+    fitting: list[str] = []
+    has_spellings = "<" in wanted or "(" in wanted
+    for form in (_squeezed, canonical) if has_spellings else (_squeezed,):
+        target = form(wanted)
+        fitting = fitting or [n for n in candidates if target in map(form, spellings(n))]
     return fitting
 
 
@@ -83,12 +85,6 @@ def _no_kernel(names: Sequence[str], wanted: str, origin: str) -> RequestError:
     return RequestError(
         f"{origin} has no kernel '{wanted}'", hint=meant + _listed(names, origin) + templates
     )
-
-
-def _matching(names: Iterable[str], wanted: str, form: Callable[[str], str]) -> list[str]:
-    """Return the kernels one of whose spellings is ``wanted``, both in one form."""
-    target = form(wanted)
-    return [name for name in names if target in map(form, spellings(name))]
 
 
 def check_kernel(image: Image, wanted: str | None) -> None:

@@ -15,7 +15,6 @@ from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
 if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
-    from cudarun.images.versions import Architecture
     from cudarun.session.image.image import Image
 
 P = ParamSpec("P")
@@ -93,8 +92,13 @@ def driver_options(driver: Driver, options: JitOptions) -> DriverOptions:
     if options.fallback is not None:
         strategy = f"CU_PREFER_{FALLBACKS[options.fallback]}"
         values["CU_JIT_FALLBACK_STRATEGY"] = getattr(driver.CUjit_fallback, strategy)
-    if options.target is not None:
-        values["CU_JIT_TARGET"] = _target(driver, options.target)
+    if (target := options.target) is not None:
+        name = f"CU_TARGET_COMPUTE_{target.number}{target.suffix.upper()}"
+        values["CU_JIT_TARGET"] = getattr(driver.CUjit_target, name, None)
+        if values["CU_JIT_TARGET"] is None:
+            raise RequestError(
+                f"the installed CUDA bindings do not support the target {target} (CUjit_target)"
+            )
     return {
         getattr(driver.CUjit_option, name): int(value) if isinstance(value, bool) else value
         for name, value in values.items()
@@ -184,16 +188,6 @@ _OPTIONS = {
     "CU_JIT_TARGET": ("--target", "target"),
 }
 """The option of the command line, and the field of `JitOptions`, of each ``CUjit_option``."""
-
-
-def _target(driver: Driver, wanted: Architecture) -> cuda.CUjit_target:
-    name = f"CU_TARGET_COMPUTE_{wanted.number}{wanted.suffix.upper()}"
-    found: cuda.CUjit_target | None = getattr(driver.CUjit_target, name, None)
-    if found is None:
-        raise RequestError(
-            f"the installed CUDA bindings do not support the target {wanted} (CUjit_target)"
-        )
-    return found
 
 
 def _length(buffer: bytearray | mmap.mmap) -> int:

@@ -82,7 +82,7 @@ def _of_file(request: LoadRequest, image: Image, workers: DeviceWorkers) -> list
         outcomes = [_outcome(image, answer, selection) for answer in answers]
         for outcome in outcomes:
             parts.setdefault(outcome.label, []).append(outcome)
-    inputs = len(every) - len(found)
+    inputs = len(every) - len(found)  # which are not loaded: the linker has combined them
     return [_combined(some, image, inputs) for some in parts.values()]
 
 
@@ -174,11 +174,7 @@ def _outcome(
 
 
 def _combined(parts: list[LoadOutcome], image: Image, inputs: int) -> LoadOutcome:
-    """Return the outcome of a file on a device from those of its fatbins: the worst of them.
-
-    Args:
-        inputs: The number of fatbins that were not loaded because the linker has combined them.
-    """
+    """Return the outcome of a file on a device from those of its fatbins: the worst of them."""
     from cudarun.diagnostics.entries import notes
 
     first, *others = (result for part in parts for result in part.results)

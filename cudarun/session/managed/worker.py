@@ -58,8 +58,16 @@ def inspect_variables(request: ManagedRequest, session: Session, library: Librar
     Raises:
         CudarunError: A variable does not exist, or a value does not match.
     """
-    driver = session.driver
-    contexts = _make_contexts(session, request)
+    driver, devices, kind = session.driver, session.devices, request.context
+    contexts: list[_Context] = []  # device by device; the first of each device is the session's
+    for device in devices:
+        session.enter(device)
+        first = VariableContext(device.label, kind)
+        contexts.append(_Context(device, first, driver.cuCtxGetCurrent()))
+        for number in range(2, (request.contexts or (2 if len(devices) == 1 else 1)) + 1):
+            handle = driver.cuCtxCreate(*context_arguments(driver.module, 0, device.handle))
+            name = "new" if kind == "primary" and number == 2 else f"new {number}"
+            contexts.append(_Context(device, VariableContext(device.label, name), handle))
     chosen = _choose(request, library.image)
     variables = [_Variable(driver, library, facts, view, contexts) for facts, view in chosen]
     observe = partial(_observe, driver, contexts, variables)
@@ -104,23 +112,6 @@ class _Context:
     device: Device
     description: VariableContext
     handle: cuda.CUcontext
-
-
-def _make_contexts(session: Session, request: ManagedRequest) -> list[_Context]:
-    """Return the contexts, device by device; the first of each device is the session's."""
-    devices, driver = session.devices, session.driver
-    each = request.contexts or (2 if len(devices) == 1 else 1)
-    kind = request.context
-    contexts = []
-    for device in devices:
-        session.enter(device)
-        first = VariableContext(device.label, kind)
-        contexts.append(_Context(device, first, driver.cuCtxGetCurrent()))
-        for number in range(2, each + 1):
-            handle = driver.cuCtxCreate(*context_arguments(driver.module, 0, device.handle))
-            name = "new" if kind == "primary" and number == 2 else f"new {number}"
-            contexts.append(_Context(device, VariableContext(device.label, name), handle))
-    return contexts
 
 
 # --- the choice of variables ---------------------------------------------------------------------

@@ -34,16 +34,11 @@ class RecordedPages:
 
     def unchanged(self) -> list[Block]:
         """Return the pages that the recorded launch did not change, and that no object shows."""
-        changed = [
-            (first + piece.offset // PAGE, first + -(-(piece.offset + piece.size) // PAGE))
-            for each, first in self.ranges
-            for piece in each.after
-        ]
-        changed += [
-            (first, first + -(-each.size // PAGE))
-            for each, first in self.ranges
-            if is_of_object(each, self._manifest)
-        ]
+        changed: list[Block] = []
+        for each, first in self.ranges:
+            spans = [(piece.offset, piece.offset + piece.size) for piece in each.after]
+            spans += [(0, each.size)] if is_of_object(each, self._manifest) else []
+            changed += [(first + low // PAGE, first + -(-high // PAGE)) for low, high in spans]
         return [*_between(sorted(changed), self.count)]
 
     def spans(self, number: int, blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:

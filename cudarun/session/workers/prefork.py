@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
+from itertools import groupby
 
 from cudarun.session.driver.visibility import count, narrow, preinitialize
 from cudarun.session.workers.early_options import COMMAND, DEFAULT_DEVICE, DEVICE_VARIABLE, OPTIONS
@@ -122,26 +123,16 @@ def read(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, boo
         return None
     devices, together = environ.get(DEVICE_VARIABLE) or DEFAULT_DEVICE, False
     try:
-        for effect, value in _options_of_steps(arguments[1:]):
-            if effect == "no worker":
-                return None
-            devices = value if effect == "devices" else devices
-            together = together or effect == "together"
+        # `cudarun.commands.steps` reads each step by itself, too.
+        for _, step in groupby(arguments[1:], _THEN.__eq__):
+            for effect, value in _options([*step]):
+                if effect == "no worker":
+                    return None
+                devices = value if effect == "devices" else devices
+                together = together or effect == "together"
     except LookupError:
         return None
     return devices, together
-
-
-def _options_of_steps(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the options of each step, which `cudarun.commands.steps` reads by itself."""
-    step: list[str] = []
-    for word in words:
-        if word == _THEN:
-            yield from _options(step)
-            step = []
-        else:
-            step.append(word)
-    yield from _options(step)
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:

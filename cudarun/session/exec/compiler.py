@@ -23,8 +23,6 @@ def compile_program(source: str, folder: Path, architecture: int, debug_informat
     """Return the path of the program that a file of CUDA source is, in a folder.
 
     Args:
-        source: The file.
-        folder: The folder.
         architecture: That of the device, 90 for compute_90.
         debug_information: The option of nvcc for it: ``-lineinfo`` or ``-G``.
 

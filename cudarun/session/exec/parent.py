@@ -242,17 +242,6 @@ def _kill_all(folder: Path) -> None:
 # --- the report ----------------------------------------------------------------------------------
 
 
-def _reports(folder: Path) -> Iterator[ProcessReport]:
-    """Yield the reports of the program's processes."""
-    for path in sorted(folder.glob("report-*")):
-        if path.suffix == ".part":
-            continue
-        try:
-            yield read_report(path.read_bytes())
-        except pickle.UnpicklingError as error:
-            yield ProcessReport(0, defects=[f"the report of a process cannot be read: {error}"])
-
-
 def execution_report(
     request: ExecRequest,
     folder: Path,
@@ -263,11 +252,18 @@ def execution_report(
     is_broken: bool,
 ) -> ExecReport:
     """Return the report of a run from what its servers have written to their folder."""
-    reports = [*_reports(folder)]
+    reports: list[ProcessReport] = []
     unsupported: Counter[str] = Counter()
-    for each in reports:
-        unsupported.update(each.unsupported)
-    defects = [each for report in reports for each in report.defects]
+    defects: list[str] = []
+    for path in sorted(folder.glob("report-*")):
+        if path.suffix == ".part":
+            continue
+        try:
+            reports.append(read_report(path.read_bytes()))
+            unsupported.update(reports[-1].unsupported)
+            defects += reports[-1].defects
+        except pickle.UnpicklingError as error:
+            defects.append(f"the report of a process cannot be read: {error}")
     if is_broken and not defects:
         defects.append("a server of the program's processes has ended without its report")
     return ExecReport(

@@ -139,15 +139,11 @@ def host_report(host: str, result: ProgramResult) -> FleetHost:
     try:
         gpus = read_node_document(result.stdout)
     except InvalidDocument as error:
-        return FleetHost(host, result.seconds, problem=_problem(result, str(error)))
+        problem = result.killed
+        if problem is None and (result.status == 0 or result.stdout.strip()):
+            problem = str(error)
+        if problem is None:
+            lines = [line.strip() for line in result.stderr.splitlines() if line.strip()]
+            problem = ": ".join([f"exit status {result.status}", *lines[-1:]])
+        return FleetHost(host, result.seconds, problem=problem)
     return FleetHost(host, result.seconds, tuple(FleetGpu(gpu.identity, gpu.cases) for gpu in gpus))
-
-
-def _problem(result: ProgramResult, unreadable: str) -> str:
-    """Return why a host was not measured."""
-    if result.killed is not None:
-        return result.killed
-    if result.status == 0 or result.stdout.strip():
-        return unreadable
-    lines = [line for line in result.stderr.splitlines() if line.strip()]
-    return f"exit status {result.status}" + (f": {lines[-1].strip()}" if lines else "")

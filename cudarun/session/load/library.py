@@ -182,8 +182,7 @@ def read_parameters(
     Args:
         driver: The driver; a context must be current.
         call: ``cuKernelGetParamInfo`` or ``cuFuncGetParamInfo``.
-        handle: The argument of that call.
-        name: The kernel's mangled name.
+
     """
     kernel_facts = facts.kernel(name) if facts else None
     if driver.version < PARAM_INFO_SINCE:

@@ -113,18 +113,15 @@ class ControlPage:
         page = self._page
         if not page.fault_status:
             return None
-        return FaultyLaunch(_text(page.fault_kernel), page.fault_ordinal, page.fault_status)
+        kernel = page.fault_kernel.decode(errors="replace")
+        return FaultyLaunch(kernel, page.fault_ordinal, page.fault_status)
 
     def hanging(self, now_ns: int, limit: float) -> FaultyLaunch | None:
         """Return a launch for which a thread has waited longer than ``limit`` seconds."""
         for slot in self._page.slots:
             if slot.started_ns and now_ns - slot.started_ns > limit * 1e9:
-                return FaultyLaunch(_text(slot.kernel), slot.ordinal, None)
+                return FaultyLaunch(slot.kernel.decode(errors="replace"), slot.ordinal, None)
         return None
-
-
-def _text(data: bytes) -> str:
-    return data.decode(errors="replace")
 
 
 class RecordService:

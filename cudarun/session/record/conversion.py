@@ -35,11 +35,6 @@ class RecordedCode:
     image: bytes  # the code that the GPU ran: a cubin, or the PTX that the driver compiled
     ptx: bytes | None  # the PTX, if the program has it
 
-    @property
-    def is_container(self) -> bool:
-        """True if the image is a fatbin, because its entries could not be read."""
-        return identify(self.image) is ImageKind.FATBIN
-
 
 def recorded_code(data: bytes, architecture: int) -> RecordedCode:
     """Return the code in an image that a program loaded.

@@ -15,6 +15,7 @@ from pathlib import Path
 from cudarun.base.errors import RequestError
 from cudarun.base.files import OutputFile, whole_file
 from cudarun.images.demangler import base_name, demangle, spellings
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.model.record import LaunchListing, ListedLaunches, RecordedFile, RecordReport
 from cudarun.session.record.control import ControlPage, RecordMode, RecordService
 from cudarun.session.record.conversion import (
@@ -206,7 +207,8 @@ class _ImageVariables:
         if path not in self._known:
             code = recorded_code(path.read_bytes(), architecture)
             facts = code_facts(code)
-            if facts is None or (code.is_container and not facts.kernels):
+            is_unread = identify(code.image) is ImageKind.FATBIN  # so are its entries
+            if facts is None or (is_unread and not facts.kernels):
                 self.notes = ["an image cannot be read, its variables are not recorded" + _CODECS]
             self._known[path] = [each.name for each in facts.variables] if facts else []
         return self._known[path]

@@ -65,7 +65,14 @@ class Server:
         """Serve the client at stdin and stdout until it ends."""
         self._start_thread()
         own, of_client = socket.socketpair()
-        threading.Thread(target=_copy_stdin, args=(own,), daemon=True).start()
+
+        def copy_stdin() -> None:
+            with suppress(OSError):  # the server ends
+                while data := os.read(0, _CHUNK):
+                    own.sendall(data)
+                own.shutdown(socket.SHUT_WR)
+
+        threading.Thread(target=copy_stdin, daemon=True).start()
         self._start(of_client)
         while data := own.recv(_CHUNK):
             try:
@@ -162,11 +169,3 @@ def _report(error: OSError) -> None:
     """Report what the operating system refuses, and wait until it may have what is needed."""
     print(f"note: {error.strerror}", file=sys.stderr)
     time.sleep(_PAUSE)
-
-
-def _copy_stdin(connection: socket.socket) -> None:
-    """Send what comes from stdin, to its end."""
-    with suppress(OSError):  # the server ends
-        while data := os.read(0, _CHUNK):
-            connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)

@@ -13,14 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cudarun.base.errors import (
-    AddressOccupied,
-    CudarunError,
-    InternalError,
-    OutOfTime,
-    WorkerDied,
-    worst,
-)
+from cudarun.base.errors import AddressOccupied, InternalError, OutOfTime, WorkerDied, worst
 from cudarun.base.records import derived
 from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.driver.devices import describe
@@ -211,14 +204,14 @@ class DeviceRun:
     def _case(self, case: Case, where: str, *, spare: bool, is_last: bool) -> Steps[CaseReport]:
         """Run one case, after the reference if it has one."""
         if case.request is None:
-            return _judged(case, self.label, None, case.refused, 0.0, "")
+            return self._judged(case, Answer(error=case.refused))
         place = self._place(self._devices, case.context)
         timeout = self._limits.timeout(case)
         if spare:  # in addition to the one that is busy or about to be
             self.pool.reserve(place, 1 if place in self._at_work else 2)
         ready = yield from self._prepare(place, where, timeout)
         if ready.value is None:
-            return _judged(case, self.label, None, ready.error, 0.0, ready.output)
+            return self._judged(case, Answer(error=ready.error, output=ready.output))
         reason = case.unmet(self._devices[0].driver, ready.value)
         if reason is not None:
             return _case_report(case, self.label, "skipped", reason)
@@ -235,7 +228,7 @@ class DeviceRun:
                 buffers, error = answer.value, answer.error
             if error is not None:
                 error.of(option="--reference", shown="reference")
-                return _judged(case, self.label, None, error, 0.0, "")
+                return self._judged(case, Answer(error=error))
             self._show(place, where)
             job = LaunchJob(case.request, buffers)
             return (yield from self._launch(case, place, timeout, job))
@@ -259,7 +252,21 @@ class DeviceRun:
             answer = yield from self._ask(place, job, timeout)
         seconds = time.monotonic() - started
         self._limits.explain(case, answer.error)
-        return _judged(case, self.label, answer.value, answer.error, seconds, answer.output)
+        return self._judged(case, answer, seconds)
+
+    def _judged(self, case: Case, answer: Answer[LaunchResult], seconds: float = 0.0) -> CaseReport:
+        result, request = answer.value, case.request
+        error = worst((answer.error, *(result.errors if result else ())))
+        verdict, reason, code = case.judge(result, error)
+        return replace(
+            _case_report(case, self.label, verdict, reason),
+            exit_code=code,
+            seconds=seconds,
+            seed=request.options.seed if request is not None and request.is_random else None,
+            result=result,
+            error=error,
+            output=answer.output,
+        )
 
     def _place(self, devices: Devices, context: ContextOptions) -> _Place:
         # Their output belongs to the case, not to the terminal.
@@ -316,28 +323,6 @@ def _describe(session: Session) -> DeviceInfo:
     """Describe the worker's device, in the worker."""
     [device] = session.devices
     return describe(session.driver, device)
-
-
-def _judged(
-    case: Case,
-    device: str,
-    result: LaunchResult | None,
-    error: CudarunError | None,
-    seconds: float,
-    output: str,
-) -> CaseReport:
-    error = worst((error, *(result.errors if result else ())))
-    verdict, reason, code = case.judge(result, error)
-    request = case.request
-    return replace(
-        _case_report(case, device, verdict, reason),
-        exit_code=code,
-        seconds=seconds,
-        seed=request.options.seed if request is not None and request.is_random else None,
-        result=result,
-        error=error,
-        output=output,
-    )
 
 
 def _case_report(case: Case, device: str, verdict: Verdict, reason: str | None) -> CaseReport:

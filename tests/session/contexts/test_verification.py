@@ -8,7 +8,7 @@ import pytest
 
 from cudarun.base.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
 from cudarun.model.contexts import ScriptReport, StepReport, Verdict
-from cudarun.session.contexts.verification import Fact, _FactCheck, _next, _verdict
+from cudarun.session.contexts.verification import Fact, _fact_check, _FactCheck, _verdict
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
 
@@ -73,4 +73,10 @@ def test_a_crash_is_the_end_of_a_dead_handle_and_of_nothing_else(
 def test_the_second_device_is_the_next_of_the_same_driver() -> None:
     devices = parse_devices("0,cpu,1,2")
     zero, cpu, one, two = devices
-    assert [_next(each, devices) for each in (zero, one, two, cpu)] == [one, two, zero, None]
+    fact = Fact("f", "A fact of two devices.", "create A dev=1")
+    target = Target(devices, together=True)
+    for first, second in ((zero, one), (one, two), (two, zero)):
+        found = _fact_check(fact, first, devices, target).target
+        assert isinstance(found, Target)
+        assert found.devices == (first, second)
+    assert isinstance(_fact_check(fact, cpu, devices, target).target, str)

@@ -20,18 +20,18 @@ def test_it_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     built = build_library(tmp_path / "first", ("-O0",))
     assert built.parent == tmp_path / "first"
 
-    def refuse(*command: object) -> None:
+    def refuse(*command: object, **environment: str) -> None:
         raise AssertionError("it is in the cache")
 
     (tmp_path / "second").mkdir()
     with monkeypatch.context() as without:
-        without.setattr(c_library, "_compile", refuse)
+        without.setattr(c_library, "run_compiler", refuse)
         cached = build_library(tmp_path / "second", ("-O0",))
     assert cached.parent == tmp_path / "second"
     assert cached.read_bytes() == built.read_bytes()
     (tmp_path / "cache/cudarun/record").chmod(0o777)  # another user may have planted it
     (tmp_path / "third").mkdir()
-    monkeypatch.setattr(c_library, "_compile", refuse)
+    monkeypatch.setattr(c_library, "run_compiler", refuse)
     with pytest.raises(AssertionError):
         build_library(tmp_path / "third", ("-O0",))
 

@@ -201,7 +201,7 @@ def _options(task: CompileTask) -> Iterator[str]:
 @contextmanager
 def _program(
     nvrtc: ModuleType, task: CompileTask, headers: Mapping[str, str], more: bytes = b""
-) -> Iterator[Any]:
+) -> Iterator[object]:
     """Create an ``nvrtcProgram`` with the standard headers that the source's own folders lack."""
     names = [name.encode() for name in headers]
     texts = [text.encode() for text in headers.values()]
@@ -215,7 +215,7 @@ def _program(
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def _run(nvrtc: ModuleType, task: CompileTask, program: Any, options: Sequence[str]) -> object:
+def _run(nvrtc: ModuleType, task: CompileTask, program: object, options: Sequence[str]) -> object:
     """Compile; return the ``nvrtcResult``."""
     words = [*map(os.fsencode, options)]
     compiling = partial(nvrtc.nvrtcCompileProgram, program, len(words), words)
@@ -282,7 +282,7 @@ def _nvrtc() -> ModuleType:
     return module
 
 
-def _fetched(nvrtc: ModuleType, what: str, program: Any) -> bytes:
+def _fetched(nvrtc: ModuleType, what: str, program: object) -> bytes:
     """Return one of NVRTC's results; texts without their NUL."""
     buffer = bytes(_checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}Size")(program)))
     _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}")(program, buffer))

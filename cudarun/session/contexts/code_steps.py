@@ -242,7 +242,7 @@ def _array(spec: BufferSpec, data: bytes) -> Any:
     return np.frombuffer(data, spec.dtype()).reshape(spec.array_shape)[()]
 
 
-def _formatted(value: Any) -> str:
+def _formatted(value: object) -> str:
     """Format data for display in one line: ``5``, ``[1, 2]``."""
     if isinstance(value, np.ndarray):
         text = np.array2string(value, separator=", ", max_line_width=1 << 20)

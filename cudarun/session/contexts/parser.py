@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from cudarun.arguments.literals import Form, read
 from cudarun.arguments.packing import BufferSpec
@@ -36,6 +36,7 @@ from cudarun.session.contexts.verbs import BUILTIN, VERBS, Verb
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CLAUSES = ("as", "->", "==", "!=", ">=", "<=")
+_Given: TypeAlias = dict[str, Any]  # the operands of a step so far
 _RESERVED = {"none", ANY, FAILURE, BUILTIN, "as"}
 
 
@@ -130,10 +131,10 @@ class _StepParser:
 
     # --- operands ---
 
-    def operands(self, verb: Verb) -> dict[str, Any]:
+    def operands(self, verb: Verb) -> _Given:
         """Parse all operands, by the names in `OPERANDS` and `OPTIONS`."""
         positional, options = _shape(verb.usage)
-        given: dict[str, Any] = {}
+        given: _Given = {}
         for index, (placeholder, optional) in enumerate(positional):
             self.options(options, given)
             operand = OPERANDS[placeholder]
@@ -149,7 +150,7 @@ class _StepParser:
         self.complete(verb, given)
         return given
 
-    def options(self, options: Mapping[str, str], given: dict[str, Any]) -> None:
+    def options(self, options: Mapping[str, str], given: _Given) -> None:
         """Parse every ``key=…`` that follows."""
         while (token := self.peek()) is not None:
             key, equals, text = token.text.partition("=")
@@ -161,7 +162,7 @@ class _StepParser:
             value = Token(text, token.column + len(key) + 1)
             given[key] = OPTIONS[options[key]](self.reader, value)
 
-    def complete(self, verb: Verb, given: dict[str, Any]) -> None:
+    def complete(self, verb: Verb, given: _Given) -> None:
         """Derive values that depend on several operands."""
         if "primary" in given:
             if "dev" in given:
@@ -201,7 +202,7 @@ class _StepParser:
             raise self.error(f"{name} is already the name of a {known.kind}", token)
         return name
 
-    def arguments(self, options: Mapping[str, str], given: dict[str, Any]) -> tuple[Argument, ...]:
+    def arguments(self, options: Mapping[str, str], given: _Given) -> tuple[Argument, ...]:
         """Parse the ARGs of a launch, which may be mixed with options; they may create names."""
         found: list[tuple[Argument, Token]] = []
         while self.operand_follows():
@@ -227,7 +228,7 @@ class _StepParser:
             given["known"] = self.reader.known(self.names)
         return tuple(argument for argument, _ in found)
 
-    def expression(self, verb: Verb) -> dict[str, Any]:
+    def expression(self, verb: Verb) -> _Given:
         """Parse the expression of a check or a print, up to ``->`` or the end of the step."""
         first = self.peek()
         if first is None:

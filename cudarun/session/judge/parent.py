@@ -106,7 +106,7 @@ class ProblemProcess:
     def __exit__(self, *_: object) -> None:
         self._program.end()
 
-    def call(self, **task: Any) -> dict[str, Any]:
+    def call(self, **task: object) -> dict[str, Any]:
         """Return the answer to a task.
 
         Raises:
@@ -249,7 +249,7 @@ class _Judgement:
                 message = f"the process ended with status {error} before its answer"
                 raise RuleBroken("ended", f"{message}\n{shown}".strip()) from None
 
-    def _call(self, program: LineProgram, do: str, **task: Any) -> None:
+    def _call(self, program: LineProgram, do: str, **task: object) -> None:
         """Have the submission do something; `EOFError` if it has ended."""
         limit, memory = self._request.timeout, self._request.memory
 

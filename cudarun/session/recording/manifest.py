@@ -275,7 +275,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
     return table
 
 
-def _checked(table: Mapping[str, Any]) -> Manifest:
+def _checked(table: Mapping[str, object]) -> Manifest:
     """Return the description in a table.
 
     Raises:

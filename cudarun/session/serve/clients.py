@@ -8,9 +8,9 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.session.serve.messages import (
@@ -46,14 +46,14 @@ class PendingRequest:
         self.service: ServiceProcess | None = None
         self.is_canceled = False  # whether the client has canceled it, or has ended
 
-    def tell(self, members: Any) -> bool:
+    def tell(self, members: Mapping[str, object]) -> bool:
         """Send a message that is not the answer; return whether it is one."""
         if "exit_code" in members:
             return False
         self.client.write({"id": self.name, **members})
         return True
 
-    def answer(self, members: dict[str, Any]) -> None:
+    def answer(self, members: Mapping[str, object]) -> None:
         """Send the answer."""
         self.close_files()
         self.client.answer(self, {"id": self.name, **members})
@@ -169,7 +169,7 @@ class Client:
         named = {} if name is None else {"id": name}
         self.write(named | members_of_error(error))
 
-    def answer(self, pending: PendingRequest, document: dict[str, Any]) -> None:
+    def answer(self, pending: PendingRequest, document: Mapping[str, object]) -> None:
         """Write the answer to a request."""
         with self._lock:
             del self._pending[pending.name]  # the client can use the name again
@@ -181,7 +181,7 @@ class Client:
         if is_over:
             self._close()
 
-    def write(self, document: dict[str, Any]) -> None:
+    def write(self, document: Mapping[str, object]) -> None:
         """Write a message. A client that does not read it has ended."""
         data = json.dumps(document, separators=(",", ":")).encode() + b"\n"
         with self._writing:

@@ -85,7 +85,7 @@ def _id(value: object) -> RequestId:
     return value
 
 
-def members_of_error(error: CudarunError) -> dict[str, Any]:
+def members_of_error(error: CudarunError) -> dict[str, object]:
     """Return the members of the answer to a request that no command can be run for."""
     return {"exit_code": int(error.exit_code), "error": plain(error)}
 

@@ -39,7 +39,7 @@ class LineProgram(SupervisedProgram):
 
     def call(
         self,
-        task: Mapping[str, Any],
+        task: Mapping[str, object],
         timeout: float | None,
         watch: Callable[[], object] | None = None,
     ) -> dict[str, Any]:

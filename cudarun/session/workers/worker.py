@@ -143,7 +143,6 @@ def serve(
         state = attempt(partial(spec.initialize, progress))
         gc.freeze()
         gc.enable()
-        task: Answer[Any]
         is_first = True
         import ctypes  # only in the worker
 

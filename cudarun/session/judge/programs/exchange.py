@@ -17,28 +17,31 @@ from typing import Any, Callable  # noqa: UP035 - for older Pythons
 
 import numpy as np
 
+Tree = Any  # lists, tuples and dicts of arrays and plain values
+Array = Any  # an array of numpy, or a tensor of PyTorch
+
 _ALIGNMENT = 256
 _HANDLE_BYTES = 64
 _OPEN_FLAGS = 1  # CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Return whether a value is a PyTorch tensor; PyTorch is not imported for it."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     """Return whether a value is an array of PyTorch or numpy."""
     return is_tensor(value) or isinstance(value, np.ndarray)
 
 
-def size_of(array: Any) -> int:
+def size_of(array: Array) -> int:
     """Return the size of an array in bytes."""
     return int(array.numel() * array.element_size() if is_tensor(array) else array.nbytes)
 
 
-def described(tree: Any, start: int = 0) -> tuple[dict[str, Any], int]:
+def described(tree: Tree, start: int = 0) -> tuple[dict[str, Any], int]:
     """Return the description of a tree in shared memory, and its end there."""
     if isinstance(tree, (list, tuple)):
         items = []
@@ -64,7 +67,7 @@ def described(tree: Any, start: int = 0) -> tuple[dict[str, Any], int]:
     return leaf, start + size_of(tree)
 
 
-def leaves(tree: Any) -> Iterator[Any]:
+def leaves(tree: Tree) -> Iterator[Array]:
     """Yield the arrays of a tree in order."""
     if isinstance(tree, dict):
         tree = list(tree.values())
@@ -75,7 +78,7 @@ def leaves(tree: Any) -> Iterator[Any]:
         yield tree
 
 
-def mapped(tree: Any, function: Callable[[Any], Any], *, plain: bool = False) -> Any:
+def mapped(tree: Tree, function: Callable[[Array], Tree], *, plain: bool = False) -> Tree:
     """Return a tree with a function applied to its arrays.
 
     Args:
@@ -89,12 +92,12 @@ def mapped(tree: Any, function: Callable[[Any], Any], *, plain: bool = False) ->
     return function(tree) if plain or is_array(tree) else tree
 
 
-def copied(array: Any) -> Any:
+def copied(array: Array) -> Array:
     """Return a copy of an array."""
     return array.detach().clone() if is_tensor(array) else array.copy()
 
 
-def write(view: Any, array: Any) -> None:
+def write(view: Array, array: Array) -> None:
     """Write an array to a view of shared memory."""
     if is_tensor(view):
         view.copy_(array.detach())
@@ -117,7 +120,7 @@ class SharedMemory:
 
     def __init__(self, path: str, handle: bytes | None = None, size: int = 0) -> None:
         if handle is not None:
-            self._bytes: Any = _device_bytes(_opened(handle), size)
+            self._bytes: Array = _device_bytes(_opened(handle), size)
         else:
             with open(path, "r+b") as file:  # an np.memmap would be a subclass of the array
                 self._bytes = np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8)
@@ -136,7 +139,7 @@ class SharedMemory:
         """Set every byte."""
         self._bytes[:] = byte
 
-    def views(self, description: dict[str, Any]) -> Any:
+    def views(self, description: dict[str, Any]) -> Tree:
         """Return the tree of a description, whose arrays are views of the memory."""
         for kind, make in (("list", list), ("tuple", tuple)):
             if kind in description:
@@ -164,7 +167,7 @@ class _DeviceArray:
         }  # fmt: skip
 
 
-def _device_bytes(address: int, size: int) -> Any:
+def _device_bytes(address: int, size: int) -> Array:
     import torch
 
     return torch.as_tensor(_DeviceArray(address, size), device="cuda")
@@ -183,7 +186,7 @@ def _opened(handle: bytes) -> int:
     return address.value
 
 
-def _call(name: str, *arguments: Any) -> None:
+def _call(name: str, *arguments: object) -> None:
     """Call the driver in the context of PyTorch."""
     import torch
 

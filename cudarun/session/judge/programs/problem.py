@@ -20,7 +20,9 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from exchange import (
+    Array,
     SharedMemory,
+    Tree,
     copied,
     described,
     device_attribute,
@@ -101,7 +103,7 @@ class Problem:
             raise ImportError(f"{file} has neither Model nor generate_input")
         self._cases = [{}] if self._is_model else [*_cases(self._folder, self._module)]
         self._model: Any = None
-        self._inputs: Any = None
+        self._inputs: Tree = None
         self._shared: list[SharedMemory] = []
 
     def facts(self) -> dict[str, Any]:
@@ -121,7 +123,7 @@ class Problem:
     def case(self, index: int, seed: int, paths: list[str]) -> dict[str, Any]:
         """Describe the inputs and outputs of a case, and make the shared memory for them."""
         self._case = self._cases[index]
-        initial: list[Any] = []
+        initial: list[Tree] = []
         if self._is_model:
             _seed(seed)
             initial = getattr(self._module, "get_init_inputs", list)()
@@ -150,7 +152,7 @@ class Problem:
             "lacks_cuda": has_tensors and sys.modules["torch"].version.cuda is None,
         }  # fmt: skip
 
-    def _count(self, name: str, inputs: Any) -> int | None:
+    def _count(self, name: str, inputs: Tree) -> int | None:
         """Return a number of the problem for the floor of times, which can depend on the inputs."""
         found = getattr(self._module, name, None)
         return found(inputs) if callable(found) else found
@@ -201,23 +203,23 @@ class Problem:
                 return {"rule": "mismatch", "message": f"output {number}: {message}"}
         return {}
 
-    def _limits(self, expected: Any) -> tuple[float, float]:
+    def _limits(self, expected: Array) -> tuple[float, float]:
         rtol, atol = self._tolerance
         usual = _TOLERANCES.get(str(expected.dtype).replace("torch.", ""), 0.0)
         return usual if rtol is None else rtol, usual if atol is None else atol
 
-    def _generated(self, seed: int) -> Any:
+    def _generated(self, seed: int) -> Tree:
         _seed(seed)
         if self._is_model:
             return self._moved(list(self._module.get_inputs()))
         given = {**self._case, "seed": seed} if "seed" in self._case else self._case
         return self._module.generate_input(**given)
 
-    def _expected(self, inputs: Any) -> Any:
+    def _expected(self, inputs: Tree) -> Tree:
         """Return the outputs of the reference; `TypeError` if they are no tree of arrays."""
         return mapped(self._reference(inputs), _as_array, plain=True)
 
-    def _reference(self, inputs: Any) -> Any:
+    def _reference(self, inputs: Tree) -> Tree:
         if not self._is_model:
             return self._module.ref_kernel(inputs)
         if not is_tensor(next(leaves(inputs), None)):
@@ -297,7 +299,7 @@ def _value(word: str) -> Any:
         return word
 
 
-def _as_array(value: Any) -> Any:
+def _as_array(value: object) -> Array:
     """Return an output, which is an array or a scalar of numpy, as an array."""
     if isinstance(value, np.generic):
         return np.asarray(value)
@@ -306,7 +308,7 @@ def _as_array(value: Any) -> Any:
     return value
 
 
-def _array(value: Any) -> Any:
+def _array(value: Array) -> Array:
     """Return a tensor as an array that numpy can compute with."""
     if not is_tensor(value):
         return value
@@ -317,12 +319,12 @@ def _array(value: Any) -> Any:
     return value.to(torch.float32).numpy() if is_small else value.numpy()
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _equal(one: Array, other: Array) -> bool:
     one, other = map(_array, (one, other))
     return np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
 
 
-def _mismatch(got: Any, expected: Any, limits: tuple[float, float]) -> str | None:
+def _mismatch(got: Array, expected: Array, limits: tuple[float, float]) -> str | None:
     """Return the first elements that are not close; ``None`` if all are."""
     if any(limits):
         close = np.isclose(got, expected, *limits, equal_nan=True)

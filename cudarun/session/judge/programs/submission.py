@@ -19,7 +19,7 @@ from typing import Any, Callable  # noqa: UP035 - for older Pythons
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from exchange import NotShared, SharedMemory, is_tensor, leaves, mapped, task_stream, write
+from exchange import NotShared, SharedMemory, Tree, is_tensor, leaves, mapped, task_stream, write
 
 sys.path[0] = os.getcwd()
 
@@ -97,11 +97,11 @@ class Submission:
 
     def case(
         self,
-        trees: list[Any],
+        trees: list[Tree],
         ends: list[int],
         paths: list[str],
         handles: list[str],
-        initial: Any,
+        initial: Tree,
         seed: int,
     ) -> None:
         """Take the shared memory of a case, and make its model."""
@@ -141,7 +141,7 @@ class Submission:
         self._synchronize()
         self._refuse_replaced()
 
-    def _write(self, view: Any, result: Any, name: str) -> None:
+    def _write(self, view: Tree, result: Tree, name: str) -> None:
         """Write a result to the shared memory.
 
         Raises:

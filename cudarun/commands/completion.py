@@ -261,7 +261,7 @@ def _debug_names(data: bytes, kernel: str | None) -> list[str]:
         chosen = kernels[select_kernel(kernels, kernel, "")]
     except CudarunError:
         return []
-    found = reader.read(chosen.name, chosen.parameters).parameters
+    found, _ = reader.read(chosen.name, chosen.parameters)
     return [each.name for each in found if each.name]
 
 

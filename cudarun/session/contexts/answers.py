@@ -42,8 +42,16 @@ class ScriptContexts:
 
     def name(self, handle: int) -> str:
         """Return the script's name of a context; a primary one without a name is ``primary``."""
-        if handle not in self.names:
-            self._find_primary(handle)
+        # One without a name may be primary, and activated by something else than the script.
+        for index, device in enumerate(() if handle in self.names else self.devices):
+            if not self._is_active(device):  # then it is another one
+                continue
+            result, *primary = self.driver.attempt("cuDevicePrimaryCtxRetain", device.handle)
+            if int(result) == 0:
+                self.driver.attempt("cuDevicePrimaryCtxRelease", device.handle)
+                if int(primary[0]) == handle:
+                    name = "primary" if len(self.devices) == 1 else f"primary:{index}"
+                    self.add(handle, name, device)
         return self.names.get(handle, f"{handle:#x}")
 
     def can_be_pushed(self, handle: int) -> bool:
@@ -59,18 +67,6 @@ class ScriptContexts:
     def _is_active(self, device: Device) -> bool:
         result, *state = self.driver.attempt("cuDevicePrimaryCtxGetState", device.handle)
         return bool(int(result) == 0 and state[1])
-
-    def _find_primary(self, handle: int) -> None:
-        """Find a primary context that was activated by something else than the script."""
-        for index, device in enumerate(self.devices):
-            if not self._is_active(device):  # then it is another one
-                continue
-            result, *primary = self.driver.attempt("cuDevicePrimaryCtxRetain", device.handle)
-            if int(result) == 0:
-                self.driver.attempt("cuDevicePrimaryCtxRelease", device.handle)
-                if int(primary[0]) == handle:
-                    name = "primary" if len(self.devices) == 1 else f"primary:{index}"
-                    self.add(handle, name, device)
 
 
 class NotSupported(Exception):

@@ -198,7 +198,7 @@ class CodeSteps(StepBase):
             raise RequestError(f"{function}: the image does not contain this kernel's parameters")
         parameters = found.kernel.parameters
         if found.image is not None:
-            parameters = DebugReader(found.image).read(found.kernel.name, parameters).parameters
+            parameters, _ = DebugReader(found.image).read(found.kernel.name, parameters)
         binding = bind(arguments, parameters, kernel=found.kernel.demangled)
         extents: list[int] = []
         for option, wanted in (("grid=", grid), ("block=", block)):

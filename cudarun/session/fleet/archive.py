@@ -55,7 +55,10 @@ def pack(spec: str, paths: Iterable[str], request: NodeRequest) -> bytes:
         fields = asdict(request) | {"spec": os.path.relpath(os.path.normpath(spec), root)}
         _write(archive, _REQUEST, json.dumps(fields, sort_keys=True).encode())
         for path in files:
-            contents = _read(path)
+            try:
+                contents = Path(path).read_bytes()
+            except OSError as error:
+                raise RequestError(f"{path}: {error.strerror}") from None
             total += len(contents)
             if total > MAX_ARCHIVE:
                 raise RequestError(f"{spec}: its files have more than {MAX_ARCHIVE >> 30} GiB")
@@ -105,13 +108,6 @@ def _relative(name: str) -> PurePosixPath:
     if not name.startswith(_FILES) or path.is_absolute() or ".." in path.parts or "\0" in name:
         raise ValueError(f"unexpected member {name!r}")
     return path
-
-
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise RequestError(f"{path}: {error.strerror}") from None
 
 
 def _write(archive: zipfile.ZipFile, name: str, contents: bytes) -> None:

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from cudarun.base.records import dataclass
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.parameters import Parameter
 from cudarun.session.image.image import Image
-
-
-@dataclass(frozen=True, slots=True)
-class DebugParameters:
-    """Parameters, and notes if there is debug information that is not usable."""
-
-    parameters: tuple[Parameter, ...]
-    notes: tuple[str, ...] = ()
 
 
 class DebugReader:
@@ -37,9 +28,14 @@ class DebugReader:
         """True if the image can have debug information."""
         return self._debug is not None
 
-    def read(self, kernel: str, parameters: tuple[Parameter, ...]) -> DebugParameters:
-        """Return a kernel's parameters with their names, types and members."""
+    def read(
+        self, kernel: str, parameters: tuple[Parameter, ...]
+    ) -> tuple[tuple[Parameter, ...], tuple[str, ...]]:
+        """Return a kernel's parameters with their names, types and members.
+
+        Notes follow if there is debug information that is not usable.
+        """
         if self._debug is None:
-            return DebugParameters(parameters)
+            return parameters, ()
         described, note = self._debug.describe(kernel, parameters)
-        return DebugParameters(described, () if note is None else (note,))
+        return described, () if note is None else (note,)

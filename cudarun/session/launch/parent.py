@@ -262,7 +262,7 @@ def _planned(binder: StepBinder, step: LaunchStep, image: Image) -> PlannedStep:
     variables = image.facts.variables if image.facts else ()
     debug = DebugReader(image).read(kernel.name, kernel.parameters)
     source = KernelSource(
-        step.image, image, kernel, debug.parameters, debug.notes,
+        step.image, image, kernel, *debug,
         names=lambda: [*kernels], variables=lambda: variables, facts=lambda: kernel,
     )  # fmt: skip
     try:

@@ -87,8 +87,7 @@ class Library(DriverImage):
             from cudarun.session.compile.source import with_debug_information  # few compile
 
             self.image = with_debug_information(self.image, parameters)
-        debug = DebugReader(self.image).read(name, parameters)
-        return Kernel(name, handle, debug.parameters, debug.notes)
+        return Kernel(name, handle, *DebugReader(self.image).read(name, parameters))
 
     def variables(self) -> tuple[VariableFacts, ...]:
         """Return the variables of the image; none if only the driver can read it."""

@@ -246,9 +246,9 @@ class _KernelReader:
 
     def report(self, kernel: KernelFacts) -> KernelReport:
         """Return the report of a kernel with the file's facts."""
-        debug = self._debug.read(kernel.name, kernel.parameters)
-        self.notes |= dict.fromkeys(debug.notes)
-        return derived(KernelReport, debug, kernel)
+        parameters, notes = self._debug.read(kernel.name, kernel.parameters)
+        self.notes |= dict.fromkeys(notes)
+        return derived(KernelReport, kernel, parameters=parameters)
 
 
 def _part_report(part: Part, reader: _KernelReader | None = None) -> PartReport:

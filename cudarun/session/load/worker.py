@@ -203,15 +203,15 @@ class _ImageLoad:
             return loader.attribute(name, found, device)
 
         facts = self._known.get(found.name)
-        debug = self._debug.read(found.name, loader.parameters(found))
-        self._notes += debug.notes
+        parameters, own_notes = self._debug.read(found.name, loader.parameters(found))
+        self._notes += own_notes
         words = (*image_words(self.image), *device_words(device.label))
         given = GivenWords(None if self._is_alone else found.name, options=words)
         names = [kernel.name for kernel in loader.found]
         return KernelReport(
             name=found.name,
             demangled=demangle(found.name),
-            parameters=debug.parameters,
+            parameters=parameters,
             registers=attribute("NUM_REGS"),
             shared_bytes=attribute("SHARED_SIZE_BYTES"),
             const_bytes=attribute("CONST_SIZE_BYTES"),
@@ -225,7 +225,7 @@ class _ImageLoad:
             is_loaded=is_loaded,
             occupancy=self._occupancy(found, device),
             is_estimated=self.driver.traits.estimates_resources,
-            launch=self._suggestions.command(found.name, debug.parameters, names, given),
+            launch=self._suggestions.command(found.name, parameters, names, given),
         )
 
     def _occupancy(self, found: LoadedKernel, device: Device) -> Occupancy | None:

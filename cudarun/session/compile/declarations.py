@@ -123,8 +123,8 @@ class _Names:
                 elif undefined := _UNDEFINE.fullmatch(directive.group()):
                     bodies[undefined["name"]].add(None)
         for define in defines:  # a definition in the source is for when it is not given
-            name, _, body = define.partition("=")
-            bodies[name] = {body or "1"}
+            name, equals, body = define.partition("=")
+            bodies[name] = {body if equals else "1"}
         self.macros = frozenset(bodies)
         # The types that the texts declare.
         self.own_types = {name for text in texts for name in _OWN_TYPE.findall(text)}

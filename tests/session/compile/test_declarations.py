@@ -140,6 +140,8 @@ def test_macros_and_aliases():
     guarded = "#ifndef T\n#define T float\n#endif\n__global__ void k(T *x) {}"
     assert found(guarded)["k"] == [("float*", "x")]
     assert found(guarded, "T=double")["k"] == [("double*", "x")]
+    empty = "__global__ void k(float *OPTIONAL x) {}"
+    assert found(empty, "OPTIONAL=")["k"] == [("float*", "x")]
 
 
 @pytest.mark.parametrize(

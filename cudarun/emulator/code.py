@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from enum import Enum, auto
-from typing import Any
+from typing import Any, ClassVar
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -127,6 +127,8 @@ class Lanewise:
     ``is_opaque`` if floats are numbers modulo a prime and it is no arithmetic on them.
     """
 
+    action: ClassVar[None] = None
+
     function: Callable[..., object]
     sources: tuple[Use, ...]
     destinations: tuple[Use, ...]
@@ -229,6 +231,11 @@ class FunctionCode:
     def operations(self) -> list[Operation]:
         """The operations of all basic blocks."""
         return [operation for block in self.blocks for operation in block.operations]
+
+    @property
+    def actions(self) -> list[ActionFunction]:
+        """The actions among the operations."""
+        return [each.action for each in self.operations if each.action is not None]
 
     @property
     def registers(self) -> int:

@@ -48,22 +48,14 @@ from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     Fence,
     GridDependency,
+    GroupControl,
     MemoryLoad,
     MemoryStore,
     NoEffect,
     ProxyFence,
 )
-from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
-from cudarun.emulator.machine.warps import (
-    ActiveMask,
-    Elect,
-    Match,
-    Reduce,
-    Shuffle,
-    UnsynchronizedShuffle,
-    UnsynchronizedVote,
-    Vote,
-)
+from cudarun.emulator.machine.warpgroups import MultiplyAsync, ProductFence, ProductGroups
+from cudarun.emulator.machine.warps import ActiveMask, Elect, Match, Reduce, Shuffle, Vote
 
 UNCOMPILED = frozenset(function.action for function in RUNTIME_FUNCTIONS.values())
 """The functions of the device that only the interpreter executes."""
@@ -100,13 +92,12 @@ def action_rules(
         Atomic: AtomicRules(code, registers, accesses).atomic,
         AsynchronousCopy: copies.copy,
         NoEffect: _nothing,
+        GroupControl: _nothing,
         GridDependency: _nothing,
         Fence: partial(_fence, code),
         ProxyFence: _nothing,
         Shuffle: warps.shuffle,
-        UnsynchronizedShuffle: warps.shuffle,
         Vote: warps.vote,
-        UnsynchronizedVote: warps.vote,
         Match: warps.match,
         Reduce: warps.reduce,
         ActiveMask: warps.active_mask,
@@ -126,8 +117,8 @@ def action_rules(
         TensorLoad: tensors.load,
         TensorStore: tensors.store,
         MultiplyAsync: products.multiply_by_warpgroup,
-        NothingPending: _nothing,
-        WaitGroup: _nothing,
+        ProductFence: _nothing,
+        ProductGroups: _nothing,
         WaitForTransfers: _nothing,
     }
 

@@ -111,7 +111,7 @@ class NanFlow(Detector):
             if self._parts and nans.any():
                 self._load(origins, nans, number, active)
             missing = nans & (origins == 0)
-            if missing.any() and isinstance(getattr(operation, "action", None), WarpAction):
+            if missing.any() and isinstance(operation.action, WarpAction):
                 missing = self._take_of_warp(origins, missing, active)
             if missing.any():
                 result = (_name(frame, use), values.copy())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cudarun.emulator.code import Action, RegisterUse, Role, Site
+from cudarun.emulator.code import RegisterUse, Role, Site
 from cudarun.emulator.debugging.lane_access import LaneAccess
 from cudarun.emulator.debugging.writes import MemoryRange
 from cudarun.emulator.machine import lanes as lane_sets
@@ -227,8 +227,7 @@ def shared_types(launch: Launch) -> dict[str, tuple[np.dtype[Any], int]]:
     counts: dict[tuple[str, int], Counter[np.dtype[Any]]] = defaultdict(Counter)
     for function in launch.functions.values():
         types = _types(function)
-        actions = (each for each in function.operations if isinstance(each, Action))
-        for operation in actions:
+        for operation in function.operations:
             for access in getattr(operation.action, "accesses", ()):
                 if access.variable is None or access.variable[0] not in launch.kernel.shared:
                     continue

@@ -87,11 +87,10 @@ def _uses(code: FunctionCode) -> _Uses:
             read |= slots_of(operation.sources)
             symbols |= {use.name for use in operation.sources if isinstance(use, SymbolUse)}
             written += [use.slot for use in operation.destinations if isinstance(use, _SLOTTED)]
-            if isinstance(operation, Action):
-                if isinstance(operation.action, Atomic):
-                    found.atomics.append((block.operations, index))
-                elif isinstance(operation.action, StackAllocate):
-                    found.allocates = True
+            if isinstance(operation.action, Atomic):
+                found.atomics.append((block.operations, index))
+            elif isinstance(operation.action, StackAllocate):
+                found.allocates = True
     found.writes.update(written)
     return found
 
@@ -319,7 +318,7 @@ def _mark_loops(code: FunctionCode) -> None:
 
 def _polling_cost(block: BlockCode) -> int:
     """Return the polling cost of a jump back to a loop with this block."""
-    actions = [each.action for each in block.operations if isinstance(each, Action)]
+    actions = [each.action for each in block.operations]
     waits = isinstance(block.terminator, FunctionCall) or any(
         isinstance(action, PhaseTest)
         or (isinstance(action, MemoryLoad) and action.accesses[0].strong)

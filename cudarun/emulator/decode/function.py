@@ -9,7 +9,7 @@ import numpy as np
 
 from cudarun.base.bindings import is_toolkit_header
 from cudarun.base.records import dataclass
-from cudarun.emulator.code import Action, ConstantUse, FunctionCode, Operation, RegisterUse, Site
+from cudarun.emulator.code import ConstantUse, FunctionCode, Operation, RegisterUse, Site
 from cudarun.emulator.decode.analysis import analyze
 from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
@@ -342,7 +342,7 @@ class FunctionDecoder:
     def _add_all(self, name: str, operations: list[Operation]) -> None:
         for operation in operations:
             waits_for = ""
-            if isinstance(operation, Action) and isinstance(operation.action, WarpAction):
+            if isinstance(operation.action, WarpAction):
                 waits_for = operation.action.waits_for
             match waits_for:
                 case "mask":

@@ -38,7 +38,7 @@ class Loops:
         varying = _varying(operations)
         deciding = _origins(exits, [slots for _, slots in operations])
         for operation, (sources, destinations) in operations:
-            action = operation.action if isinstance(operation, Action) else None
+            action = operation.action
             if not isinstance(action, MemoryLoad) or deciding.isdisjoint(destinations):
                 continue
             if varying.isdisjoint(sources):

@@ -42,7 +42,7 @@ def bound_shared_accesses(code: FunctionCode, shared: Mapping[str, SharedVariabl
         return
     origins = _origins(code, operations, variables)
     for each in operations:
-        if isinstance(each, Action) and isinstance(each.action, _BOUNDED):
+        if isinstance(each.action, _BOUNDED):
             access, origin = each.action.accesses[0], _of(each.sources[0], origins, variables)
             if access.space in ("", "shared") and origin in variables:
                 access.variable = origin, shared[origin].size

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.access import MemoryAction
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.transfers import GroupControl
 
 
 FIRST_AGENT = 1 << 31  # the first number of an agent; those of threads are below it
@@ -193,27 +194,17 @@ class Agents:
         ends[lanes, 1:] = ends[lanes, :-1].copy()
         ends[lanes, 0] = now
 
-    def completed(self, active: Active, queue: str, pending: int | None, now: int) -> Array:
-        """Return up to which timestamps operations of lanes are complete after a wait.
-
-        Args:
-            queue: ``"cp.async"``, ``"bulk"``, or an agent of `TOGETHER`.
-            pending: The most groups that may be incomplete; ``None`` for a wait for all operations.
-        """
-        if pending is None:
+    def completed(self, active: Active, wait: GroupControl, now: int) -> Array:
+        """Return up to which timestamps operations of lanes are complete after a wait."""
+        if wait.pending is None:
             return np.full(active.count, now)
-        ends = self._ends.get((active.batch, queue))
-        if ends is None or pending >= _MOST_GROUPS:
+        ends = self._ends.get((active.batch, wait.queue))
+        if ends is None or wait.pending >= _MOST_GROUPS:
             return np.zeros(active.count, dtype=np.int64)
-        return ends[active.lanes, pending]
+        return ends[active.lanes, wait.pending]
 
 
-def agents_of_queue(queue: str, *, reads: bool) -> tuple[int, ...]:
-    """Return the kinds of agents of threads that a wait for groups completes.
-
-    Args:
-        queue: ``"cp.async"`` or ``"bulk"``; others have agents of several threads.
-        reads: Whether it only waits until the sources have been read.
-    """
-    kinds = _QUEUES.get(queue, ())
-    return kinds[:1] if reads else kinds
+def completed_agents(wait: GroupControl) -> tuple[int, ...]:
+    """Return the kinds of agents of single threads that a wait for groups completes."""
+    kinds = _QUEUES.get(wait.queue, ())
+    return kinds[:1] if wait.reads else kinds

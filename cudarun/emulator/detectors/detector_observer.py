@@ -148,20 +148,17 @@ class DetectorObserver(Observer):
         """Return an action that notifies the detectors."""
         key = id(operation)  # the program keeps it alive during the launch
         if key not in self._replacements:
-            self._replacements[key] = self._instrumented(operation)
+            left = operation if self._removal is None else self._removal.left_of(operation)
+            assert isinstance(left, Action)
+            run = self.also_observed(left, ())
+            if self._removal is not None and left is not operation:
+                run = self._removal.noticed(run)
+            self._replacements[key] = run
         return self._replacements[key]
 
     def also_observed(self, operation: Action, others: Sequence[Detector]) -> ActionFunction:
         """Return an action that notifies the detectors and others."""
         return instrumented(operation, [*self._detectors, *others], self._invalid)
-
-    def _instrumented(self, operation: Action) -> ActionFunction:
-        if self._removal is None:
-            return instrumented(operation, self._detectors, self._invalid)
-        left = self._removal.left_of(operation)
-        assert isinstance(left, Action)
-        run = instrumented(left, self._detectors, self._invalid)
-        return run if left is operation else self._removal.noticed(run)
 
     # --- events ----------------------------------------------------------------------------------
 

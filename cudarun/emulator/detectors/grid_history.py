@@ -124,11 +124,8 @@ class GridOrder:
 
     def cuts(self) -> npt.NDArray[np.int64]:
         """Return by grid the time up to which its accesses happen before those of the current."""
-        if self._cuts is None:
-            self._cuts = self._compute()
-        return self._cuts
-
-    def _compute(self) -> npt.NDArray[np.int64]:
+        if self._cuts is not None:
+            return self._cuts
         parents, streams, times = np.array(self._grids).T
         found = np.zeros(len(parents), dtype=np.int64)
         grid = self.clock.grid
@@ -146,6 +143,7 @@ class GridOrder:
         found[:grid] = _ALWAYS
         for host in self.host.before:
             found[host.grids.start : host.grids.stop] = 0
+        self._cuts = found
         return found
 
 

@@ -115,23 +115,18 @@ class HappensBefore:
 
     def arrived(self, lanes: Lanes) -> dict[int, KnownAtBarrier]:
         """Return by block what lanes know at their arrival at a barrier."""
+        found, of_warps = {}, np.zeros(self.warps, dtype=np.int64)
         members = lane_sets.indices(lanes)
-        return {
-            block: self._known_at_barrier(members[positions])
-            for block, positions in groups(self.batch.threads.block_of[members])
-        }
-
-    def _known_at_barrier(self, lanes: Indices) -> KnownAtBarrier:
-        of_warps = np.zeros(self.warps, dtype=np.int64)
-        if self._of_warps is not None:
-            of_warps = self._of_warps[lanes].max(axis=0)
-        return KnownAtBarrier(
-            np.unique(self._in_block[lanes] // WARP_SIZE),
-            self.logical_clock.now,
-            self.of_block[lanes].max(),
-            of_warps,
-            self._joined(lanes).joined(self.completions.clock(lanes)),
-        )
+        for block, positions in groups(self.batch.threads.block_of[members]):
+            here = members[positions]
+            found[block] = KnownAtBarrier(
+                np.unique(self._in_block[here] // WARP_SIZE),
+                self.logical_clock.now,
+                self.of_block[here].max(),
+                of_warps if self._of_warps is None else self._of_warps[here].max(axis=0),
+                self._joined(here).joined(self.completions.clock(here)),
+            )
+        return found
 
     def _synchronize_warps(self, known: Sequence[KnownAtBarrier], waiting: Indices) -> None:
         """Order some warps of a block after each other, with a timestamp per warp."""
@@ -268,11 +263,11 @@ class HappensBefore:
             fences = np.maximum(by_warp[slot], own[:, None])
             times.append(np.minimum(self._of_warps[lanes], fences).ravel())
         keys, known = np.concatenate(parts), np.concatenate(times)
-        whole = self._whole(lanes)
-        if whole is not None:  # one timestamp for what all threads of a block know of it
+        if len(lanes) == self.threads and block[0] == block[-1]:
+            # one timestamp for what all threads of a block know of it
             lowest = own.min()
             later = (known > lowest).nonzero()[0]
-            keys, known = np.append(keys[later], BLOCK + whole), np.append(known[later], lowest)
+            keys, known = np.append(keys[later], BLOCK + block[0]), np.append(known[later], lowest)
         result = VectorClock.latest(keys, known)
         return result.joined(self._joined(lanes)).joined(self.completions.clock(lanes))
 
@@ -314,13 +309,6 @@ class HappensBefore:
         """Return one of each lanes that know the same of other blocks."""
         found: list[int] = lanes[np.unique(self._clock[lanes], return_index=True)[1]].tolist()
         return found
-
-    def _whole(self, lanes: Indices) -> int | None:
-        """Return the block in the grid that consists of these lanes."""
-        count = len(lanes)
-        if count != self.threads or lanes[-1] - lanes[0] != count - 1 or lanes[0] % count:
-            return None
-        return int(self.thread[lanes[0]]) // count
 
     def _fences_of(self, level: str) -> tuple[Array, Array, Array]:
         """Return the last fence of each lane, of each warp and of each block."""

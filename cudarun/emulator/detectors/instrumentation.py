@@ -17,9 +17,7 @@ from cudarun.emulator.machine.access import Access, MemoryAction
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.spaces import Footprint, Piece
 from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
-from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
-from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
-from cudarun.emulator.machine.warpgroups import NothingPending
+from cudarun.emulator.machine.transfers import Fence, GridDependency, GroupControl, ProxyFence
 from cudarun.emulator.machine.warps import Shuffle, WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -56,14 +54,8 @@ class Detector(Observer):
     def committed(self, active: Active, queue: str) -> None:
         """Handle the end of a group of operations in a queue of each lane (`agents.Agents`)."""
 
-    def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
-        """Handle a wait for groups of a queue.
-
-        Args:
-            pending: The most groups that may be incomplete; ``None`` for a wait for all
-                operations, in groups or not.
-            reads: Whether lanes only wait until the sources have been read.
-        """
+    def awaited(self, active: Active, wait: GroupControl) -> None:
+        """Handle a wait for groups of a queue."""
 
     def made_visible(self, batch: Batch, lanes: Lanes, spaces: Collection[str]) -> None:
         """Handle a fence between the accesses of the generic and of the async proxy."""
@@ -158,7 +150,7 @@ def instrumented(
     if isinstance(action, Fence | ProxyFence | GridDependency):
         return _fence(action, to)
     run: ActionFunction = action
-    if isinstance(action, NoEffect):
+    if isinstance(action, GroupControl):
         run = _ordering(action, to)
     elif isinstance(action, MemoryAction):
         run = _instrumented_accesses(action, operation.site, to, invalid)
@@ -214,24 +206,15 @@ def _synchronizing(
     return run_synchronized
 
 
-def _ordering(action: NoEffect, to: Sequence[Detector]) -> ActionFunction:
-    """Return an instruction that only orders others, or does nothing."""
-    words = action.words
-    queue = "wgmma" if isinstance(action, NothingPending) else "cp.async"
-    queue = "bulk" if "bulk" in words else queue
-    if isinstance(action, WaitForTransfers):
-        queue = action.queue
-    pending = next(iter(words.constants.values()), None)
-
+def _ordering(action: GroupControl, to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         for detector in to:
-            if "commit_group" in words:
-                detector.committed(active, queue)
+            if action.commits:
+                detector.committed(active, action.queue)
             else:
-                detector.awaited(active, queue, pending, reads=bool(words.get("read")))
+                detector.awaited(active, action)
 
-    is_hint = {"commit_group", "wait_group", "wait_all"}.isdisjoint(words)
-    return action if is_hint and not isinstance(action, WaitForTransfers) else run
+    return run
 
 
 def _fence(action: Fence | ProxyFence | GridDependency, to: Sequence[Detector]) -> ActionFunction:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cudarun.emulator.detectors.findings import AccessSite, FindingTable, register_bytes
 from cudarun.emulator.detectors.instrumentation import Detector, entries_of
+from cudarun.emulator.detectors.race_reports import WAITS
 from cudarun.emulator.detectors.vector_clocks import THREAD_MASK
 from cudarun.emulator.machine.lanes import distinct
 from cudarun.emulator.machine.schedules.pending_products import EarlyUse, PendingProducts
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.frame import Code, Entry, Frame
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.machine.spaces import Footprint
-
-
-_WAITS = {"wgmma": "wgmma.wait_group", "tcgen05.ld": "tcgen05.wait::ld"}
 
 
 class ProductRegisterDetector(Detector):
@@ -60,7 +58,7 @@ class ProductRegisterDetector(Detector):
         self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
     ) -> None:
         """See `Detector`."""
-        if access.agent in _WAITS:
+        if access.agent in ("wgmma", "tcgen05.ld"):
             issued = self._issued.setdefault(site, {})
             for word in distinct(self._races.words_of_agents(access.agent, active)):
                 issued[word & THREAD_MASK] = word
@@ -82,7 +80,7 @@ class ProductRegisterDetector(Detector):
                     AccessSite("asynchronous use", site, *thread),
                     AccessSite("use", use.operation.site, *thread),
                 )
-                problem = f"no {_WAITS[kind]} before the {use.verb}"
+                problem = f"no {WAITS[kind]} before the {use.verb}"
                 self._findings.add(self._launch, "race", memory, places, len(wrong), problem)
         function, arguments = entry
         function(*arguments)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.spaces import Region
 
 
-_WAITS = {
+WAITS = {
     "cp.async": "cp.async.wait_group of the copying thread",
     "bulk read": "cp.async.bulk.wait_group.read of the copying thread",
     "bulk write": "cp.async.bulk.wait_group of the copying thread",
@@ -101,7 +101,7 @@ class RaceReporter:
         agent, is_agent = earlier[1] & THREAD_MASK, later[1] & THREAD_MASK >= FIRST_AGENT
         if agent < FIRST_AGENT:
             return "no barrier between the first and the issue of the second" * is_agent
-        wait = _WAITS[earlier[0].agent]
+        wait = WAITS[earlier[0].agent]
         if earlier[0].agent in ("mbarrier", "st.async"):
             wait += f" at {self._agents.object_of(agent):#x}"
         return f"no {wait} before the {'issue of the second' if is_agent else later[0].kind.value}"

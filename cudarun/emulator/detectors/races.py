@@ -16,7 +16,7 @@ from cudarun.emulator.detectors.agents import (
     IN_ORDER,
     TOGETHER,
     Agents,
-    agents_of_queue,
+    completed_agents,
     is_generic,
 )
 from cudarun.emulator.detectors.findings import FindingTable
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.lanes import Indices, Lanes
     from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.machine.transfers import GroupControl
 
 
 def _ordered(event: str) -> Callable[..., Any]:
@@ -155,16 +156,16 @@ class RaceDetector(Detector):
         """See `Detector`."""
         self._agents.commit(active, queue, self._logical_clock.now)
 
-    def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
+    def awaited(self, active: Active, wait: GroupControl) -> None:
         """See `Detector`."""
         order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
-        completed = self._agents.completed(active, queue, pending, self._logical_clock.now)
-        if queue in TOGETHER:
-            agents = self._agents.together(queue, active, order.thread[lanes])
+        completed = self._agents.completed(active, wait, self._logical_clock.now)
+        if wait.queue in TOGETHER:
+            agents = self._agents.together(wait.queue, active, order.thread[lanes])
             for _, members in groups(agents):
                 clock = VectorClock.latest(agents[members], completed[members])
                 order.acquire(lanes[members], clock)
-        for kind in agents_of_queue(queue, reads=reads):
+        for kind in completed_agents(wait):
             order.completions.complete(lanes, kind, completed)
 
     def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
@@ -209,7 +210,10 @@ class RaceDetector(Detector):
             rows = part.positions
             here = lanes if rows is None else lane_sets.of(lane_sets.pick(lanes, rows))
             theirs = words if rows is None else words[rows]
-            shadow = self._shadow(part, access.bytes)
+            region, shadows = part.region, self._history.shadows
+            if region not in shadows:
+                shadows[region] = Shadow(len(region.bytes), region.base, access.bytes)
+            shadow = shadows[region]
             is_strong = access.strong and not access.agent
             if is_strong:
                 if self._repeats(access, part, shadow, active.batch, theirs):
@@ -249,12 +253,6 @@ class RaceDetector(Detector):
         state = shadow, shadow.changes, self._checks_strong, by.tobytes(), part.offsets.tobytes()
         known, self._polls[access, int(by[0])] = self._polls.get((access, int(by[0]))), state
         return known == state
-
-    def _shadow(self, part: Footprint, size: int) -> Shadow:
-        region, shadows = part.region, self._history.shadows
-        if region not in shadows:
-            shadows[region] = Shadow(len(region.bytes), region.base, size)
-        return shadows[region]
 
     def _check(self, step: UnitAccess, *, has_pairs: bool) -> None:
         shadow, units, access = step.shadow, step.units, step.access

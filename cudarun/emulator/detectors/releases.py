@@ -10,6 +10,7 @@ the phases that are complete.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,10 +75,18 @@ class ReleasedClocks:
         """
         if not access.writes:
             return
-        if access.kind is AccessKind.MBARRIER:
-            self._release_in_phase(part, order, lanes, agents)
-            return
         releasing = order.has_fenced(lanes, "block")
+        if access.kind is AccessKind.MBARRIER:
+            for key, members in groups(self._keys_of(part, order, lanes)):
+                incomplete, even, odd = self._phases.get(key, _NO_PHASE)
+                here = lanes[members[releasing[members]]]
+                if len(here):
+                    incomplete = incomplete.joined(order.released_clock(here, "block"))
+                if len(agents):
+                    times = np.full(len(members), order.logical_clock.now)
+                    incomplete = incomplete.joined(VectorClock.latest(agents[members], times))
+                self._phases[key] = incomplete, even, odd
+            return
         replaces = not access.reads and bool(self._clocks)
         if not (replaces or releasing.any()):
             return
@@ -93,20 +102,6 @@ class ReleasedClocks:
                 self._add(key, access, part, order, writers)
             if _acquires(access) and len(writers) > 1:  # the instruction serializes them
                 self._acquire(key, order, lanes[members])
-
-    def _release_in_phase(
-        self, part: Footprint, order: HappensBefore, lanes: Indices, agents: Array
-    ) -> None:
-        releasing = order.has_fenced(lanes, "block")
-        for key, members in groups(self._keys_of(part, order, lanes)):
-            incomplete, *complete = self._phases.get(key, _NO_PHASE)
-            here = lanes[members[releasing[members]]]
-            if len(here):
-                incomplete = incomplete.joined(order.released_clock(here, "block"))
-            if len(agents):
-                times = np.full(len(members), order.logical_clock.now)
-                incomplete = incomplete.joined(VectorClock.latest(agents[members], times))
-            self._phases[key] = incomplete, complete[0], complete[1]
 
     def complete_phase(self, place: int, parity: int, order: HappensBefore) -> None:
         """Let waits for a phase of an ``mbarrier`` object acquire what has been released there."""
@@ -152,28 +147,24 @@ class ReleasedClocks:
         self, key: int, access: Access, part: Footprint, order: HappensBefore, writers: Indices
     ) -> None:
         if key not in self._clocks:
-            self._clocks[key] = {}
+            self._clocks[key] = defaultdict(lambda: NOTHING)
             self._sorted = None
         here = self._clocks[key]
         if isinstance(part.region, Section):
             # Threads that access it are in the block, or in the cluster, for which a fence of the
             # block is too narrow; the two are not distinguished.
-            _join(here, _ANYBODY, order.released_clock(writers, "block"))
+            here[_ANYBODY] = here[_ANYBODY].joined(order.released_clock(writers, "block"))
             return
         if access.scope != "cta":
-            _join(here, _ANYBODY, order.released_clock(writers, "grid"))
+            here[_ANYBODY] = here[_ANYBODY].joined(order.released_clock(writers, "grid"))
             if not order.has_block_fences:  # then its block acquires the same clock
                 return
         blocks = order.thread[writers] // order.threads
         for block in set(blocks.tolist()):
-            _join(here, block, order.released_clock(writers[blocks == block], "block"))
+            inside = writers[blocks == block]
+            here[block] = here[block].joined(order.released_clock(inside, "block"))
 
 
 def _acquires(access: Access) -> bool:
     """Return whether an atomic or volatile access acquires; an arrival at an mbarrier does not."""
     return access.reads and access.kind is not AccessKind.MBARRIER
-
-
-def _join(here: dict[int, VectorClock], whom: int, clock: VectorClock) -> None:
-    known = here.get(whom)
-    here[whom] = clock if known is None else known.joined(clock)

@@ -109,8 +109,9 @@ class Shadow:
 
     def units(self, offsets: Array, size: int) -> list[Units]:
         """Return the units of accesses of ``size`` bytes: the first ones, then the second ones."""
-        if size < self.unit:
-            self._divide(size)
+        if size < self.unit:  # an access to a unit is one to all its bytes
+            self.words = [np.repeat(row, self.unit // size) for row in self.words]
+            self.unit = size
         first = (offsets + self._before) >> (self.unit.bit_length() - 1)
         places = range(size // self.unit)
         start, last = (int(first[0]), int(first[-1])) if len(first) else (0, -1)
@@ -122,11 +123,6 @@ class Shadow:
     def first_bytes(self, units: Array) -> Array:
         """Return the offsets of units in the memory."""
         return units * self.unit - self._before
-
-    def _divide(self, unit: int) -> None:
-        """Divide the units: an access to one is an access to all its bytes."""
-        self.words = [np.repeat(row, self.unit // unit) for row in self.words]
-        self.unit = unit
 
 
 def picked(units: Units, chosen: Indices) -> Array:

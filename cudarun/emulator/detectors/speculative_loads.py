@@ -33,7 +33,7 @@ def conditions_of_loads(blocks: Sequence[BlockCode]) -> dict[Site, list[Conditio
     found: dict[Site, list[Condition]] = {}
     for block in blocks:
         for at, load in enumerate(block.operations):
-            if isinstance(getattr(load, "action", None), MemoryLoad):
+            if isinstance(load.action, MemoryLoad):
                 conditions = [*_conditions(load, block.operations[at + 1 :], readers)]
                 if conditions and None not in conditions:
                     found[load.site] = [each for each in conditions if each is not None]

@@ -169,7 +169,15 @@ class StatisticsCounter(Detector):
                 traffic.sectors += int(np.count_nonzero(_different(sectors[:, None], slots)[1]))
             elif space == "shared":
                 conflicts = self._statistics.banks.setdefault(site, BankConflictCount())
-                _count_turns(conflicts, part.offsets, access.bytes, slots)
+                first = part.offsets // _BANK_BYTES
+                words = first[:, None] + np.arange(max(access.bytes // _BANK_BYTES, 1))
+                rows, new = _different(words, slots)
+                group, place = np.nonzero(new)
+                keys = group * _BANKS + rows[group, place] % _BANKS
+                per_bank = np.bincount(keys, minlength=len(rows) * _BANKS).reshape(-1, _BANKS)
+                most = per_bank.max(axis=1)  # words in one bank, of lanes that are served together
+                conflicts.accesses += int(np.count_nonzero(most))
+                conflicts.turns += int(most.sum())
 
 
 class _CountedBranch(Terminator):
@@ -216,16 +224,3 @@ def _different(values: Array, slots: Array) -> tuple[Array, Array]:
     new = rows >= 0
     new[:, 1:] &= rows[:, 1:] != rows[:, :-1]
     return rows, new
-
-
-def _count_turns(conflicts: BankConflictCount, offsets: Array, size: int, slots: Array) -> None:
-    """Return the largest number of words in one bank, of lanes that are served together."""
-    first = offsets // _BANK_BYTES
-    words = first[:, None] + np.arange(max(size // _BANK_BYTES, 1))
-    rows, new = _different(words, slots)
-    group, place = np.nonzero(new)
-    keys = group * _BANKS + rows[group, place] % _BANKS
-    per_bank = np.bincount(keys, minlength=len(rows) * _BANKS).reshape(-1, _BANKS)
-    most = per_bank.max(axis=1)
-    conflicts.accesses += int(np.count_nonzero(most))
-    conflicts.turns += int(most.sum())

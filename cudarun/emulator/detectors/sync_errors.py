@@ -198,7 +198,12 @@ class SyncDetector(Detector):
 
     def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
         """See `Observer`."""
-        aligned = [each for each in released if each.path is not None and _is_aligned(each.site)]
+        aligned = [
+            each
+            for each in released
+            if each.path is not None
+            and (each.site.name.startswith("bar.") or "aligned" in each.site.name.split("."))
+        ]
         if not aligned:
             return
         arrived = _Arrived.of(batch, aligned)
@@ -289,8 +294,3 @@ def all_take_part(active: Active, masks: Array | None) -> bool:
     threads = active.batch.threads
     are_whole = threads.threads % WARP == 0 and threads.whole_warps(active)
     return are_whole and active.valid is None and (masks is None or bool((masks == _ALL).all()))
-
-
-def _is_aligned(site: Site) -> bool:
-    """Return whether whole warps have to execute a barrier."""
-    return site.name.startswith("bar.") or "aligned" in site.name.split(".")

@@ -18,9 +18,7 @@ from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import PhaseTest
 from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
-from cudarun.emulator.machine.tensor_memory.transfers import WaitForTransfers
-from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
-from cudarun.emulator.machine.warpgroups import WaitGroup
+from cudarun.emulator.machine.transfers import Fence, GridDependency, GroupControl, ProxyFence
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -47,12 +45,17 @@ SynchronizationKind = Literal[
 
 _ACTIONS: dict[type, SynchronizationKind] = {
     PhaseTest: "mbarrier wait",
-    WaitGroup: "wgmma wait",
-    WaitForTransfers: "tcgen05 wait",
     Fence: "fence",
     AcquireMap: "fence",
     ProxyFence: "fence",
     Atomic: "atomic",
+}
+_WAITS: dict[str, SynchronizationKind] = {
+    "cp.async": "copy wait",
+    "bulk": "copy wait",
+    "wgmma": "wgmma wait",
+    "tcgen05.ld": "tcgen05 wait",
+    "tcgen05.st": "tcgen05 wait",
 }
 
 
@@ -68,10 +71,8 @@ def _kind(action: ActionFunction) -> SynchronizationKind | None:
     """Return the kind of an action that orders accesses."""
     if isinstance(action, GridDependency):
         return "grid wait" if action.waits else None
-    if isinstance(action, NoEffect) and "commit_group" in action.words:
-        return "commit"
-    if isinstance(action, NoEffect) and type(action) not in _ACTIONS:
-        return None if {"wait_group", "wait_all"}.isdisjoint(action.words) else "copy wait"
+    if isinstance(action, GroupControl):
+        return "commit" if action.commits else _WAITS[action.queue]
     return _ACTIONS.get(type(action))
 
 
@@ -86,7 +87,7 @@ def synchronization_of(functions: Iterable[FunctionCode]) -> list[Synchronizatio
 
 def _of_block(block: BlockCode) -> Iterator[Synchronization]:
     for operation in block.operations:
-        kind = _kind(operation.action) if isinstance(operation, Action) else None
+        kind = operation.action and _kind(operation.action)
         if kind is not None:
             yield Synchronization(kind, operation.site)
     terminator = block.terminator
@@ -146,12 +147,15 @@ class Removal:
         kind = _kind(operation.action)
         if kind is None or self.removed != Synchronization(kind, operation.site):
             return operation
-        action: ActionFunction = _skip
-        if isinstance(operation.action, PhaseTest):
-            action = _complete
-        elif isinstance(operation.action, Atomic):
-            action = PlainReadModifyWrite(operation.action)
-        return replace(operation, action=action)
+        removed = operation.action
+        if isinstance(removed, Atomic):
+            return replace(operation, action=PlainReadModifyWrite(removed))
+
+        def without(active: Active, sources: Arrays, destinations: Arrays) -> None:
+            if isinstance(removed, PhaseTest):  # each phase is complete
+                destinations[0][...] = True
+
+        return replace(operation, action=without)
 
     def noticed(self, run: ActionFunction) -> ActionFunction:
         """Return an action that also notes that threads have reached it."""
@@ -188,15 +192,6 @@ class Removal:
         removed = self.removed.kind == "barrier" and self.removed.site == site
         self.reached |= removed
         return removed
-
-
-def _skip(active: Active, sources: Arrays, destinations: Arrays) -> None:
-    """Do nothing."""
-
-
-def _complete(active: Active, sources: Arrays, destinations: Arrays) -> None:
-    """Report the phase of each mbarrier object as complete."""
-    destinations[0][...] = True
 
 
 class _Skipped(Terminator):

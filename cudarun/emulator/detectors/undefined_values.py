@@ -89,31 +89,27 @@ class UndefinedFlow:
             if _is_shuffle(operation):
                 flow.shuffles[operation.site] = len(flow.origins)
                 flow.origins.append(Origin("sync"))
-        flow._spread(operations)
-        return flow
-
-    def _spread(self, operations: list[Operation]) -> None:
         in_memory, before = 0, None
-        while self.origins and before != (now := (in_memory, sum(self.reach.values()))):
+        while flow.origins and before != (now := (in_memory, sum(flow.reach.values()))):
             before = now
             for operation in operations:
                 found = 0
                 for slot in slots_of(operation.sources):
-                    found |= self.reach.get(slot, 0)
-                action = operation.action if isinstance(operation, Action) else None
+                    found |= flow.reach.get(slot, 0)
+                action = operation.action
                 if isinstance(action, MemoryStore):
                     in_memory |= found
                 if isinstance(action, MemoryAction):
                     found = in_memory if isinstance(action, MemoryLoad) else 0
-                elif _is_shuffle(operation) and operation.site in self.shuffles:
-                    found |= 1 << self.shuffles[operation.site]
+                elif _is_shuffle(operation) and operation.site in flow.shuffles:
+                    found |= 1 << flow.shuffles[operation.site]
                 for slot in slots_of(operation.destinations) if found else ():
-                    self.reach[slot] = self.reach.get(slot, 0) | found
+                    flow.reach[slot] = flow.reach.get(slot, 0) | found
+        return flow
 
 
 def _is_shuffle(operation: Operation) -> bool:
-    action = operation.action if isinstance(operation, Action) else None
-    return isinstance(action, Shuffle) and bool(action.waits_for)
+    return isinstance(operation.action, Shuffle) and bool(operation.action.waits_for)
 
 
 SOURCE = "shuffle from a lane that does not take part"
@@ -206,8 +202,7 @@ class UndefinedValueDetector(Detector):
             slots = slots_of(operation.sources)
             if not flow.reach.keys().isdisjoint(slots | slots_of(operation.destinations)):
                 step: Entry = self._follow, (registers, operation, slots)
-                action = getattr(operation, "action", None)
-                own = [*own, step] if isinstance(action, MemoryStore) else [step, *own]
+                own.insert(count if isinstance(operation.action, MemoryStore) else 0, step)
             entries += own
         terminator = block.terminator
         use = terminator.index if isinstance(terminator, IndexedBranch) else terminator.condition
@@ -227,7 +222,7 @@ class UndefinedValueDetector(Detector):
             (use,) = operation.destinations
             registers.write(use, _filled(registers.read(use), "uninit" in self._detect))
             return
-        action = operation.action if isinstance(operation, Action) else None
+        action = operation.action
         given: Bits = []
         if not registers.undefined.isdisjoint(slots):
             given = [registers.read(use) for use in operation.sources]

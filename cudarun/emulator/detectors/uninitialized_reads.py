@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.code import slots_of
-from cudarun.emulator.detectors.agents import Agents, agents_of_queue, of_thread
+from cudarun.emulator.detectors.agents import Agents, completed_agents, of_thread
 from cudarun.emulator.detectors.findings import AccessSite, FindingTable, accessed_bytes
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.speculative_loads import conditions_of_loads, holds
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.machine.transfers import GroupControl
 
 
 _CURRENT = -1  # in the place of the parity of a phase
@@ -59,10 +60,9 @@ class UninitializedReadDetector(Detector):
         for block in launch.kernel_function.blocks:
             self._used |= slots_of(block.terminator.reads)
             for operation in block.operations:
-                action = getattr(operation, "action", None)
-                is_store = isinstance(action, MemoryStore)  # of values, to an address
+                is_store = isinstance(operation.action, MemoryStore)  # of values, to an address
                 self._used |= slots_of(operation.sources[:1] if is_store else operation.sources)
-                if isinstance(action, MemoryLoad):
+                if isinstance(operation.action, MemoryLoad):
                     self._loaded[operation.site] = operation.destinations
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
@@ -106,7 +106,12 @@ class UninitializedReadDetector(Detector):
                 self._check(access, site, active, part, unwritten)
             is_pending = bool(access.agent) and part.space == "shared"
             if is_pending and isinstance(part.region, Section) and access.writes:
-                self._write_later(access, active, part, part.region)
+                self._now += 1
+                agents = self._agents.of(access, active, _threads(active))
+                agents = agents if part.positions is None else agents[part.positions]
+                for agent, members in groups(agents):
+                    written = self._now, access, part.region, part.offsets[members]
+                    self._pending.setdefault(agent, []).append(written)
             elif access.discards:
                 unwritten[part.offsets[:, None] + np.arange(access.bytes)] = 1
             elif access.writes and isinstance(part.region, Section):  # others record it themselves
@@ -131,10 +136,10 @@ class UninitializedReadDetector(Detector):
         """See `Detector`."""
         self._agents.commit(active, queue, self._now)
 
-    def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
+    def awaited(self, active: Active, wait: GroupControl) -> None:
         """See `Detector`."""
-        times = self._agents.completed(active, queue, pending, self._now)
-        for kind in agents_of_queue(queue, reads=reads) if self._pending else ():
+        times = self._agents.completed(active, wait, self._now)
+        for kind in completed_agents(wait) if self._pending else ():
             agents = of_thread(kind, _threads(active)).tolist()
             self._complete_all(zip(agents, times.tolist(), strict=True))
 
@@ -142,16 +147,6 @@ class UninitializedReadDetector(Detector):
         """See `Observer`."""
         ended = self._completing.pop((batch, place, _CURRENT), [])
         self._completing.setdefault((batch, place, parity), []).extend(ended)
-
-    def _write_later(
-        self, access: Access, active: Active, part: Footprint, section: Section
-    ) -> None:
-        self._now += 1
-        agents = self._agents.of(access, active, _threads(active))
-        agents = agents if part.positions is None else agents[part.positions]
-        for agent, members in groups(agents):
-            written = self._now, access, section, part.offsets[members]
-            self._pending.setdefault(agent, []).append(written)
 
     def _complete_all(self, ended: Iterable[tuple[int, int]]) -> None:
         """Mark what agents have written until some time of each."""
@@ -183,7 +178,8 @@ class UninitializedReadDetector(Detector):
     def _check(
         self, access: Access, site: Site, active: Active, part: Footprint, unwritten: Array
     ) -> None:
-        bad = np.flatnonzero(_any_unwritten(unwritten, part.offsets, access.bytes))
+        units, places = unwritten_units(unwritten, part.offsets, access.bytes)
+        bad = np.flatnonzero(np.any([units[place] for place in places], axis=0))
         if len(bad) and site in self._loaded:
             offsets = part.offsets[bad]
             # Compilers also copy the padding behind a member of a struct alone, as bytes.
@@ -215,11 +211,3 @@ class UninitializedReadDetector(Detector):
 
 def _threads(active: Active) -> Array:
     return active.batch.threads.number(0) + lane_sets.indices(active.lanes)
-
-
-def _any_unwritten(unwritten: Array, offsets: Array, size: int) -> Array:
-    units, places = unwritten_units(unwritten, offsets, size)
-    bad: Array = units[places[0]] != 0
-    for place in places[1:]:
-        bad |= units[place] != 0
-    return bad

@@ -16,7 +16,7 @@ from cudarun.emulator.machine.bulk_copies import (
     StoreBulk,
 )
 from cudarun.emulator.machine.tensor_maps.actions import PrefetchBulk
-from cudarun.emulator.machine.transfers import MemoryStore, NoEffect
+from cudarun.emulator.machine.transfers import GroupControl, MemoryStore
 
 _REPORTING = "mbarrier::complete_tx::bytes"
 _HINT: dict[str, Any] = {"hint": "L2::cache_hint"}
@@ -73,8 +73,8 @@ FORMS: tuple[InstructionForm, ...] = (
          source="shared::cta", **_COPY),
     form("cp.async.bulk.prefetch.L2.global{.hint}  [a], size:u32, ?policy:u64", action=PrefetchBulk,
          **_HINT),
-    form("cp.async.bulk.commit_group", action=NoEffect),
-    form("cp.async.bulk.wait_group{.read}  n:int", action=NoEffect),
+    form("cp.async.bulk.commit_group", action=GroupControl),
+    form("cp.async.bulk.wait_group{.read}  n:int", action=GroupControl),
     *_reductions(),
     form("cp.async.bulk.global.source.bulk_group{.hint}.cp_mask  [d], [a], size:u32, bytes:u16",
          action=MaskedCopy, source="shared::cta", **_HINT),

@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
+from cudarun.emulator.machine.transfers import (
+    AsynchronousCopy,
+    GroupControl,
+    MemoryLoad,
+    MemoryStore,
+    NoEffect,
+)
 
 _TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
 _WORDS: dict[str, Any] = {
@@ -83,7 +89,7 @@ FORMS: tuple[InstructionForm, ...] = (
          action=AsynchronousCopy, **_COPY),
     form("cp.async.how.to.global.hint{.prefetch}  [d], [a], size:int, policy:u64",
          action=AsynchronousCopy, **_COPY),
-    form("cp.async.commit_group", action=NoEffect),
-    form("cp.async.wait_group  n:int", action=NoEffect),
-    form("cp.async.wait_all", action=NoEffect),
+    form("cp.async.commit_group", action=GroupControl),
+    form("cp.async.wait_group  n:int", action=GroupControl),
+    form("cp.async.wait_all", action=GroupControl),
 )  # fmt: skip

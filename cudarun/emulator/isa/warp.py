@@ -10,20 +10,18 @@ from cudarun.emulator.machine.warps import (
     Reduce,
     ReduceNumbers,
     Shuffle,
-    UnsynchronizedShuffle,
-    UnsynchronizedVote,
     Vote,
 )
 
 FORMS: tuple[InstructionForm, ...] = (
     form("shfl.sync.mode.b32  d:b32|?p:pred, a:b32, b:b32, c:b32, mask:u32", action=Shuffle,
          mode="up down bfly idx"),
-    form("shfl.mode.b32  d:b32|?p:pred, a:b32, b:b32, c:b32", action=UnsynchronizedShuffle,
+    form("shfl.mode.b32  d:b32|?p:pred, a:b32, b:b32, c:b32", action=Shuffle,
          mode="up down bfly idx"),
     form("vote.sync.mode.pred  d, a, mask:u32", action=Vote, mode="all any uni"),
     form("vote.sync.mode.b32  d, a:pred, mask:u32", action=Vote, mode="ballot"),
-    form("vote.mode.pred  d, a", action=UnsynchronizedVote, mode="all any uni"),
-    form("vote.mode.b32  d, a:pred", action=UnsynchronizedVote, mode="ballot"),
+    form("vote.mode.pred  d, a", action=Vote, mode="all any uni"),
+    form("vote.mode.b32  d, a:pred", action=Vote, mode="ballot"),
     form("match.mode.sync.type  d:b32, a, mask:u32", action=Match, mode="any", type="b32 b64"),
     form("match.mode.sync.type  d:b32|?p:pred, a, mask:u32", action=Match, mode="all",
          type="b32 b64"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
+from cudarun.emulator.machine.warpgroups import MultiplyAsync, ProductFence, ProductGroups
 
 _SIZES = range(8, 257, 8)
 # For integers, from 32 on only every other one (the manual omits two that ptxas accepts).
@@ -58,9 +58,9 @@ def _bits(left: str) -> InstructionForm:
 
 
 FORMS: tuple[InstructionForm, ...] = (
-    form("wgmma.fence.sync.aligned", action=NothingPending),
-    form("wgmma.commit_group.sync.aligned", action=NothingPending),
-    form("wgmma.wait_group.sync.aligned  N:int", action=WaitGroup, writes=0),
+    form("wgmma.fence.sync.aligned", action=ProductFence),
+    form("wgmma.commit_group.sync.aligned", action=ProductGroups),
+    form("wgmma.wait_group.sync.aligned  N:int", action=ProductGroups, writes=0),
     *_products(""),
     *_products(".sp"),
     _bits(_LEFT),

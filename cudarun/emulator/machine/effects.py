@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation
+from cudarun.emulator.code import BlockCode, FunctionCode
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.system import free, malloc, vprintf
@@ -23,32 +23,28 @@ OUTPUTS = (vprintf, malloc, free)
 def has_system_atomics(launch: Launch) -> bool:
     """Return whether a kernel has atomic operations whose scope includes the program."""
     return any(
-        isinstance(operation, Action)
-        and isinstance(operation.action, Atomic)
-        and operation.action.accesses[0].scope == "sys"
-        and operation.action.accesses[0].space not in _OWN
+        isinstance(action, Atomic)
+        and action.accesses[0].scope == "sys"
+        and action.accesses[0].space not in _OWN
         for function in launch.functions.values()
-        for operation in function.operations
+        for action in function.actions
     )
 
 
 def communicates(launch: Launch) -> bool:
     """Return whether a kernel may exchange values with the program while it runs."""
     return launch.shares_memory and any(
-        isinstance(operation, Action)
-        and isinstance(operation.action, MemoryAction)
-        and any(
-            access.space not in _OWN and (access.scope == "sys" or access.order == "volatile")
-            for access in operation.action.accesses
-        )
+        access.space not in _OWN and (access.scope == "sys" or access.order == "volatile")
         for function in launch.functions.values()
-        for operation in function.operations
+        for action in function.actions
+        if isinstance(action, MemoryAction)
+        for access in action.accesses
     )
 
 
 def changes_memory(block: BlockCode) -> bool:
     """Return whether a basic block can change more than registers, shared and local memory."""
-    return any(_changes_memory(operation) for operation in block.operations)
+    return any(each.action and _changes_memory(each.action) for each in block.operations)
 
 
 def changes_memory_early(function: FunctionCode) -> bool:
@@ -61,10 +57,7 @@ def changes_memory_early(function: FunctionCode) -> bool:
     return any(map(changes_memory, function.blocks if calls else function.blocks[: last + 1]))
 
 
-def _changes_memory(operation: Operation) -> bool:
-    if not isinstance(operation, Action):
-        return False
-    action = operation.action
+def _changes_memory(action: object) -> bool:
     if isinstance(action, MemoryAction):
         accesses = action.accesses
         own = all(access.space in _OWN for access in accesses if access.writes)

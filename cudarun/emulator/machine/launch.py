@@ -353,8 +353,7 @@ class Launch:
         if self.config.cooperative:
             return self.blocks
         function = self.kernel_function
-        actions = (getattr(operation, "action", None) for operation in function.operations)
-        if any(getattr(action, "cancels_launches", False) for action in actions):
+        if any(getattr(action, "cancels_launches", False) for action in function.actions):
             return self.cluster_blocks  # so that there are some that have not begun
         per_lane = sum(slot.type.bytes for slot in function.slots if slot.role is Role.REGISTER)
         lanes = _REGISTER_BYTES // max(per_lane, 1)

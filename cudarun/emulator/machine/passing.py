@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cudarun.emulator.code import Action, BlockCode, FunctionCode, Site
+from cudarun.emulator.code import BlockCode, FunctionCode, Site
 from cudarun.emulator.machine.access import AccessKind, MemoryAction
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.control import Exit, Return
@@ -57,7 +57,7 @@ def following_blocks(function: FunctionCode) -> dict[Site, Following]:
 def passing_site(block: BlockCode, *, writes: bool) -> Site | None:
     """Return the first instruction of a block that only loads (or also ``writes``), or waits."""
     for operation in block.operations:
-        action = operation.action if isinstance(operation, Action) else None
+        action = operation.action
         if isinstance(action, MemoryAction) and (
             writes or {access.kind for access in action.accesses} == {AccessKind.READ}
         ):
@@ -68,7 +68,7 @@ def passing_site(block: BlockCode, *, writes: bool) -> Site | None:
 def _waiting_sites(block: BlockCode) -> list[Site]:
     found = []
     first = block.operations[0] if block.sync_mask is not None else None
-    if isinstance(first, Action) and isinstance(first.action, WarpAction):
+    if first is not None and isinstance(first.action, WarpAction):
         found.append(first.site)
     if isinstance(block.terminator, BarrierWait | WarpBarrier):
         found.append(block.terminator.site)

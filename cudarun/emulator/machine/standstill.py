@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.code import Action
 from cudarun.emulator.machine.report import describe_full_device
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.numerics.arrays import Array
@@ -61,9 +60,9 @@ def _depends_on_others(launch: Launch) -> bool:
         any(memory.used for memory in others)
         or device.used > _MOST_BYTES
         or any(
-            isinstance(operation, Action) and isinstance(operation.action, ReadMoment)
+            isinstance(action, ReadMoment)
             for name, function in launch.functions.items()
             if name not in kernels
-            for operation in function.operations
+            for action in function.actions
         )
     )

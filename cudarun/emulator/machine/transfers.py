@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.code import Action
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -121,6 +120,28 @@ class NoEffect:
         """Do nothing."""
 
 
+class GroupControl(NoEffect):
+    """The end of a group of asynchronous operations, or a wait for groups: ``cp.async.wait_group``.
+
+    Attributes:
+        queue: ``"cp.async"``, ``"bulk"``, ``"wgmma"``, ``"tcgen05.ld"`` or ``"tcgen05.st"``.
+        commits: True if it ends a group.
+        pending: The most groups that a wait leaves incomplete; ``None`` if it is for all
+            operations, in groups or not.
+        reads: True if lanes only wait until the sources have been read.
+    """
+
+    queue = "cp.async"
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        if "bulk" in words:
+            self.queue = "bulk"
+        self.commits = "commit_group" in words
+        self.pending = next(iter(words.constants.values()), None)
+        self.reads = bool(words.get("read"))
+
+
 class GridDependency(NoEffect):
     """``griddepcontrol``."""
 
@@ -132,8 +153,7 @@ class GridDependency(NoEffect):
 
 def releases_dependents(function: FunctionCode) -> bool:
     """Return whether grids that depend on one with this code may begin before it is complete."""
-    actions = (each.action for each in function.operations if isinstance(each, Action))
-    return any(isinstance(each, GridDependency) and not each.waits for each in actions)
+    return any(isinstance(each, GridDependency) and not each.waits for each in function.actions)
 
 
 class Fence(NoEffect):

@@ -31,7 +31,7 @@ from cudarun.emulator.machine.matrices import (
 )
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
-from cudarun.emulator.machine.transfers import NoEffect
+from cudarun.emulator.machine.transfers import GroupControl, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.products import multiplied_by_warpgroup
@@ -55,12 +55,14 @@ class WarpgroupAction(WarpAction):
     waits_for = "warpgroup"
 
 
-class NothingPending(WarpgroupAction, NoEffect):
-    """``wgmma.fence``, ``wgmma.commit_group``, without effect: products are computed at once."""
+class ProductFence(WarpgroupAction, NoEffect):
+    """``wgmma.fence``."""
 
 
-class WaitGroup(NothingPending):
-    """``wgmma.wait_group``: synchronizes the warpgroup with the completion of its products."""
+class ProductGroups(GroupControl, WarpgroupAction):
+    """``wgmma.commit_group``, ``wgmma.wait_group``, without effect if products are never late."""
+
+    queue = "wgmma"
 
 
 class Descriptors:

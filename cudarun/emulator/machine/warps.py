@@ -26,13 +26,15 @@ _SHUFFLES_KEPT = 64
 class WarpAction:
     """Base of the operations: the positions of lanes in their warps."""
 
-    # ``"mask"``, ``"warp"`` or ``"warpgroup"``; empty without synchronization.
-    waits_for: ClassVar[str] = "mask"
+    # ``"mask"``, ``"warp"`` or ``"warpgroup"``; empty without synchronization, among active lanes.
+    waits_for = "mask"
     # Whether the lanes make one access together, which is an access of each of them.
     is_joint: ClassVar[bool] = False
 
     def __init__(self, words: Words) -> None:
         self.words = words
+        if "sync" not in words:
+            self.waits_for = ""
 
     def warps(self, active: Active) -> int:
         """Return the number of warps that a batch has room for."""
@@ -64,7 +66,7 @@ def pack(table: Array) -> Array:
 
 
 class Shuffle(WarpAction):
-    """``shfl.sync``: read another lane's register.
+    """``shfl.sync``, and ``shfl`` of old targets: read another lane's register.
 
     The register of a lane that does not take part is undefined: an H100 reads 0 from one that does
     not exist.
@@ -147,14 +149,8 @@ class Shuffle(WarpAction):
         return index, in_range, bool((index < 0).any())
 
 
-class UnsynchronizedShuffle(Shuffle):
-    """``shfl`` of old targets, without ``.sync``: among the active lanes."""
-
-    waits_for = ""
-
-
 class Vote(WarpAction):
-    """``vote.sync``."""
+    """``vote.sync``, and ``vote`` of old targets."""
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Combine a predicate over the lanes of the member mask."""
@@ -168,12 +164,6 @@ class Vote(WarpAction):
         every = true == self.present(active, slots) & mask
         result = {"all": every, "any": true != 0, "uni": every | (true == 0)}
         np.copyto(destinations[0], result[self.words["mode"]])
-
-
-class UnsynchronizedVote(Vote):
-    """``vote`` of old targets, without ``.sync``: among the active lanes."""
-
-    waits_for = ""
 
 
 class Match(WarpAction):
@@ -237,8 +227,6 @@ def _in_order(bits: Array) -> Array:
 
 class ActiveMask(WarpAction):
     """``activemask``: the active lanes of the warp."""
-
-    waits_for = ""
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write the mask."""

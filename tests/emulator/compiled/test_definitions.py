@@ -8,8 +8,14 @@ from pathlib import Path
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.kernels import KernelModule
-from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
-from cudarun.emulator.machine.warpgroups import NothingPending, WaitGroup
+from cudarun.emulator.machine.transfers import (
+    Fence,
+    GridDependency,
+    GroupControl,
+    NoEffect,
+    ProxyFence,
+)
+from cudarun.emulator.machine.warpgroups import ProductFence, ProductGroups
 from tests.emulator.device import Device
 from tests.golden.isa import store
 from tests.golden.isa.case import Case
@@ -19,7 +25,15 @@ from tools.engines.recorded import FORMS
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "how-cpu-works.md"
 EMPTY = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry empty() { ret; }"
 CONTROL = {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier"}
-NOTHING = (Fence, GridDependency, NoEffect, ProxyFence, NothingPending, WaitGroup)  # no code at all
+NOTHING = (
+    Fence,
+    GridDependency,
+    NoEffect,
+    ProxyFence,
+    GroupControl,
+    ProductFence,
+    ProductGroups,
+)  # no code at all
 
 
 def opcode(name: str) -> str:

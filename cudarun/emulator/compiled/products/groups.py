@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cudarun.emulator.code import Action, BlockCode
+from cudarun.emulator.code import BlockCode
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
-from cudarun.emulator.machine.warpgroups import NothingPending
+from cudarun.emulator.machine.warpgroups import ProductFence, ProductGroups
 
 WARPS = WARPGROUP // WARP
 
@@ -24,10 +24,9 @@ def group_blocks(blocks: Sequence[BlockCode]) -> list[BlockCode]:
 
 
 def _waits(block: BlockCode) -> bool:
-    operation = block.operations[0]
-    assert isinstance(operation, Action)
-    action = operation.action
-    return isinstance(action, NothingPending) and "commit_group" not in action.words
+    action = block.operations[0].action
+    is_wait = isinstance(action, ProductGroups) and not action.commits
+    return is_wait or isinstance(action, ProductFence)
 
 
 class WarpgroupCode:

@@ -20,9 +20,9 @@ from cudarun.emulator.machine.access import AsynchronousAction, MemoryAction
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.schedules.pending_products import PendingProducts
 from cudarun.emulator.machine.spaces import RANK_SHIFT
-from cudarun.emulator.machine.tensor_memory.transfers import LoadTensorMemory, WaitForTransfers
-from cudarun.emulator.machine.transfers import GridDependency, NoEffect
-from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
+from cudarun.emulator.machine.tensor_memory.transfers import LoadTensorMemory
+from cudarun.emulator.machine.transfers import GridDependency, GroupControl
+from cudarun.emulator.machine.warpgroups import MultiplyAsync
 from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Indices
     from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
-    from cudarun.emulator.words import Words
 
 
 class LateResult(AsynchronousAction):
@@ -140,24 +139,16 @@ class PendingOperations:
                 return partial(self._issue, action)
             case MultiplyAsync() | LoadTensorMemory() if self._can_be_late(operation.site.function):
                 return partial(self._compute, action, LateResult(operation))
-            case WaitForTransfers(queue=queue):
-                return partial(self._wait, queue, -1, False)
-            case WaitGroup(words=words):
-                return partial(self._wait, "wgmma", next(iter(words.constants.values())), False)
+            case GroupControl(commits=True):
+                return partial(self._commit, action.queue)
+            case GroupControl():
+                return partial(self._wait, action)
             case PhaseTest():
                 return partial(self._test, action)
             case GridDependency(waits=waits):
                 overlap = self._batch.launch.config.overlap
                 if overlap is not None:
                     return partial(self._depend, overlap, waits)
-            case NoEffect(words=words):
-                if "commit_group" in words:
-                    is_product = isinstance(action, NothingPending)
-                    return partial(self._commit, "wgmma" if is_product else _queue(words))
-                if not {"wait_group", "wait_all"}.isdisjoint(words):
-                    left = next(iter(words.constants.values()), -1)
-                    reads = bool(words.get("read"))
-                    return partial(self._wait, _queue(words), left, reads)
             case MemoryAction() if self._schedule.interleaves:
                 return partial(self._access, action)
         return action
@@ -246,22 +237,17 @@ class PendingOperations:
         self._committed(queue)[active.lanes] += 1
 
     def _wait(
-        self,
-        queue: str,
-        left: int,
-        reads: bool,
-        active: Active,
-        sources: Arrays,
-        destinations: Arrays,
+        self, wait: GroupControl, active: Active, sources: Arrays, destinations: Arrays
     ) -> None:
-        """Complete all groups of the lanes but some; with ``left`` of -1, all operations."""
+        """Complete the groups of the lanes that a wait does not leave pending."""
+        left = -1 if wait.pending is None else wait.pending
         complete = np.zeros(self._batch.lanes, dtype=np.int64)
-        complete[active.lanes] = self._committed(queue)[active.lanes] - left
+        complete[active.lanes] = self._committed(wait.queue)[active.lanes] - left
         for operation in list(self._operations):
-            if operation.action.queue == queue:
+            if operation.action.queue == wait.queue:
                 awaited = operation.groups < complete[operation.lanes]
                 part = self._part(operation, awaited)
-                if part is not None and reads:
+                if part is not None and wait.reads:
                     part.read()
                 elif part is not None:
                     self._finish(part)
@@ -325,10 +311,6 @@ class PendingOperations:
                 part = self._part(earlier, np.isin(earlier.lanes, operation.lanes))
                 if part is not None:
                     self._finish(part)
-
-
-def _queue(words: Words) -> str:
-    return "bulk" if "bulk" in words else "cp.async"
 
 
 def _keys(active: Active, objects: Array, action: MemoryAction) -> Array:

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import TypeVar
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation, Site, slots_of
+from cudarun.emulator.code import BlockCode, FunctionCode, Operation, Site, slots_of
 from cudarun.emulator.machine.tensor_memory.transfers import LoadTensorMemory, WaitForTransfers
-from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
+from cudarun.emulator.machine.transfers import GroupControl
+from cudarun.emulator.machine.warpgroups import MultiplyAsync
 
-A = TypeVar("A")
 Register = tuple[int, bool]
 """The slot of a register, and whether products read it as A; otherwise they write it."""
 
@@ -81,7 +80,9 @@ class PendingProducts:
         """Follow the operations of a block; yield its accesses to pending registers."""
         awaited = _awaited_loads(block)
         for operation in block.operations:
-            product = _action(operation, MultiplyAsync)
+            action = operation.action
+            product = action if isinstance(action, MultiplyAsync) else None
+            load = isinstance(action, LoadTensorMemory)
             rest = operation.sources[product.accumulators :] if product else operation.sources
             written = slots_of(operation.destinations)
             copied: dict[Site, int] = {}
@@ -98,7 +99,6 @@ class PendingProducts:
                         self.has_early = True
                         continue
                     yield EarlyUse(operation, used[0][0], verb, tuple(products))
-            load = _action(operation, LoadTensorMemory)
             if load:
                 self.loads.add(operation.site)
             for slot in written:
@@ -117,20 +117,17 @@ def _awaited_loads(block: BlockCode) -> set[Site]:
     found: set[Site] = set()
     is_awaited = False
     for operation in reversed(block.operations):
-        wait = _action(operation, WaitForTransfers)
-        if wait is not None and wait.queue == "tcgen05.ld":
+        action = operation.action
+        if isinstance(action, WaitForTransfers) and action.queue == "tcgen05.ld":
             is_awaited = True
-        if is_awaited and _action(operation, LoadTensorMemory) is not None:
+        if is_awaited and isinstance(action, LoadTensorMemory):
             found.add(operation.site)
     return found
 
 
 def has_pending_registers(function: FunctionCode) -> bool:
     """Return whether a function has ``wgmma`` products or loads of tensor memory."""
-    return any(
-        _action(each, MultiplyAsync) or _action(each, LoadTensorMemory)
-        for each in function.operations
-    )
+    return any(isinstance(each, MultiplyAsync | LoadTensorMemory) for each in function.actions)
 
 
 def _is_copy(operation: Operation) -> bool:
@@ -139,18 +136,18 @@ def _is_copy(operation: Operation) -> bool:
 
 def _count_groups(operation: Operation, state: State, loads: set[Site]) -> None:
     """Follow the end of a group, or a wait for groups or loads."""
-    wait, other = _action(operation, WaitGroup), _action(operation, NothingPending)
-    transfers = _action(operation, WaitForTransfers)
+    control = operation.action
+    if not isinstance(control, GroupControl) or control.queue not in ("wgmma", "tcgen05.ld"):
+        return
     for register, sites in [*state.items()]:
-        if transfers is not None and transfers.queue == "tcgen05.ld":
-            state[register] = {site: age for site, age in sites.items() if site not in loads}
-        elif wait is not None:
-            left = next(iter(wait.words.constants.values()))
-            state[register] = {
-                site: age for site, age in sites.items() if age <= left or site in loads
-            }
-        elif other is not None and "commit_group" in other.words:
+        if control.commits:
             state[register] = {site: age + 1 for site, age in sites.items()}
+        elif control.pending is None:
+            state[register] = {site: age for site, age in sites.items() if site not in loads}
+        else:
+            state[register] = {
+                site: age for site, age in sites.items() if age <= control.pending or site in loads
+            }
         if not state[register]:
             del state[register]
 
@@ -165,9 +162,3 @@ def _join(state: State, other: State) -> bool:
                 known[site] = age
                 changes = True
     return changes
-
-
-def _action(operation: Operation, kind: type[A]) -> A | None:
-    """Return the action of an operation, if it is of a kind."""
-    action = operation.action if isinstance(operation, Action) else None
-    return action if isinstance(action, kind) else None

@@ -21,7 +21,7 @@ from cudarun.emulator.machine.tensor_memory.memory import (
     split_address,
 )
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
-from cudarun.emulator.machine.transfers import NoEffect
+from cudarun.emulator.machine.transfers import GroupControl
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -157,7 +157,7 @@ class StoreTensorMemory(TensorTransfer, AsynchronousAction):
         yield partial(self.accesses[0].store, some, addresses, values.reshape(-1, 1))
 
 
-class WaitForTransfers(WarpAction, NoEffect):
+class WaitForTransfers(GroupControl, WarpAction):
     """``tcgen05.wait::ld`` and ``::st``: a wait for the loads or stores of the warp."""
 
     waits_for = "warp"

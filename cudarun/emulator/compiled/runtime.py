@@ -288,7 +288,7 @@ class CompiledRun:
             if block != self._blocks[place]:
                 self._check_tensor_memory(place)
                 self._blocks[place] = block
-                self._batch.threads.place_one(place, block)
+                self._batch.threads.place(block, 1, place)
                 threads = self._launch.block_threads
                 self._batch.stack.begin(slice(place * threads, (place + 1) * threads))
 

@@ -193,7 +193,11 @@ class Access:
             piece = self._inside(active, region, addresses)
             if piece is not None:
                 return [piece]
-        return self._long_way(active, addresses)
+        pieces, bad, misaligned = self._everywhere(active, addresses)
+        if bad.any():
+            lane, wide = int(np.argmax(bad)), self.wide(addresses)
+            raise self._fault(active, int(wide[lane]), lane, misaligned=bool(misaligned[lane]))
+        return [piece for piece in pieces if piece.positions is None or len(piece.positions)]
 
     def region(self, active: Active, address: int) -> Region | None:
         """Return the region that the instruction accesses from an address."""
@@ -274,14 +278,6 @@ class Access:
         return Piece(region.view(self.dtype), index, None, region)
 
     # --- the long way ----------------------------------------------------------------------------
-
-    def _long_way(self, active: Active, addresses: Array) -> list[Piece]:
-        """Locate accesses in different regions, or raise a fault."""
-        pieces, bad, misaligned = self._everywhere(active, addresses)
-        if bad.any():
-            lane, wide = int(np.argmax(bad)), self.wide(addresses)
-            raise self._fault(active, int(wide[lane]), lane, misaligned=bool(misaligned[lane]))
-        return [piece for piece in pieces if piece.positions is None or len(piece.positions)]
 
     def valid(self, active: Active, addresses: Array) -> Indices:
         """Return the positions of the lanes whose accesses are valid."""

@@ -156,43 +156,28 @@ class Atomic(MemoryAction):
     def _runs(self, view: Array, index: Array, value: Array) -> Array:
         order, starts, lengths, addresses = _sorted_runs(index)
         given = value[order]
+        old = np.empty_like(given)
         if len(starts) == len(index):
             old = view[addresses]
             view[addresses] = self.combine(old, given)
         elif self.operation == "exch":
-            old = np.concatenate([given[:1], given[:-1]])
+            old[1:] = given[:-1]
             old[starts] = view[addresses]
             view[addresses] = given[starts + lengths - 1]
-        elif len(starts) < lengths.max():
-            old = self._run_after_run(view, addresses, starts, lengths, given)
-        else:
-            old = self._round_after_round(view, addresses, starts, lengths, given)
+        elif len(starts) < lengths.max():  # few addresses: each run at once
+            for address, start, length in zip(addresses, starts, lengths, strict=True):
+                run = slice(start, start + length)
+                old[run], view[address] = self._one_run(view[address], given[run])
+        else:  # the first lane of every run, then the second, and so on
+            for turn in range(int(lengths.max())):
+                more = lengths > turn
+                lanes = starts[more] + turn
+                stored = view[addresses[more]]
+                old[lanes] = stored
+                view[addresses[more]] = self.combine(stored, given[lanes])
         result = np.empty_like(old)
         result[order] = old
         return result
-
-    def _run_after_run(
-        self, view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
-    ) -> Array:
-        """Process few addresses: each run at once."""
-        old = np.empty_like(given)
-        for address, start, length in zip(addresses, starts, lengths, strict=True):
-            run = slice(start, start + length)
-            old[run], view[address] = self._one_run(view[address], given[run])
-        return old
-
-    def _round_after_round(
-        self, view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
-    ) -> Array:
-        """Process many addresses: the first lane of every run, then the second, and so on."""
-        old = np.empty_like(given)
-        for turn in range(int(lengths.max())):
-            more = lengths > turn
-            lanes = starts[more] + turn
-            stored = view[addresses[more]]
-            old[lanes] = stored
-            view[addresses[more]] = self.combine(stored, given[lanes])
-        return old
 
     def _one_run(self, stored: Any, given: Array) -> tuple[Array, Any]:
         """Return old values and the last value of lanes with one address."""

@@ -20,7 +20,7 @@ from cudarun.emulator.machine.barrier_objects import FailedWait
 from cudarun.emulator.machine.barriers import Barriers, meet_elsewhere
 from cudarun.emulator.machine.clusters import ClusterBarrier
 from cudarun.emulator.machine.control import FunctionCall
-from cudarun.emulator.machine.frame import Frame, Scratch
+from cudarun.emulator.machine.frame import Frame, Scratch, mask_of
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.observer import NO_OBSERVER
@@ -250,23 +250,18 @@ class Batch:
         elif chosen == 0:
             self.proceed(active, otherwise)
         elif active.in_place:
-            self._diverge_in_place(active, condition, target, otherwise)
+            lanes, prefix = active.lanes, active.path[:-1]
+            base = active.frame.function.base
+            self._polled(active, min(target, otherwise))
+            self.wait((*prefix, base + target), lane_sets.select(lanes, condition))
+            self.wait((*prefix, base + otherwise), lane_sets.select(lanes, ~condition))
+            self.active = None
         elif target < otherwise:
             self._diverge_compacted(active, condition, chosen, target, otherwise)
         else:
             valid = True if active.valid is None else active.valid
             condition = np.logical_and(np.logical_not(condition), valid)
             self._diverge_compacted(active, condition, active.count - chosen, otherwise, target)
-
-    def _diverge_in_place(
-        self, active: Active, condition: Array, target: int, otherwise: int
-    ) -> None:
-        lanes = active.lanes
-        prefix, base = active.path[:-1], active.frame.function.base
-        self._polled(active, min(target, otherwise))
-        self.wait((*prefix, base + target), lane_sets.select(lanes, condition))
-        self.wait((*prefix, base + otherwise), lane_sets.select(lanes, ~condition))
-        self.active = None
 
     def _diverge_compacted(
         self, active: Active, staying: Array, count: int, target: int, otherwise: int
@@ -285,15 +280,10 @@ class Batch:
         self.wait((*active.path[:-1], function.base + otherwise), lane_sets.of(lanes))
         active.restrict(staying.copy(), count)
         if 2 * count < active.width:
-            self._compact(active, function.blocks[target].live_in)
+            active.loaded &= function.blocks[target].live_in
+            active.frame.compact(active.positions, active.loaded)
+            active.compact(lane_sets.indices(active.lanes))
         self.proceed(active, target)
-
-    def _compact(self, active: Active, live: int) -> None:
-        positions, lanes = active.positions, active.lanes
-        assert not isinstance(lanes, slice)
-        active.loaded &= live
-        active.frame.compact(positions, active.loaded)
-        active.compact(lanes)
 
     def scatter(self, active: Active, targets: Indices) -> None:
         """Send each lane to the block that ``targets`` has for it."""
@@ -354,11 +344,8 @@ class Batch:
     def return_to_caller(self, active: Active) -> None:
         """Return the active lanes to their caller."""
         callee = active.frame
-        live = 0
-        for slot in callee.function.results:
-            live |= 1 << slot
         path = active.path[:-1]
-        lanes = self.write_back(active, live)
+        lanes = self.write_back(active, mask_of(callee.function.results))
         self.stack.leave(len(path), lanes)
         function, block = self.launch.locate(path[-1])
         caller = self.frame(len(path) - 1, function)

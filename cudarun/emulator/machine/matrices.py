@@ -76,7 +76,10 @@ def operand_groups(sources: Arrays, counts: Sequence[int]) -> tuple[list[Arrays]
 
 
 def left_matrix(values: Array, m: int, k: int) -> Array:
-    """Return A of ``mma`` from its elements by warp, lane, register and index in the register."""
+    """Return A of ``mma`` from its elements by warp, lane, register and index in the register.
+
+    Eight columns of B are distributed like eight rows of A.
+    """
     matrix = np.zeros((len(values), m, k), dtype=values.dtype)
     count = values.shape[-1]
     halves = m // 8
@@ -85,17 +88,6 @@ def left_matrix(values: Array, m: int, k: int) -> Array:
         column = register // halves * 4 * count + PLACE * count
         for place in range(count):
             matrix[:, row, column + place] = values[:, :, register, place]
-    return matrix
-
-
-def right_matrix(values: Array, k: int, n: int) -> Array:
-    """Return B of ``mma`` from its elements by warp, lane, register and index in the register."""
-    matrix = np.zeros((len(values), k, n), dtype=values.dtype)
-    count = values.shape[-1]
-    for register in range(values.shape[2]):
-        row = register * 4 * count + PLACE * count
-        for place in range(count):
-            matrix[:, row + place, GROUP] = values[:, :, register, place]
     return matrix
 
 
@@ -155,7 +147,7 @@ class Multiply(MatrixAction):
         )
         left, right, sums = values
         a = numbers(left_matrix(left, self.m, self.a_elements), self.types["a"])
-        b = right_matrix(right, self.k, self.n)
+        b = left_matrix(right, self.n, self.k).transpose(0, 2, 1)
         sums = sums.reshape(len(sums), WARP, -1)
         c = numbers(sum_matrix(sums, self.m, self.n), self.types["c"])
         if self.sparsity:

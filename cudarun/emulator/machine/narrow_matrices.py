@@ -19,7 +19,6 @@ from cudarun.emulator.machine.matrices import (
     left_matrix,
     numbers,
     operand_groups,
-    right_matrix,
     sum_matrix,
 )
 from cudarun.emulator.machine.threads import WARP
@@ -60,7 +59,8 @@ class MultiplyNarrow(Multiply):
         groups, others = operand_groups(sources, self.counts)
         left, right, sums = (self.together(active, slots, registers) for registers in groups)
         a = left_matrix(elements(left, self.containers[0]), self.m, self.a_elements)
-        b = right_matrix(elements(right, self.containers[1]), self.k, self.n)
+        right = left_matrix(elements(right, self.containers[1]), self.n, self.k)
+        b = right.transpose(0, 2, 1)
         a, b = self._values(a, 0), self._values(b, 1)
         if self.scale:
             a = a * self._scales(active, slots, others[-6:-3], self.a_elements)

@@ -49,15 +49,10 @@ class Threads:
         self._special: dict[str, Array] = {}
         self._numbers = np.arange(self.room, dtype=np.int64)
 
-    def place(self, first: int, blocks: int) -> None:
-        """Assign the lanes to ``blocks`` blocks of the grid from ``first`` on."""
-        self._place(slice(0, blocks), np.arange(first, first + blocks, dtype=np.int64))
-
-    def place_one(self, place: int, number: int) -> None:
-        """Assign the lanes of one block of the batch to a block of the grid."""
-        self._place(slice(place, place + 1), np.array([number]))
-
-    def _place(self, places: slice, numbers: Array) -> None:
+    def place(self, first: int, blocks: int, place: int = 0) -> None:
+        """Assign the lanes of blocks of the batch to blocks of the grid from ``first`` on."""
+        places = slice(place, place + blocks)
+        numbers = np.arange(first, first + blocks, dtype=np.int64)
         self._numbers[places] = numbers
         coordinates, ranks = block_coordinates(self.launch, numbers)
         self._coordinates[places], self._ranks[places] = coordinates, ranks
@@ -212,10 +207,4 @@ def block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
 
 
 def _unravel(number: Array, shape: Coordinates) -> Array:
-    found = np.zeros((len(number), 3), dtype=np.int64)
-    if shape[1] == shape[2] == 1:
-        found[:, 0] = number
-        return found
-    rows, found[:, 0] = np.divmod(number, shape[0])
-    found[:, 2], found[:, 1] = np.divmod(rows, shape[1])
-    return found
+    return np.stack(np.unravel_index(number, shape, order="F"), axis=1)

@@ -102,7 +102,7 @@ def test_by_the_formulas(modes: tuple[str, ...], normalized: bool, linear: bool)
     given = [coordinates(size, normalized=normalized) for size in shape[::-1]]
     count = min(map(len, given))
     given = [RANDOM.permutation(axis)[:count] for axis in given]
-    words = texture.fetch((held,), Place(given), sampler)
+    words = texture.fetch((held,), Place(given))
     assert words.shape == (count, 4)
     got = words[:, 0].copy().view(np.float32)
     for lane in range(count):

@@ -50,7 +50,7 @@ class WarpOperations(LoweringRules):
         if all(isinstance(use, ConstantUse) for use in constants):
             lanes = np.arange(WIDTH)
             given = [int(use.value[0]) for use in constants if isinstance(use, ConstantUse)]
-            found, inside = action._pattern(lanes, given[0] & 31, given[1] & 31, given[1] >> 8 & 31)
+            found, inside = action.named(lanes, *given)
             places = np.where(inside, found, lanes) & (WIDTH - 1)
             moved = code.shuffle(bits, places.tolist())
         else:
@@ -157,9 +157,9 @@ def shuffle_pattern(
 ) -> tuple[LaneVector, LaneVector]:
     """Return the lane that each lane of a shuffle names, and whether it is in range."""
     kind = np.dtype(np.int32)
-    amount, limits = (TracedArray.of(code, each, kind, (WIDTH,)) for each in (b, c))
+    given: Any = [TracedArray.of(code, each, kind, (WIDTH,)) for each in (b, c)]
     lanes = np.arange(WIDTH, dtype=kind)
-    pattern: Any = action._pattern(lanes, amount & 31, limits & 31, limits >> 8 & 31)
+    pattern: Any = action.named(lanes, *given)
     other, in_range = pattern
     return other.read(), in_range.read()
 

@@ -253,18 +253,6 @@ class Access:
             return None
         if start and int(offsets.min()) < start:
             return None
-        return self._piece(active, region, offsets)
-
-    def _offsets(self, active: Active, addresses: Array, base: int) -> Array:
-        """Return offsets from the start of a region; addresses below it wrap to huge ones."""
-        kind = addresses.dtype
-        if kind.itemsize == 4 and not self._window:
-            return self.wide(addresses) - np.uint64(base)
-        offsets = active.scratch(kind)
-        np.add(addresses, kind.type((self.offset - base) % (1 << 8 * kind.itemsize)), out=offsets)
-        return offsets
-
-    def _piece(self, active: Active, region: Region, offsets: Array) -> Piece:
         if offsets.dtype.itemsize == 4:
             wide = active.scratch(np.uint64)
             np.copyto(wide, offsets)
@@ -276,6 +264,15 @@ class Access:
         if self._shift:
             np.right_shift(index, self._shift, out=index)
         return Piece(region.view(self.dtype), index, None, region)
+
+    def _offsets(self, active: Active, addresses: Array, base: int) -> Array:
+        """Return offsets from the start of a region; addresses below it wrap to huge ones."""
+        kind = addresses.dtype
+        if kind.itemsize == 4 and not self._window:
+            return self.wide(addresses) - np.uint64(base)
+        offsets = active.scratch(kind)
+        np.add(addresses, kind.type((self.offset - base) % (1 << 8 * kind.itemsize)), out=offsets)
+        return offsets
 
     # --- the long way ----------------------------------------------------------------------------
 

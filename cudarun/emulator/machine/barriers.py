@@ -74,10 +74,6 @@ class Barriers:
         self.batch = batch
         self.arrivals: list[Arrival] = []
 
-    def clear(self) -> None:
-        """Forget arrivals without a wait that the blocks before left at incomplete barriers."""
-        self.arrivals = []
-
     def arrive(self, arrival: Arrival) -> None:
         """Add lanes, their registers written back, and release those of complete barriers."""
         self.arrivals.append(arrival)

@@ -87,7 +87,7 @@ class Batch:
         count = blocks * self.launch.block_threads
         for name in self._sections.keys() & {"shared", "local", "tensor"}:
             self.launch.undefine(self._sections[name])
-        self.barriers.clear()
+        self.barriers.arrivals.clear()
         self.failed_waits.clear()
         self.tensor.begin(slice(None))
         self._visited.clear()

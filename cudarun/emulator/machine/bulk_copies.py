@@ -226,50 +226,36 @@ class AsyncStore(BulkTransfer):
     """``st.async``: a store that completes its bytes on a barrier object."""
 
     def __init__(self, words: Words) -> None:
-        self.count = words.count
-        ptx_type = words.type
-        space = words.space
-        self.accesses = (
-            ClusterAccess(space, ptx_type.dtype, self.count, AccessKind.WRITE, words.offsets[0]).by(
-                "st.async"
-            ),
-        )
-        self.report_to(words, space, 1)
+        self.accesses = (self._writing(words).by("st.async"),)
+        self.report_to(words, words.space, 1)
+
+    def _writing(self, words: Words) -> Access:
+        dtype, offset = words.type.dtype, words.offsets[0]
+        return ClusterAccess(words.space, dtype, words.count, AccessKind.WRITE, offset)
 
     def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Store, then complete the bytes."""
         address, *values, objects = sources
-        writing = self.accesses[0]
-        yield partial(writing.store, active, address, np.stack(values, axis=1))
-        sizes = np.full(active.count, writing.bytes)
+        yield partial(self.write, active, address, np.stack(values, axis=1))
+        sizes = np.full(active.count, self.accesses[0].bytes)
         yield partial(self.complete, active, objects, address, sizes)
 
+    def write(self, active: Active, addresses: Array, rows: Array) -> None:
+        """Write the elements in a row for each lane."""
+        self.accesses[0].store(active, addresses, rows)
 
-class AsyncReduction(BulkTransfer):
+
+class AsyncReduction(AsyncStore):
     """``red.async``: a reduction that completes its bytes on a barrier object."""
 
-    def __init__(self, words: Words) -> None:
+    def _writing(self, words: Words) -> Access:
         self.combine = combination(words["op"], words.type, "")
-        self.accesses = (
-            ClusterAccess(
-                words.space,
-                words.type.dtype,
-                1,
-                AccessKind.ATOMIC,
-                words.offsets[0],
-                order=words["sem"],
-                scope=words["scope"],
-            ).by("st.async"),
-        )
-        self.report_to(words, words.space, 1)
+        given = words.space, words.type.dtype, 1, AccessKind.ATOMIC, words.offsets[0]
+        return ClusterAccess(*given, order=words["sem"], scope=words["scope"])
 
-    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
-        """Reduce, then complete the bytes."""
-        address, value, objects = sources
-        writing, rows = self.accesses[0], value[:, None]
-        yield partial(reduce_chunks, writing, active, address, rows, self.combine)
-        sizes = np.full(active.count, writing.bytes)
-        yield partial(self.complete, active, objects, address, sizes)
+    def write(self, active: Active, addresses: Array, rows: Array) -> None:
+        """Combine the element in each row with that in memory."""
+        reduce_chunks(self.accesses[0], active, addresses, rows, self.combine)
 
 
 _ANSWER = 16  # bytes

@@ -144,11 +144,6 @@ class ChildQueue:
         self.buffers[child.buffer] = child
         return child.buffer
 
-    def submit(self, memory: Memory, child: ChildGrid, stream: int) -> None:
-        """Launch a child whose parameters have been written."""
-        self.discard(memory, child)
-        self.enqueue(child, stream)
-
     def discard(self, memory: Memory, child: ChildGrid) -> None:
         """Free the parameter buffer of a child, and keep its contents."""
         size = child.kernel.parameter_bytes

@@ -111,25 +111,21 @@ _COPY_PARAMETERS = struct.Struct("<Q3Q4QQ3Q4Q3Qi4x")  # cudaMemcpy3DParms
 # --- launches ------------------------------------------------------------------------------------
 
 
-def _parameter_buffer(thread: CallingThread, function: int, *shape: int) -> int:
+def _parameter_buffer(
+    thread: CallingThread, function: int, *shape: *tuple[*Extent, *Extent, int]
+) -> int:
     """Return the buffer for the parameters of a launch, or null if there is no memory."""
     kernel = thread.kernel(function)
     if kernel is None:
         what = f"launch of {function:#x}, which is not the address of a kernel"
         raise thread.active.fault(700, what, thread.index)
-    grid, block = _extent(shape[:3]), _extent(shape[3:6])
-    child = ChildGrid(kernel, grid, block, dynamic_shared=shape[6], buffer=0)
+    child = ChildGrid(kernel, shape[:3], shape[3:6], dynamic_shared=shape[6], buffer=0)
     launch = thread.launch
     try:
         return int(launch.children.prepare(launch.memories[0], child))
     except OutOfMemory:
         thread.fail(_OUT_OF_MEMORY)
         return 0
-
-
-def _extent(values: tuple[int, ...]) -> Extent:
-    x, y, z = values
-    return x, y, z
 
 
 def _launch(thread: CallingThread, buffer: int, stream: int) -> int:
@@ -144,10 +140,10 @@ def _launch(thread: CallingThread, buffer: int, stream: int) -> int:
         error = _INVALID_VALUE
     if not error and _is_full(thread, stream):
         error = _PENDING_COUNT_EXCEEDED
+    queue.discard(memory, child)
     if error:
-        queue.discard(memory, child)
         return thread.fail(error)
-    queue.submit(memory, child, stream)
+    queue.enqueue(child, stream)
     block = thread.number // launch.block_threads
     launch.observer.child_launched(launch, child, stream, block)
     _relieve(thread)
@@ -185,13 +181,10 @@ def _create(thread: CallingThread, flags: int, *, of_event: bool) -> Result:
     return _SUCCESS, thread.launch.children.family.new_handle(of_event=of_event)
 
 
-def _destroy_stream(thread: CallingThread, stream: int) -> int:
-    known = stream in thread.launch.children.family.streams
-    return _SUCCESS if known else thread.fail(_INVALID_VALUE)  # it remains usable, as on a GPU
-
-
-def _event_call(thread: CallingThread, event: int) -> int:
-    known = event in thread.launch.children.family.events
+def _check(thread: CallingThread, handle: int, *, of_event: bool) -> int:
+    """Check the handle of an event or a created stream, also to destroy it: it remains usable."""
+    family = thread.launch.children.family
+    known = handle in (family.events if of_event else family.streams)
     return _SUCCESS if known else thread.fail(_INVALID_VALUE)
 
 
@@ -199,7 +192,7 @@ def _record_event(thread: CallingThread, event: int, stream: int) -> int:
     """Record an event: work is run in the order of its launches, so nothing is to be kept."""
     if not thread.launch.children.family.is_stream(stream):
         return thread.fail(_INVALID_VALUE)
-    return _event_call(thread, event)
+    return _check(thread, event, of_event=True)
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -276,12 +269,6 @@ def _fill(thread: CallingThread, target: Box, stream: int) -> int:
     return _enqueue_copy(thread, work, stream)
 
 
-def _copy_rows(thread: CallingThread, *given: int) -> int:
-    target, pitch, source, source_pitch, width, height, kind, stream = given
-    boxes = Box(target, width, height, pitch), Box(source, width, height, source_pitch)
-    return _copy(thread, *boxes, kind, stream)
-
-
 def _copy_planes(thread: CallingThread, parameters: int, stream: int) -> int:
     data = thread.bytes_at(parameters, _COPY_PARAMETERS.size)
     values = _COPY_PARAMETERS.unpack(data)
@@ -292,16 +279,6 @@ def _copy_planes(thread: CallingThread, parameters: int, stream: int) -> int:
         Box.of_pitched(values[at + 3 : at + 7], extent, values[at : at + 3]) for at in (1, 9)
     )
     return _copy(thread, target, source, kind, stream)
-
-
-def _fill_rows(thread: CallingThread, *given: int) -> int:
-    target, pitch, _, width, height, stream = given
-    return _fill(thread, Box(target, width, height, pitch), stream)
-
-
-def _fill_planes(thread: CallingThread, *given: int) -> int:
-    pitched, extent, stream = given[:4], given[5:8], given[8]
-    return _fill(thread, Box.of_pitched(pitched, extent), stream)
 
 
 def _set_condition(thread: CallingThread, handle: int, value: int) -> int:
@@ -354,13 +331,13 @@ _FUNCTIONS: dict[str, RuntimeFunction] = {
     "GetErrorName": _call(partial(_error_text, name=True), "int", "u64"),
     "GetErrorString": _call(partial(_error_text, name=False), "int", "u64"),
     "StreamCreateWithFlags": _query(partial(_create, of_event=False), "ptr int", "u8"),
-    "StreamDestroy": _call(_destroy_stream, "stream"),
+    "StreamDestroy": _call(partial(_check, of_event=False), "stream"),
     "StreamWaitEvent": _call(
         lambda thread, stream, event, _: _record_event(thread, event, stream), "stream ptr int"
     ),
     "EventCreateWithFlags": _query(partial(_create, of_event=True), "ptr int", "u8"),
     "EventRecord": _call(_record_event, "ptr stream"),
-    "EventDestroy": _call(_event_call, "ptr"),
+    "EventDestroy": _call(partial(_check, of_event=True), "ptr"),
     "GetDevice": _query(lambda thread: (_SUCCESS, 0), "ptr"),
     "GetDeviceCount": _query(lambda thread: (_SUCCESS, thread.services.device_count), "ptr"),
     "RuntimeGetVersion": _query(lambda thread: (_SUCCESS, _RUNTIME_VERSION), "ptr"),
@@ -385,14 +362,31 @@ _FUNCTIONS: dict[str, RuntimeFunction] = {
         ),
         "ptr ptr size int stream",
     ),
-    "Memcpy2DAsync": _call(_copy_rows, "ptr size ptr size size size int stream"),
+    "Memcpy2DAsync": _call(
+        lambda thread, target, pitch, source, source_pitch, width, height, kind, stream: _copy(
+            thread,
+            Box(target, width, height, pitch),
+            Box(source, width, height, source_pitch),
+            kind,
+            stream,
+        ),
+        "ptr size ptr size size size int stream",
+    ),
     "Memcpy3DAsync": _call(_copy_planes, "ptr stream"),
     "MemsetAsync": _call(
         lambda thread, target, _, size, stream: _fill(thread, Box(target, size), stream),
         "ptr int size stream",
     ),
-    "Memset2DAsync": _call(_fill_rows, "ptr size int size size stream"),
-    "Memset3DAsync": _call(_fill_planes, "pitched int extent stream"),
+    "Memset2DAsync": _call(
+        lambda thread, target, pitch, _, width, height, stream: _fill(
+            thread, Box(target, width, height, pitch), stream
+        ),
+        "ptr size int size size stream",
+    ),
+    "Memset3DAsync": _call(
+        lambda thread, *given: _fill(thread, Box.of_pitched(given[:4], given[5:8]), given[8]),
+        "pitched int extent stream",
+    ),
 }
 # Functions with a variant for programs whose default stream is a thread's own.
 _WITH_STREAM = {"LaunchDeviceV2", "StreamWaitEvent", "EventRecord"} | {

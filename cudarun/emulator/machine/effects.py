@@ -44,7 +44,15 @@ def communicates(launch: Launch) -> bool:
 
 def changes_memory(block: BlockCode) -> bool:
     """Return whether a basic block can change more than registers, shared and local memory."""
-    return any(each.action and _changes_memory(each.action) for each in block.operations)
+    for operation in block.operations:
+        action = operation.action
+        if isinstance(action, MemoryAction):
+            is_own = all(access.space in _OWN for access in action.accesses if access.writes)
+            if not (is_own and isinstance(action, _DECLARED)):
+                return True
+        elif action is not None and not isinstance(action, NoEffect | WarpAction):
+            return True
+    return False
 
 
 def changes_memory_early(function: FunctionCode) -> bool:
@@ -55,11 +63,3 @@ def changes_memory_early(function: FunctionCode) -> bool:
             last = block.index
     calls = bool(function.calls) or function.indirect
     return any(map(changes_memory, function.blocks if calls else function.blocks[: last + 1]))
-
-
-def _changes_memory(action: object) -> bool:
-    if isinstance(action, MemoryAction):
-        accesses = action.accesses
-        own = all(access.space in _OWN for access in accesses if access.writes)
-        return not (own and isinstance(action, _DECLARED))
-    return not isinstance(action, NoEffect | WarpAction)

@@ -113,31 +113,24 @@ class Frame:
         if code is None:
             if len(self._code) >= _CODE_KEPT:
                 self._code.clear()
-            blocks = self.function.blocks[block.index : active.block.index + 1]
-            codes = [self._bind(active, each, start) for each in blocks]
-            entries = [entry for each in codes for entry in each.entries]
+            view, codes = self._view_of(active), []
+            for each in self.function.blocks[block.index : active.block.index + 1]:
+                entries = [entry for operation in each.operations for entry in view.bind(operation)]
+                use = each.terminator.condition
+                bound = Code(entries, None if use is None else view.stored(use), each.terminator)
+                codes.append(self.batch.observer.bound(self, each, bound))
+            entries = [entry for each_code in codes for entry in each_code.entries]
             code = self._code[key] = replace(codes[-1], entries=entries)
         return code
 
-    def _bind(self, active: Active, block: BlockCode, start: int) -> Code:
+    def _view_of(self, active: Active) -> _RegisterView:
+        start = active.members.start if isinstance(active.members, slice) else 0
         arrays = self.registers if active.in_place else self.compacted
-        view = _RegisterView(self, arrays, start, active.width)
-        entries: list[Entry] = []
-        for operation in block.operations:
-            entries.extend(view.bind(operation))
-        terminator = block.terminator
-        condition = None
-        if terminator.condition is not None:
-            condition = view.stored(terminator.condition)
-        return self.batch.observer.bound(self, block, Code(entries, condition, terminator))
+        return _RegisterView(self, arrays, start, active.width)
 
     def view(self, active: Active, use: Use) -> Array:
         """Return the values of an operand for the members of the active lanes."""
-        start = active.members.start if isinstance(active.members, slice) else 0
-        view = _RegisterView(
-            self, self.registers if active.in_place else self.compacted, start, active.width
-        )
-        return view.values(use)
+        return self._view_of(active).values(use)
 
     def register_values(self, use: Use, lanes: Lanes) -> Array:
         """Return the values of an operand in the register file."""

@@ -35,11 +35,12 @@ _WORD = np.dtype(np.uint64)
 _FAILED = 719
 
 
-def object_access(words: Words, space: str, address: int, *, order: str) -> Access:
-    """Return the access that changes an object, at the address operand of a number."""
+def object_access(
+    words: Words, space: str, address: int, *, order: str, kind: AccessKind = AccessKind.MBARRIER
+) -> Access:
+    """Return the access to an object, at the address operand of a number."""
     scope = words.get("scope") or "cta"
-    offset = words.offsets[address]
-    return Access(space, _WORD, 1, AccessKind.MBARRIER, offset, order=order, scope=scope)
+    return Access(space, _WORD, 1, kind, words.offsets[address], order=order, scope=scope)
 
 
 class Initialize(MemoryAction):
@@ -79,9 +80,8 @@ class BarrierChange(MemoryAction):
 
     def __init__(self, words: Words) -> None:
         order = words.get("sem") or ("release" if self.arrives else "relaxed")
-        self.accesses = (
-            object_access(words, words.space, 0, order="acq_rel" if order == "release" else order),
-        )
+        order = "acq_rel" if order == "release" else order
+        self.accesses = (object_access(words, words.space, 0, order=order),)
 
     def change(
         self, active: Active, addresses: Array, counts: Array | int, owed: Array | int = 0
@@ -197,18 +197,8 @@ class PhaseTest(MemoryAction):
     def __init__(self, words: Words) -> None:
         self.parity = bool(words.get("parity"))
         order = words.get("sem") or "acquire"
-        scope = words.get("scope") or "cta"
-        self.accesses = (
-            Access(
-                words.space,
-                _WORD,
-                1,
-                AccessKind.READ,
-                words.offsets[0],
-                order=order,
-                scope=scope,
-            ),
-        )
+        access = object_access(words, words.space, 0, order=order, kind=AccessKind.READ)
+        self.accesses = (access,)
 
     def phases(self, sources: Arrays) -> Array:
         """Return the parity of the phase that each lane waits for."""

@@ -212,12 +212,6 @@ def _add_states(report: Report, batch: Batch) -> None:
     others = sum(lane_sets.count(lanes) for _, lanes in places[_PLACES_SHOWN:])
     if others:
         report.lines.append(f"  {others} more at other instructions")
-    _add_failed_waits(report, batch)
-    _add_parked(report, batch)
-
-
-def _add_failed_waits(report: Report, batch: Batch) -> None:
-    """Add the lanes whose last test of an mbarrier object failed, and what it waits for."""
     for failed in [each for waits in list(batch.failed_waits.values()) for each in waits]:
         left = failed.incomplete()
         if len(left.lanes):
@@ -228,6 +222,7 @@ def _add_failed_waits(report: Report, batch: Batch) -> None:
             if len(outstanding) > _PLACES_SHOWN:
                 more = len(outstanding) - _PLACES_SHOWN
                 report.lines.append(f"    {more} objects in other states")
+    _add_parked(report, batch)
 
 
 def _add_parked(report: Report, batch: Batch) -> None:

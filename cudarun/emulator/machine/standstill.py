@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ class Standstill:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch  # the launch
         self._seen: set[object] = set()
-        self._depends: bool | None = None
 
     def check(self, turn: object, batches: Sequence[Batch], state: Iterable[Array]) -> None:
         """Check the launch when some lanes have had their turn.
@@ -39,9 +39,7 @@ class Standstill:
             turn: Identifies the lanes.
             state: What decides how their lanes continue, besides global memory.
         """
-        if self._depends is None:
-            self._depends = _depends_on_others(self._launch)
-        if self._depends:
+        if self._depends_on_others:
             return
         digest = blake2b()
         for part in (*state, *self._launch.memories[0].contents()):
@@ -51,18 +49,19 @@ class Standstill:
             raise describe_full_device(batches)
         self._seen.add(key)
 
-
-def _depends_on_others(launch: Launch) -> bool:
-    """Return whether its threads may see changes by others, or too much memory to compare."""
-    device, *others = launch.memories
-    kernels = launch.program.kernels.keys() - {launch.kernel.name}
-    return (
-        any(memory.used for memory in others)
-        or device.used > _MOST_BYTES
-        or any(
-            isinstance(action, ReadMoment)
-            for name, function in launch.functions.items()
-            if name not in kernels
-            for action in function.actions
+    @cached_property
+    def _depends_on_others(self) -> bool:
+        """Return whether its threads may see changes by others, or too much memory to compare."""
+        launch = self._launch
+        device, *others = launch.memories
+        kernels = launch.program.kernels.keys() - {launch.kernel.name}
+        return (
+            any(memory.used for memory in others)
+            or device.used > _MOST_BYTES
+            or any(
+                isinstance(action, ReadMoment)
+                for name, function in launch.functions.items()
+                if name not in kernels
+                for action in function.actions
+            )
         )
-    )

@@ -96,26 +96,24 @@ class Shuffle(WarpAction):
         if known is None:
             if len(shuffles) >= _SHUFFLES_KEPT:
                 shuffles.clear()
-            known = shuffles[key] = self._repeated(active, int(b[0]), int(c[0]))
+            known = shuffles[key] = self._repeated(active, b, c)
         return known
 
-    def _repeated(self, active: Active, b: int, c: int) -> tuple[Array, Array, bool]:
+    def _repeated(self, active: Active, b: Array, c: Array) -> tuple[Array, Array, bool]:
         """Return the same for whole warps with one pattern, which is repeated."""
         width = min(active.batch.threads.threads, WARP)
         if active.batch.threads.threads % width:  # the last warp of each block is a short one
-            count = active.count
-            return self._compute(active, np.broadcast_to(b, count), np.broadcast_to(c, count))
+            return self._compute(active, b, c)
         lane = np.arange(width)
-        other, in_range = self._pattern(lane, b & 31, c & 31, (c >> 8) & 31)
+        other, in_range = self.named(lane, int(b[0]), int(c[0]))
         place = np.where(in_range, other, lane)
         first = np.arange(0, active.count, width)
         index = np.where(place < width, np.add.outer(first, place), -1)
         return index.reshape(-1), np.tile(in_range, len(first)), bool((place >= width).any())
 
-    def _pattern(
-        self, lane: Array, amount: Array | int, limit: Array | int, segment: Array | int
-    ) -> tuple[Array, Array]:
-        """Return the lane that each lane of a warp names, and whether it is in range."""
+    def named(self, lane: Array, b: Array | int, c: Array | int) -> tuple[Array, Array]:
+        """Return the lane of its warp that each lane names, and whether it is in range."""
+        amount, limit, segment = b & 31, c & 31, c >> 8 & 31
         lowest = lane & segment
         highest = lowest | (limit & ~segment)
         other: Array
@@ -130,15 +128,6 @@ class Shuffle(WarpAction):
             case _:  # idx
                 other = lowest | (amount & ~segment)
         return other, other <= highest
-
-    def named(self, lane: Array, b: Array, c: Array) -> tuple[Array, Array]:
-        """Return the lane of its warp that each lane names, and whether it is in range."""
-        amount, limit, segment = (
-            (b & 31).astype(int),
-            (c & 31).astype(int),
-            (c >> 8).astype(int) & 31,
-        )
-        return self._pattern(lane, amount, limit, segment)
 
     def _compute(self, active: Active, b: Array, c: Array) -> tuple[Array, Array, bool]:
         slots = self.slots(active)

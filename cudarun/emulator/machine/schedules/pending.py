@@ -8,6 +8,7 @@ first one fails, as it may), when all lanes only poll, or when all have exited.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -100,14 +101,12 @@ class _Operation:
 
     def part(self, positions: Indices) -> _Operation:
         """Return the operation of the lanes at some positions."""
-        return _Operation(
-            self.action,
-            self.active.some(positions),
-            tuple(source[positions] for source in self.sources),
-            self.groups[positions],
-            self.objects[positions] if len(self.objects) else self.objects,
-            self.due,
-            self.tests,
+        return replace(
+            self,
+            active=self.active.some(positions),
+            sources=tuple(source[positions] for source in self.sources),
+            groups=self.groups[positions],
+            objects=self.objects[positions] if len(self.objects) else self.objects,
         )
 
     def read(self) -> list[Callable[[], object]]:

@@ -160,20 +160,10 @@ class TensorLoad(_OfTensor, BulkTransfer):
         to = words["to"]
         self.multicast = "mask" in words.given
         self.offset = words.offsets[0]
-        super().__init__(
-            words,
-            *(
-                access.by("mbarrier")
-                for access in (
-                    ClusterAccess(to, _WORD, 2, AccessKind.WRITE, 0),
-                    Access("global", _WORD, 2, AccessKind.READ, 0),
-                    *(
-                        Access("global", np.dtype(f"u{unit}"), 1, AccessKind.READ, 0)
-                        for unit in _UNITS
-                    ),
-                )
-            ),
-        )
+        accesses: list[Access] = [ClusterAccess(to, _WORD, 2, AccessKind.WRITE, 0)]
+        for dtype, count in ((_WORD, 2), *((np.dtype(f"u{unit}"), 1) for unit in _UNITS)):
+            accesses.append(Access("global", dtype, count, AccessKind.READ, 0))
+        super().__init__(words, *(access.by("mbarrier") for access in accesses))
         self.report_to(words, to, 1)
 
     def objects(self, sources: Arrays) -> Array:

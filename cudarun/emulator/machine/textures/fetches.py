@@ -142,7 +142,7 @@ class Fetch(_OfTexture):
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Fetch; further coordinates than the texture has dimensions are ignored."""
-        words = self._read(active, sources, _fetched)
+        words = self._read(active, sources, Texture.fetch)
         _write(destinations, words, resident=self.resident, halves=self.halves)
 
     def _detail(self, texture: Texture, coordinates: list[Array], rest: list[Array]) -> _Detail:
@@ -171,10 +171,6 @@ class Fetch(_OfTexture):
                 return footprint(gradients, sizes, texture.sampler.anisotropy, leaves)
             return gradient_steps(gradients, sizes, leaves)
         return None
-
-
-def _fetched(texture: Texture, texels: tuple[Texels, ...], place: Place) -> Array:
-    return texture.fetch(texels, place, texture.sampler)
 
 
 class Gather(_OfTexture):

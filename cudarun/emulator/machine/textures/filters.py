@@ -97,7 +97,10 @@ def weighted(
     """
     if kind.kind == "f":
         return _sums_of_floats(slices, weights[..., None], kind, units)
-    return _sums_of_integers(slices, weights[..., None], kind)
+    total = (slices.astype(np.int64) * weights[..., None]).sum(axis=(0, 1))
+    most = np.iinfo(np.uint16 if kind.kind == "u" else np.int16).max
+    fractions: Array = np.maximum(_TO_16_BITS[kind.type](total), -most) / most
+    return fractions.astype(np.float32)
 
 
 def averaged(slices: Array, weights: Array) -> Array:
@@ -116,13 +119,6 @@ _TO_16_BITS: dict[type[np.generic], Callable[[Array], Array]] = {
     np.int8: lambda total: ((total << 1) + (total >> 6) + (total >> 14) + 4) >> 3,
 }
 """From a sum to one of 16 bits, to nearest."""
-
-
-def _sums_of_integers(slices: Array, weights: Array, kind: np.dtype[np.generic]) -> Array:
-    total = (slices.astype(np.int64) * weights).sum(axis=(0, 1))
-    most = np.iinfo(np.uint16 if kind.kind == "u" else np.int16).max
-    fractions: Array = np.maximum(_TO_16_BITS[kind.type](total), -most) / most
-    return fractions.astype(np.float32)
 
 
 # --- floats --------------------------------------------------------------------------------------

@@ -102,8 +102,7 @@ class SurfaceLoad(OnSurface, MemoryAction):
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
-        dtype, count = words.type.dtype, _count(words)
-        self.accesses = (Access("global", dtype, count, AccessKind.READ, 0),)
+        self.accesses = (_access(words, AccessKind.READ),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Load from the arrays of the surfaces."""
@@ -122,8 +121,7 @@ class SurfaceStore(OnSurface, MemoryAction):
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         self.given = words.counts[0]  # a vector of three coordinates has four elements
-        dtype, count = words.type.dtype, _count(words)
-        self.accesses = (Access("global", dtype, count, AccessKind.WRITE, 0),)
+        self.accesses = (_access(words, AccessKind.WRITE),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Store to the arrays of the surfaces."""
@@ -195,9 +193,9 @@ def _atomic(words: Words, type_: str) -> Atomic:
     return made
 
 
-def _count(words: Words) -> int:
+def _access(words: Words, kind: AccessKind) -> Access:
     vector = words.get("vec")
-    return int(vector[1:]) if vector else 1
+    return Access("global", words.type.dtype, int(vector[1:]) if vector else 1, kind, 0)
 
 
 def _converted(words: Array, dtype: np.dtype[Any]) -> Array:

@@ -147,18 +147,21 @@ class Texture:
 
     # --- fetches ---------------------------------------------------------------------------------
 
-    def fetch(self, texels: tuple[Texels, ...], place: Place, sampler: Sampler) -> Array:
+    def fetch(self, texels: tuple[Texels, ...], place: Place) -> Array:
         """Return the values at a place: four words per lane."""
-        first, second = self.levels(place, sampler)
+        sampler = self.sampler
+        first, second = self.levels(place)
         shares = divided(np.full_like(second, STEPS), second)
         kind = texels[0].dtype
+        most = 8 if AXES[self.geometry] > 2 else 4  # texels around a place
+        most += 3 * (sampler.seamless and "cube" in self.geometry)  # at the corner of a cube
         rows, row_weights = [], []
         for part, (levels, share) in enumerate(zip((first, first + 1), shares, strict=True)):
             if not share.any():
                 continue
             for weight, whole, sample in place.samples(share, second, second=part > 0):
                 values = np.full(
-                    (self._texels_of(sampler), len(second), CHANNELS), NOTHING,
+                    (most if sampler.linear else 1, len(second), CHANNELS), NOTHING,
                     dtype=REGISTERS[kind.kind],
                 )  # fmt: skip
                 weights = np.zeros(values.shape[:2], dtype=np.int64)
@@ -187,16 +190,9 @@ class Texture:
             sums[:, : colors.shape[-1]] = weighted(light, light.dtype, weights, last_bits(colors))
         return np.ascontiguousarray(sums).view(np.uint32)
 
-    def _texels_of(self, sampler: Sampler) -> int:
-        """Return the number of texels around a place, those at the corner of a cube included."""
-        if not sampler.linear:
-            return 1
-        if AXES[self.geometry] > 2:
-            return 8
-        return 7 if sampler.seamless and "cube" in self.geometry else 4
-
-    def levels(self, place: Place, sampler: Sampler) -> tuple[Array, Array]:
+    def levels(self, place: Place) -> tuple[Array, Array]:
         """Return the first level of each lane, and the weight of the next one."""
+        sampler = self.sampler
         count, last = len(place.coordinates[0]), len(self.sizes) - 1
         none = np.zeros(count, dtype=np.int64)
         if place.whole:

@@ -11,25 +11,19 @@ executed in order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.access import Access, MemoryAction
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.bulk_copies import BulkTransfer
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_memory.copies import CommitTensors
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
+from cudarun.emulator.machine.transfers import GroupControl
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.access import MemoryAction
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.transfers import GroupControl
-
 
 FIRST_AGENT = 1 << 31  # the first number of an agent; those of threads are below it
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.code import Action
+from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FindingTable
 from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.instrumentation import Detector, InvalidAccesses, instrumented
@@ -21,18 +20,14 @@ from cudarun.emulator.detectors.touched_memory import TouchedMemory
 from cudarun.emulator.detectors.undefined_values import UndefinedValueDetector
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.barriers import Arrival
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.frame import Code, Frame
+from cudarun.emulator.machine.lanes import Lanes
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.schedules.pending_products import has_pending_registers
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import ActionFunction, BlockCode, Use
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.barriers import Arrival
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.frame import Code, Frame
-    from cudarun.emulator.machine.lanes import Lanes
-    from cudarun.emulator.machine.launch import Launch
-
 
 DETECTORS: dict[str, Callable[[Launch, FindingTable], Detector]] = {
     "uninit": UninitializedReadDetector,

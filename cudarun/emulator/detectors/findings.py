@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.machine.spaces import Section
+from cudarun.emulator.code import RegisterSlot, Site
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.spaces import Region, Section
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TENSOR_COLUMNS
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import RegisterSlot, Site
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.spaces import Region
 
 Coordinates = tuple[int, int, int]
 Kind = Literal["sync", "race", "uninit"]

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.detectors.agents import Agents
 from cudarun.emulator.detectors.shadow import Shadow
 from cudarun.emulator.detectors.vector_clocks import THREAD_BITS, THREAD_MASK, LogicalClock
+from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.child_grids import (
     FIRE_AND_FORGET_STREAM,
     LEGACY_STREAM,
@@ -25,15 +26,10 @@ from cudarun.emulator.machine.child_grids import (
     ChildGrid,
 )
 from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.spaces import Section
+from cudarun.emulator.memory import Allocation
 from cudarun.emulator.numerics.arrays import Array, Mask
-
-if TYPE_CHECKING:
-    from cudarun.emulator.detectors.agents import Agents
-    from cudarun.emulator.machine.access import Access
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.spaces import Section
-    from cudarun.emulator.memory import Allocation
-
 
 _ALWAYS = np.iinfo(np.int64).max
 _OF_BLOCKS = (NULL_STREAM, LEGACY_STREAM, PER_THREAD_STREAM)  # each block has its own

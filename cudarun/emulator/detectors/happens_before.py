@@ -10,7 +10,7 @@ ones.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,15 +30,11 @@ from cudarun.emulator.detectors.vector_clocks import (
     VectorClock,
 )
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.lanes import distinct, groups
+from cudarun.emulator.machine.barriers import Arrival
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.lanes import Indices, Lanes, distinct, groups
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
 from cudarun.emulator.numerics.arrays import Array, Mask
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.barriers import Arrival
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.lanes import Indices, Lanes
-
 
 _NEVER = np.iinfo(np.int64).max
 _IN_WARP = np.arange(WARP_SIZE)

@@ -6,26 +6,23 @@ An observed launch binds these instead of the actions of the program, which stay
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from cudarun.emulator.code import RegisterUse
+from cudarun.emulator.code import Action, ActionFunction, Operation, RegisterUse, Site
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.spaces import Footprint, Piece
 from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
 from cudarun.emulator.machine.transfers import Fence, GridDependency, GroupControl, ProxyFence
 from cudarun.emulator.machine.warps import Shuffle, WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction, Operation, Site
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.lanes import Lanes
 
 _MORE_WORK = 1 << 26  # after an invalid access, of short launches: about a second
 

@@ -7,18 +7,12 @@ memory). Both are mostly ensured by barriers of the cluster.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cudarun.emulator.detectors.happens_before import HappensBefore
-from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.lanes import Indices, groups
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.lanes import Indices
-
 
 NOT_STARTED = "nothing orders the start of the other block before the access"
 UNREAD = "no cp.async.bulk.wait_group.read of the copying thread before its exit"

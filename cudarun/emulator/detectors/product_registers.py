@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.code import BlockCode, Site
 from cudarun.emulator.detectors.findings import AccessSite, FindingTable, register_bytes
 from cudarun.emulator.detectors.instrumentation import Detector, entries_of
 from cudarun.emulator.detectors.race_reports import WAITS
+from cudarun.emulator.detectors.races import RaceDetector
+from cudarun.emulator.detectors.synchronization import Removal
 from cudarun.emulator.detectors.vector_clocks import THREAD_MASK
+from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.frame import Code, Entry, Frame
 from cudarun.emulator.machine.lanes import distinct
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.schedules.pending_products import EarlyUse, PendingProducts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from cudarun.emulator.code import BlockCode, Site
-    from cudarun.emulator.detectors.races import RaceDetector
-    from cudarun.emulator.detectors.synchronization import Removal
-    from cudarun.emulator.machine.access import Access
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.frame import Code, Entry, Frame
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.spaces import Footprint
+from cudarun.emulator.machine.spaces import Footprint
 
 
 class ProductRegisterDetector(Detector):

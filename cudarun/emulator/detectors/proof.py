@@ -11,9 +11,10 @@ import contextlib
 import io
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.decode.module import CallGraph
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FirstRace
@@ -22,13 +23,10 @@ from cudarun.emulator.detectors.synchronization import Removal, Synchronization,
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.heap import snapshot
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import FunctionCode
-    from cudarun.emulator.machine.launch import LaunchConfig
-    from cudarun.emulator.machine.observer import Observer
-    from cudarun.emulator.memory import Memory
-    from cudarun.emulator.program import KernelCode, ModuleCode
+from cudarun.emulator.machine.launch import LaunchConfig
+from cudarun.emulator.machine.observer import Observer
+from cudarun.emulator.memory import Memory
+from cudarun.emulator.program import KernelCode, ModuleCode
 
 Limited = Callable[[Callable[[], None]], bool]
 """Calls a function; returns false if it stopped it at a time limit."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudarun.emulator.code import Site
 from cudarun.emulator.detectors.agents import FIRST_AGENT, Agents
 from cudarun.emulator.detectors.findings import (
     AccessSite,
@@ -11,17 +10,13 @@ from cudarun.emulator.detectors.findings import (
     accessed_bytes,
     shared_bytes,
 )
+from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.vector_clocks import THREAD_BITS, THREAD_MASK
 from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.spaces import Region
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Site
-    from cudarun.emulator.detectors.grid_history import GridHistory
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.spaces import Region
-
 
 WAITS = {
     "cp.async": "cp.async.wait_group of the copying thread",

@@ -7,10 +7,12 @@ one copy that several lanes issue at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from cudarun.emulator.code import Site
 from cudarun.emulator.detectors.agents import (
     FIRST_AGENT,
     IN_ORDER,
@@ -46,22 +48,15 @@ from cudarun.emulator.detectors.vector_clocks import (
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.child_grids import ChildGrid
 from cudarun.emulator.machine.clusters import ClusterArrive
-from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.lanes import Indices, Lanes, groups
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.spaces import Footprint, Section
-from cudarun.emulator.machine.transfers import MemoryStore
+from cudarun.emulator.machine.transfers import GroupControl, MemoryStore
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from cudarun.emulator.code import Site
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.child_grids import ChildGrid
-    from cudarun.emulator.machine.lanes import Indices, Lanes
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.transfers import GroupControl
 
 
 def _ordered(event: str) -> Callable[..., Any]:

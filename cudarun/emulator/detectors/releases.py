@@ -11,20 +11,15 @@ the phases that are complete.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.vector_clocks import NOTHING, VectorClock
 from cudarun.emulator.machine.access import Access, AccessKind
-from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.lanes import Indices, groups
 from cudarun.emulator.machine.spaces import Footprint, Section
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.detectors.happens_before import HappensBefore
-    from cudarun.emulator.machine.lanes import Indices
-
 
 _ANYBODY = -1
 _NO_PHASE = NOTHING, NOTHING, NOTHING

@@ -9,25 +9,20 @@ from __future__ import annotations
 
 from enum import Enum, IntEnum, auto
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.code import Site
 from cudarun.emulator.decode.loops import polling_sites
+from cudarun.emulator.detectors.happens_before import HappensBefore
+from cudarun.emulator.detectors.vector_clocks import LogicalClock
 from cudarun.emulator.machine.access import Access, AccessKind
-from cudarun.emulator.machine.lanes import Indices
+from cudarun.emulator.machine.lanes import Indices, Lanes
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.spaces import Footprint
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Site
-    from cudarun.emulator.detectors.happens_before import HappensBefore
-    from cudarun.emulator.detectors.vector_clocks import LogicalClock
-    from cudarun.emulator.machine.lanes import Lanes
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.spaces import Footprint
-
 
 NO_POSITIONS = np.zeros(0, dtype=np.intp)
 _ALIGNMENT = 16  # of the widest access; a memory need not begin at a multiple of it

@@ -8,28 +8,22 @@ instructions.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.code import Terminator
+from cudarun.emulator.code import BlockCode, Site, Terminator
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.control import Branch
+from cudarun.emulator.machine.frame import Code, Frame
+from cudarun.emulator.machine.spaces import Footprint
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from cudarun.emulator.code import BlockCode, Site
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.frame import Code, Frame
-    from cudarun.emulator.machine.spaces import Footprint
-
 
 # The kinds of instructions, by the PTX manual's chapter 9.7.
 _KINDS = {

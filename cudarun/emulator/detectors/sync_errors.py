@@ -6,33 +6,26 @@ and of the PTX manual (9.7.13) for ``.aligned``. Exited threads count as arrived
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.code import BlockCode, Site, Use
 from cudarun.emulator.detectors.findings import AccessSite, FindingTable
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.barriers import WarpBarrier
-from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.barriers import Arrival, WarpBarrier
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.frame import Code, Frame
+from cudarun.emulator.machine.lanes import Indices, groups
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.passing import following_blocks, passing_site
 from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from cudarun.emulator.code import BlockCode, Site, Use
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.barriers import Arrival
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.frame import Code, Frame
-    from cudarun.emulator.machine.lanes import Indices
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.warps import WarpAction
-
 
 IN_WARP = "lanes of a warp at different barriers"
 IN_BLOCK = "threads of a block at different barriers"

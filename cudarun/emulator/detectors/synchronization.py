@@ -5,7 +5,7 @@ Decoded code is replaced when it is bound to lanes; the program stays unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation, Terminator
 from cudarun.emulator.machine.atomics import Atomic, PlainReadModifyWrite
-from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
+from cudarun.emulator.machine.barriers import Arrival, BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import PhaseTest
 from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
@@ -22,11 +22,8 @@ from cudarun.emulator.machine.transfers import Fence, GridDependency, GroupContr
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from cudarun.emulator.code import ActionFunction, Site
     from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
 
 SynchronizationKind = Literal[

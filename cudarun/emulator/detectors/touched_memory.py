@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from cudarun.emulator.code import Site
 from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.spaces import Footprint
 from cudarun.emulator.memory import Allocation
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Site
-    from cudarun.emulator.machine.access import Access
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.spaces import Footprint
-
 
 UNIT = 32  # bytes: a sector of the cache of a GPU; an access touches whole units
 

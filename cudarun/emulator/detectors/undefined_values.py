@@ -11,19 +11,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
+    BlockCode,
     FunctionCode,
     Lanewise,
     Operation,
     RegisterUse,
     SinkUse,
     Site,
+    Use,
     slots_of,
 )
 from cudarun.emulator.decode.analysis import fill, unwritten_registers
@@ -33,9 +35,13 @@ from cudarun.emulator.detectors.sync_errors import all_take_part
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.control import IndexedBranch
-from cudarun.emulator.machine.frame import SparseFrame
+from cudarun.emulator.machine.frame import Code, Entry, Frame, SparseFrame
+from cudarun.emulator.machine.lanes import Indices
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.spaces import WINDOWS_END, Footprint, Piece, Section
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
@@ -43,14 +49,6 @@ from cudarun.emulator.machine.warpgroups import MultiplyAsync
 from cudarun.emulator.machine.warps import Shuffle
 from cudarun.emulator.numerics.arrays import Array, Mask
 from cudarun.emulator.numerics.temporaries import temporaries_of
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import BlockCode, Use
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.frame import Code, Entry, Frame
-    from cudarun.emulator.machine.lanes import Indices
-    from cudarun.emulator.machine.launch import Launch
 
 
 @dataclass(slots=True)

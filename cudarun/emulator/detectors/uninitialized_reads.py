@@ -10,31 +10,24 @@ once: reads that come too early are races.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.code import slots_of
+from cudarun.emulator.code import Site, Use, slots_of
 from cudarun.emulator.detectors.agents import Agents, completed_agents, of_thread
 from cudarun.emulator.detectors.findings import AccessSite, FindingTable, accessed_bytes
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.speculative_loads import conditions_of_loads, holds
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.lanes import groups
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.lanes import Lanes, groups
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.spaces import Footprint, Section
-from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
+from cudarun.emulator.machine.transfers import GroupControl, MemoryLoad, MemoryStore
 from cudarun.emulator.memory import mark_written, unwritten_units
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Site, Use
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.lanes import Lanes
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.transfers import GroupControl
-
 
 _CURRENT = -1  # in the place of the parity of a phase
 

@@ -10,21 +10,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
 
+from cudarun.emulator.code import Site
 from cudarun.emulator.detectors.agents import FIRST_AGENT, NUMBERED, kinds_of, of_thread
-from cudarun.emulator.machine.lanes import distinct, groups
+from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.lanes import Indices, Lanes, distinct, groups
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Site
-    from cudarun.emulator.machine.access import Access
-    from cudarun.emulator.machine.lanes import Indices, Lanes
-
 
 # Kinds of keys in a clock: the index of a thread or an agent, of a warp, of a block in the grid. A
 # key of what a fence has made visible to the async proxy is above the number for its space; to the

@@ -10,14 +10,16 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.clusters import RANK_OFFSET, other_blocks, rank_of
 from cudarun.emulator.machine.lanes import Indices
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import describe_address, describe_offset
 from cudarun.emulator.machine.spaces import (
     RANK_SHIFT,
@@ -31,11 +33,6 @@ from cudarun.emulator.machine.spaces import (
 )
 from cudarun.emulator.memory import Allocation, Memory, mark_read, mark_written
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.launch import Launch
-
 
 _ILLEGAL_ADDRESS = 700
 _MISALIGNED_ADDRESS = 716

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cudarun.emulator import memory
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.spaces import Region, Section, section_window
 from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -25,10 +26,7 @@ from cudarun.emulator.numerics.native import contiguous
 from cudarun.emulator.numerics.rounding import NEAREST, two_sum
 from cudarun.emulator.numerics.special_values import canonical, extreme, flushed, with_hardware_nan
 from cudarun.emulator.numerics.types import Type, TypeKind
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 Combine = Callable[[Array, Array], Array]
 

@@ -6,15 +6,12 @@ outstanding transactions (relative to `NO_BYTES`), and in the highest bit the pa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cudarun.emulator.code import Site
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Site
-
 
 COUNT = (1 << 20) - 1
 PENDING, BYTES, PHASE = 20, 40, 63  # first bits of the fields; the expected count is the lowest

@@ -8,11 +8,10 @@ groups, one per **path**: the chain of basic blocks they were called from, then 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.code import BlockCode, FunctionCode
+from cudarun.emulator.code import Action, ActionFunction, BlockCode, FunctionCode
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.active import Active
@@ -22,20 +21,15 @@ from cudarun.emulator.machine.clusters import ClusterBarrier
 from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.frame import Frame, Scratch, mask_of
 from cudarun.emulator.machine.lanes import Indices, Lanes
-from cudarun.emulator.machine.launch import OPERATION_WORK
+from cudarun.emulator.machine.launch import OPERATION_WORK, Launch
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
-from cudarun.emulator.machine.schedules.schedule import Path, turns
+from cudarun.emulator.machine.schedules.schedule import IssuedOperations, Path, turns
 from cudarun.emulator.machine.spaces import RANK_SHIFT, WINDOWS, Region, Section, section_window
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TensorAllocations
 from cudarun.emulator.machine.threads import Threads
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction
-    from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.schedules.schedule import IssuedOperations
 
 # Lanes that are in loops for long may be waiting for other batches: see the cost in `turns`.
 _STALL_LIMIT = 1 << 19

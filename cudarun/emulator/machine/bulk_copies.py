@@ -7,24 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Combine, combination, combine_at
 from cudarun.emulator.machine.clusters import address_in_block, in_block_of, own_ranks, rank_of
 from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
 from cudarun.emulator.machine.threads import block_coordinates
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.temporaries import Function, result_of
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.numerics.types import Type
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.numerics.types import Type
+from cudarun.emulator.words import Words
 
 CHUNK = 16  # bytes, of which bulk copies transfer multiples
 _AT_ONCE = 64 << 10  # bytes: a copy can have 4 GiB, and fault at the first one

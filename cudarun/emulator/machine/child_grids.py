@@ -13,13 +13,11 @@ from collections.abc import Callable
 from dataclasses import field
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from cudarun.base.records import dataclass
-
-if TYPE_CHECKING:
-    from cudarun.emulator.memory import Memory
-    from cudarun.emulator.program import KernelCode
+from cudarun.emulator.memory import Memory
+from cudarun.emulator.program import KernelCode
 
 Extent = tuple[int, int, int]
 

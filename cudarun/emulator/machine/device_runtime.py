@@ -12,21 +12,19 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.code import ActionFunction, Site
 from cudarun.emulator.machine.child_grids import TAIL_STREAM, ChildGrid, Extent
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import Report
 from cudarun.emulator.machine.runtime_calls import CallingThread, Result, RuntimeQuery, each_lane
 from cudarun.emulator.machine.spaces import section_window
 from cudarun.emulator.memory import InvalidAddress, OutOfMemory
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import ActionFunction, Site
-    from cudarun.emulator.machine.launch import Launch
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cudarun.emulator.code import BlockCode, FunctionCode
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.launch import Launch
 
 _OWN = frozenset({"shared", "local", "param"})
 _DECLARED = (Atomic, AsynchronousCopy, MemoryLoad, MemoryStore, WarpAction)

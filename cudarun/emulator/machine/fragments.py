@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +11,7 @@ import numpy.typing as npt
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TYPES, Type
-
-if TYPE_CHECKING:
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 _LANE = np.arange(WARP)
 GROUP, PLACE = _LANE // 4, _LANE % 4  # the manual's groupID and threadID_in_group

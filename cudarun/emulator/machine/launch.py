@@ -15,25 +15,22 @@ from cudarun.base.profiles import DEFAULT, profiles
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine.child_grids import ChildGrid, ChildQueue, GridFamily
+from cudarun.emulator.machine.child_grids import ChildGrid, ChildQueue, DeviceServices, GridFamily
 from cudarun.emulator.machine.printf import PrintBuffer
 from cudarun.emulator.machine.report import Report
-from cudarun.emulator.machine.spaces import RESERVED_SHARED
-from cudarun.emulator.memory import UNDEFINED_BYTE
+from cudarun.emulator.machine.spaces import RESERVED_SHARED, Section
+from cudarun.emulator.memory import UNDEFINED_BYTE, Memory
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
     from cudarun.emulator.heap import DeviceHeap
     from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
     from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
-    from cudarun.emulator.machine.spaces import Section
     from cudarun.emulator.machine.textures.texels import Surface
     from cudarun.emulator.machine.textures.texture import Texture
     from cudarun.emulator.machine.threads import Threads
-    from cudarun.emulator.memory import Memory
     from cudarun.emulator.program import KernelCode, ModuleCode
 
 

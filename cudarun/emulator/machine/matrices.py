@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.fragments import GROUP, PLACE, Fragment, fragment, shape_of
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP
@@ -26,10 +27,7 @@ from cudarun.emulator.numerics.formats import element, to_f32
 from cudarun.emulator.numerics.products import multiplied
 from cudarun.emulator.numerics.rounding import NEAREST
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, unpacked
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 
 class MatrixAction(WarpAction):

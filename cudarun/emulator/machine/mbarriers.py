@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barrier_objects import (
     BYTES,
     COUNT,
@@ -25,11 +25,7 @@ from cudarun.emulator.machine.barrier_objects import (
     fields,
 )
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.words import Words
 
 _WORD = np.dtype(np.uint64)
 _FAILED = 719

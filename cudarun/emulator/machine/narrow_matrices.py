@@ -6,11 +6,10 @@ of an instruction is one run (``numerics/products.py``), which no hardware has c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cudarun.emulator.machine.access import AccessKind
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.fragments import GROUP, PLACE
 from cudarun.emulator.machine.matrices import (
     MatrixTransfer,
@@ -27,10 +26,7 @@ from cudarun.emulator.numerics.bits import bit_fields
 from cudarun.emulator.numerics.formats import to_f32
 from cudarun.emulator.numerics.products import multiplied_at_once
 from cudarun.emulator.numerics.types import TYPES
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 _MIDDLE = np.uint8(2)  # the lowest of the bits of e2m1 in a byte
 _BYTE = TYPES["e4m3"]

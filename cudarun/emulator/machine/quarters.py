@@ -6,18 +6,14 @@ B), and ``16 + 4 i`` to ``16 + 4 i + 3``, which have the lower ones.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.matrices import MatrixAction, numbers, operand_groups
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.products import multiplied_by_lanes
 from cudarun.emulator.numerics.types import TYPES
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 _QUARTERS, _SIZE, _DEPTH = 4, 8, 4
 # By product and lane of it: the lanes of the warp.

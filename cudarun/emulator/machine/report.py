@@ -10,14 +10,13 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.machine.spaces import NO_PARAMETER, NULL_BYTES
-from cudarun.emulator.machine.threads import place_of_thread
+from cudarun.emulator.machine.threads import Threads, place_of_thread
 from cudarun.emulator.memory import Allocation
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.threads import Threads
 
 _LANES_SHOWN = 3
 _PLACES_SHOWN = 4

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.code import ActionFunction
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.child_grids import DeviceServices
 from cudarun.emulator.numerics.arrays import Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import ActionFunction
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.child_grids import DeviceServices
-    from cudarun.emulator.program import KernelCode
-
+from cudarun.emulator.program import KernelCode
 
 _INVALID_VALUE = 1  # cudaError_t
 Result = int | tuple[int, ...]

@@ -18,17 +18,12 @@ equal, or in descending order, or halves of two words).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.words import Words
 
 _ROWS = 16  # of a warp
 UNITS = 4  # of a chunk

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import describe_full_device
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.launch import Launch
-
 
 _MOST_BYTES = 64 << 20  # of memory, which is read in some hundredths of a second
 

@@ -9,17 +9,13 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cudarun.base.terminal import visible
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.device_runtime import RUNTIME_FUNCTIONS, RuntimeFunction
 from cudarun.emulator.machine.printf import Arguments, argument_bytes, render
 from cudarun.emulator.machine.runtime_calls import readable
 from cudarun.emulator.numerics.arrays import Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-
 
 _LONGEST_STRING = 1 << 16
 

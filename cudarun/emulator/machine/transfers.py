@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import FunctionCode
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 
 class MemoryLoad(MemoryAction):

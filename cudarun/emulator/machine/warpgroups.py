@@ -16,11 +16,10 @@ Rounding of sums of products: ``numerics/products.py``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.fragments import shape_of
 from cudarun.emulator.machine.matrices import (
     accumulator_places,
@@ -36,11 +35,7 @@ from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.products import multiplied_by_warpgroup
 from cudarun.emulator.numerics.types import TYPES
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.words import Words
 
 _LAUNCH_FAILED = 719
 _WARPS = WARPGROUP // WARP

@@ -6,19 +6,16 @@ live lanes of the member mask have arrived: that of the last source, or the whol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.words import Words
 
 _SHUFFLES_KEPT = 64
 

@@ -10,29 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.code import RegisterUse
+from cudarun.emulator.code import Action, ActionFunction, RegisterUse, Use
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import AsynchronousAction, MemoryAction
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.schedules.pending_products import PendingProducts
+from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_memory.transfers import LoadTensorMemory
 from cudarun.emulator.machine.transfers import GridDependency, GroupControl
 from cudarun.emulator.machine.warpgroups import MultiplyAsync
 from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction, Use
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.lanes import Indices
-    from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
 
 
 class LateResult(AsynchronousAction):

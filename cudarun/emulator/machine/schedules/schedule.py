@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Semaphore, Thread
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from cudarun.emulator.code import Action, ActionFunction
 from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction
-    from cudarun.emulator.machine.lanes import Lanes
-
 
 _INCREMENT = 0x9E3779B97F4A7C15
 _FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)

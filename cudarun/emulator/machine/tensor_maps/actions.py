@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.tensor_maps.boxes import CHUNK
 from cudarun.emulator.machine.tensor_maps.tensor_map import BYTES, FieldPart, field_parts
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import Fence
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.words import Words
 
 _MISALIGNED_ADDRESS = 716
 _ALIGNMENT = 64

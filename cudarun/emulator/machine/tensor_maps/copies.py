@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.bulk_copies import (
     BulkTransfer,
     ClusterAccess,
@@ -41,11 +41,7 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import to_tf32
 from cudarun.emulator.numerics.rounding import NEAREST
 from cudarun.emulator.numerics.types import TYPES
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.words import Words
 
 _WORD = np.dtype(np.uint64)
 _HALF_MAP = 64  # bytes, to which maps are aligned

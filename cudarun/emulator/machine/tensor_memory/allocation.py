@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.clusters import own_ranks
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_COLUMNS, UNIT
@@ -20,10 +21,7 @@ from cudarun.emulator.machine.tensor_memory.memory import (
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 _SIZES = frozenset(UNIT << power for power in range(5))
 

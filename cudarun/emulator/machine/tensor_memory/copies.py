@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.bulk_copies import for_blocks
 from cudarun.emulator.machine.clusters import own_ranks
 from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
@@ -26,11 +26,7 @@ from cudarun.emulator.machine.tensor_memory.memory import (
     split_address,
 )
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.words import Words
 
 _CHUNK = 16  # bytes
 _PARTITION = 32  # lanes of a warp

@@ -7,19 +7,14 @@ above them, as an address of ``shared::cluster``, the rank of a block.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.spaces import RANK_SHIFT, Piece
 from cudarun.emulator.machine.tensor_memory.allocations import ALLOCATED, STATES, TENSOR_COLUMNS
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-
 
 LANES = 128
 LAUNCH_FAILED = 719

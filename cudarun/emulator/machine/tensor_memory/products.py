@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, AsynchronousAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.sparsity import unit_places
 from cudarun.emulator.machine.tensor_memory.copies import pair_ranks
@@ -38,10 +38,7 @@ from cudarun.emulator.machine.tensor_memory.memory import (
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import to_f32
 from cudarun.emulator.numerics.scaled_products import Factors, multiplied_in_tensor_memory
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 _CHUNK = 16  # bytes
 _WORD = np.dtype(np.uint32)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine.access import AccessKind, AsynchronousAction, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.clusters import own_ranks
 from cudarun.emulator.machine.tensor_memory.memory import (
     LAUNCH_FAILED,
@@ -24,10 +24,7 @@ from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.transfers import GroupControl
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
+from cudarun.emulator.words import Words
 
 REGISTERS = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
 """By shape, the registers of one repetition."""

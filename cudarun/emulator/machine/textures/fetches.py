@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.textures.addressing import face_gradients, without_corner
 from cudarun.emulator.machine.textures.filters import STEPS, WHOLE, weighted
 from cudarun.emulator.machine.textures.levels import (
@@ -20,13 +22,7 @@ from cudarun.emulator.machine.textures.surfaces import ILLEGAL_ADDRESS, by_objec
 from cudarun.emulator.machine.textures.texels import BeyondMemory, Texels
 from cudarun.emulator.machine.textures.texture import CHANNELS, Place, Texture
 from cudarun.emulator.numerics.arrays import Array, Arrays
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.words import Words
-
+from cudarun.emulator.words import Words
 
 COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
 """The number of coordinates of each geometry, without that of a layer."""

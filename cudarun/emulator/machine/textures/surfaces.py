@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.textures.texels import Surface, fractions, truncated
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.words import Words
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
-
 
 Positions = slice | npt.NDArray[np.intp]
 Object = TypeVar("Object")

@@ -424,15 +424,11 @@ class RaceDetector(Detector):
             found = self._lifetimes[batch].exited(lane_sets.indices(lanes))
             self._reporter.lifetimes(found[0], EXITED, found[1])
         if self._finds_mixed:
-            self._check_sources(batch, lane_sets.indices(lanes))
+            words, offsets = self._sources[batch][:, lane_sets.indices(lanes)]
+            left = self._orders[batch].unordered(lane_sets.indices(lanes), words).nonzero()[0]
+            for site, _, those in self._logical_clock.by_site(words[left]):
+                if not self._findings.tolerates((site,)):
+                    those = left[those]  # bulk copies that may still read the block's memory
+                    self._reporter.lifetimes(words[those], UNREAD, offsets[those])
         if self._meet_in_clusters:  # their exit counts as an arrival
             self._orders[batch].clusters_arrive(lanes, relaxed=False)
-
-    def _check_sources(self, batch: Batch, lanes: Indices) -> None:
-        """Check that lanes know that their bulk copies have read the shared memory of the block."""
-        words, offsets = self._sources[batch][:, lanes]
-        left = self._orders[batch].unordered(lanes, words).nonzero()[0]
-        for site, _, those in self._logical_clock.by_site(words[left]):
-            if not self._findings.tolerates((site,)):
-                those = left[those]
-                self._reporter.lifetimes(words[those], UNREAD, offsets[those])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.spaces import Footprint
 from cudarun.emulator.memory import Allocation
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, DType
 
 UNIT = 32  # bytes: a sector of the cache of a GPU; an access touches whole units
 
@@ -25,7 +25,7 @@ class TouchedPart(NamedTuple):
 
     offset: int  # its offset in the allocation
     size: int  # its size in bytes
-    dtype: np.dtype[Any] | None  # the type of all accesses; ``None`` if they have several
+    dtype: DType | None  # the type of all accesses; ``None`` if they have several
 
 
 class TouchedMemory(Detector):
@@ -34,7 +34,7 @@ class TouchedMemory(Detector):
     def __init__(self) -> None:
         self._units: dict[int, Array] = {}  # by base: 0, or the number of the type of accesses
         self._sizes: dict[int, int] = {}
-        self._dtypes: list[np.dtype[Any]] = []
+        self._dtypes: list[DType] = []
 
     def accessed(
         self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
@@ -70,7 +70,7 @@ class TouchedMemory(Detector):
             known = units[places]
             units[places] = np.where((known == _NONE) | (known == code), code, _MIXED)
 
-    def _code(self, dtype: np.dtype[Any]) -> int:
+    def _code(self, dtype: DType) -> int:
         if dtype not in self._dtypes:
             self._dtypes.append(dtype)
         return min(self._dtypes.index(dtype) + 1, _MIXED)

@@ -10,7 +10,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from enum import Enum
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from cudarun.emulator.machine.spaces import (
     section_window,
 )
 from cudarun.emulator.memory import Allocation, Memory, mark_read, mark_written
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, DType
 
 _ILLEGAL_ADDRESS = 700
 _MISALIGNED_ADDRESS = 716
@@ -77,7 +77,7 @@ class Access:
     def __init__(
         self,
         space: str,
-        dtype: np.dtype[Any],
+        dtype: DType,
         count: int,
         kind: AccessKind,
         offset: int,

@@ -19,7 +19,7 @@ from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.spaces import Region, Section, section_window
 from cudarun.emulator.numerics import algebra
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, DType
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
 from cudarun.emulator.numerics.native import contiguous
@@ -62,20 +62,13 @@ class Atomic(MemoryAction):
         self.dtype = self.type.dtype if self.type.elements == 1 else _bits(self.type.bytes)
         self.space = words["space"]
         self.count = words.count
-        access = GlobalAccess if words.counts else Access
-        self.accesses = (
-            access(
-                self.space,
-                self.dtype,
-                self.count,
-                AccessKind.ATOMIC,
-                words.offsets[0],
-                order=words.get("sem") or "relaxed",
-                scope=words.get("scope") or "gpu",
-            ),
-        )
-        self.accesses[0].swaps = self.operation == "cas"
-        self.accesses[0].observes = True
+        kind = GlobalAccess if words.counts else Access
+        given = self.space, self.dtype, self.count, AccessKind.ATOMIC, words.offsets[0]
+        order, scope = words.get("sem") or "relaxed", words.get("scope") or "gpu"
+        access = kind(*given, order=order, scope=scope)
+        access.swaps = self.operation == "cas"
+        access.observes = True
+        self.accesses = (access,)
         # Sums in global memory are computed by the memory unit; shared memory has no adders.
         adder = self.operation == "add" and "shared" not in self.space
         self._adder = self.type.name if adder and self.type.name in ("f32", "f64") else ""
@@ -248,7 +241,7 @@ class PlainReadModifyWrite(MemoryAction):
             _put(column, destination, None)
 
 
-def _bits(size: int) -> np.dtype[Any]:
+def _bits(size: int) -> DType:
     """Return a type of so many bytes without arithmetic."""
     return _SIXTEEN_BYTES if size == _SIXTEEN_BYTES.itemsize else np.dtype(f"u{size}")
 

@@ -132,24 +132,18 @@ class FunctionCall(Terminator):
     def targets(self, active: Active, addresses: Array) -> list[tuple[int, FunctionCode]]:
         """Return the functions that the lanes' pointers point to, by their addresses."""
         active.site = self.site
-        return [
-            (int(address), self._function(active, addresses, int(address)))
-            for address in np.unique(addresses)
-        ]
-
-    def _function(self, active: Active, addresses: Array, address: int) -> FunctionCode:
-        function = active.batch.launch.function_at(address)
-        if function is None:
+        found = []
+        for address in np.unique(addresses).tolist():
             lane = int(np.argmax(addresses == address))
-            raise active.fault(
-                718, f"call of {address:#x}, which is not the address of a function", lane
-            )
-        if len(function.parameters) != len(self.arguments):
-            lane = int(np.argmax(addresses == address))
-            raise active.fault(
-                718, f"call of {function.name} with a different number of parameters", lane
-            )
-        return function
+            function = active.batch.launch.function_at(address)
+            if function is None:
+                what = f"call of {address:#x}, which is not the address of a function"
+                raise active.fault(718, what, lane)
+            if len(function.parameters) != len(self.arguments):
+                what = f"call of {function.name} with a different number of parameters"
+                raise active.fault(718, what, lane)
+            found.append((address, function))
+        return found
 
 
 class Return(Terminator):

@@ -120,7 +120,7 @@ def _parameter_buffer(
     child = ChildGrid(kernel, shape[:3], shape[3:6], dynamic_shared=shape[6], buffer=0)
     launch = thread.launch
     try:
-        return int(launch.children.prepare(launch.memories[0], child))
+        return launch.children.prepare(launch.memories[0], child)
     except OutOfMemory:
         thread.fail(_OUT_OF_MEMORY)
         return 0
@@ -167,7 +167,7 @@ def _relieve(thread: CallingThread) -> None:
 def _error_text(thread: CallingThread, error: int, *, name: bool) -> int:
     text = thread.services.error_text(error, name=name)
     launch = thread.launch
-    return int(launch.children.family.text(launch.memories[0], text.encode()))
+    return launch.children.family.text(launch.memories[0], text.encode())
 
 
 # --- streams and events --------------------------------------------------------------------------

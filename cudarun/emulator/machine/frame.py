@@ -8,7 +8,7 @@ blocks of the batch, executes it again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.machine.lanes import Indices, Lanes
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, DType
 from cudarun.emulator.numerics.temporaries import temporaries_of
 from cudarun.emulator.numerics.types import Type, TypeKind
 
@@ -318,7 +318,7 @@ class _RegisterView:
         array.flags.writeable = False
         return array
 
-    def _temporary(self, dtype: np.dtype[Any], like: Array) -> Array:
+    def _temporary(self, dtype: DType, like: Array) -> Array:
         self._scratch_used += 1
         elements = like.shape[1] if like.ndim > 1 else 1
         return self.batch.scratch.take(dtype, self._scratch_used, len(like), elements)
@@ -390,9 +390,9 @@ class Scratch:
 
     def __init__(self, lanes: int) -> None:
         self._lanes = lanes
-        self._arrays: dict[tuple[np.dtype[Any], int], Array] = {}
+        self._arrays: dict[tuple[DType, int], Array] = {}
 
-    def take(self, dtype: np.dtype[Any], index: int, count: int, elements: int = 1) -> Array:
+    def take(self, dtype: DType, index: int, count: int, elements: int = 1) -> Array:
         """Return ``count`` items of one array; two-dimensional for several ``elements``."""
         key = (dtype, index)
         array = self._arrays.get(key)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics import algebra
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, DType
 from cudarun.emulator.numerics.formats import element, to_f32
 from cudarun.emulator.numerics.products import multiplied
 from cudarun.emulator.numerics.rounding import NEAREST
@@ -158,7 +158,7 @@ class Multiply(MatrixAction):
         table = self._fragments(result, destinations[0].dtype)
         self.apart(slots, table, destinations)
 
-    def _fragments(self, matrix: Array, dtype: np.dtype[Any]) -> Array:
+    def _fragments(self, matrix: Array, dtype: DType) -> Array:
         row, column = accumulator_places(self.m * self.n // WARP)
         return np.ascontiguousarray(matrix[:, row, column]).view(dtype)
 
@@ -173,7 +173,7 @@ class MatrixTransfer(MatrixAction, MemoryAction):
     """
 
     kind: ClassVar[AccessKind]  # the effect on memory
-    element: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)  # of registers
+    element: ClassVar[DType] = np.dtype(np.uint16)  # of registers
     columns: ClassVar[int] = 8  # the elements of a row
 
     def __init__(self, words: Words) -> None:

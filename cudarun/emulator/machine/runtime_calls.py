@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from cudarun.emulator.code import ActionFunction
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.child_grids import DeviceServices
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.emulator.program import KernelCode
 
@@ -27,14 +27,14 @@ class CallingThread:
     index: int
 
     @property
-    def launch(self) -> Any:
+    def launch(self) -> Launch:
         """The launch of its grid."""
         return self.active.batch.launch
 
     @property
     def services(self) -> DeviceServices:
         """The device and the context."""
-        services: DeviceServices | None = self.launch.config.services
+        services = self.launch.config.services
         assert services is not None, "a launch by the driver has them"
         return services
 
@@ -46,8 +46,7 @@ class CallingThread:
     @property
     def errors(self) -> dict[int, int]:
         """The last errors of the threads of its grid, by their indices."""
-        errors: dict[int, int] = self.launch.children.errors
-        return errors
+        return self.launch.children.errors
 
     def fail(self, error: int) -> int:
         """Set the thread's last error and return it."""
@@ -57,8 +56,7 @@ class CallingThread:
     def kernel(self, address: int) -> KernelCode | None:
         """Return the kernel that a pointer points to."""
         function = self.launch.function_at(address)
-        kernels: dict[str, KernelCode] = self.launch.program.kernels
-        return None if function is None else kernels.get(function.name)
+        return None if function is None else self.launch.program.kernels.get(function.name)
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Return bytes at a generic address."""

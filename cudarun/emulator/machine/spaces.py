@@ -7,14 +7,14 @@ above ``WINDOWS_END``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.memory import Allocation, Memory
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, DType
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -124,7 +124,7 @@ class Section:
     unwritten: Array | None = None  # the detector of uninitialized reads tracks them
     unchanged: Array | None = None
 
-    def view(self, dtype: np.dtype[Any]) -> Array:
+    def view(self, dtype: DType) -> Array:
         """Return the memory of all lanes as an array."""
         return self.bytes.view(dtype)
 

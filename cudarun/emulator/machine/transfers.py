@@ -174,15 +174,8 @@ class ProxyFence(NoEffect):
 
 def _access(words: Words, kind: AccessKind) -> Access:
     """Return the access of a load or store."""
-    return Access(
-        words.space,
-        words.type.dtype,
-        words.count * words.type.elements,
-        kind,
-        words.offsets[0],
-        order=words.get("sem", ""),
-        scope=words.get("scope", ""),
-    )
+    given = words.space, words.type.dtype, words.count * words.type.elements, kind, words.offsets[0]
+    return Access(*given, order=words.get("sem", ""), scope=words.get("scope", ""))
 
 
 def split(arrays: Arrays, elements: int) -> list[Array]:

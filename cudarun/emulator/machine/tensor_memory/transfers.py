@@ -81,7 +81,12 @@ class TensorTransfer(WarpAction, MemoryAction):
             what = f"{self.accesses[0].agent}: the threads of a warp have different addresses"
             raise active.fault(LAUNCH_FAILED, what, 0)
         for position in firsts.tolist():
-            self._check_owner(active, int(addresses[position]), int(slots[position]), position)
+            lane, _ = split_address(int(addresses[position]))
+            warp = int(slots[position]) // WARP % active.batch.threads.warps % _WARPS
+            if lane - warp * WARP not in ((0,) if self.shape == "32x32b" else (0, 16)):
+                what = f"warp {warp} of a warpgroup accesses tensor memory from lane {lane} on"
+                detail = f"it has lanes {warp * WARP} to {warp * WARP + WARP - 1}"
+                raise active.fault(LAUNCH_FAILED, what, position, detail)
         row = (addresses >> np.uint32(16)).astype(np.int64)[:, None] + self.rows[lanes]
         column = (addresses & np.uint32(0xFFFF)).astype(np.int64)[:, None] + self.columns[lanes]
         if self.packed:
@@ -89,16 +94,6 @@ class TensorTransfer(WarpAction, MemoryAction):
             column = np.stack([column, column + 1], axis=-1).reshape(row.shape)
         some = active.some(np.repeat(np.arange(active.count), row.shape[1]))
         return some, cells(active, row, column, 0, own_ranks(active)[:, None]).reshape(-1)
-
-    def _check_owner(self, active: Active, address: int, slot: int, position: int) -> None:
-        """Raise the fault of a warp that accesses lanes of another one."""
-        lane, _ = split_address(address)
-        warp = slot // WARP % active.batch.threads.warps % _WARPS
-        allowed = (0,) if self.shape == "32x32b" else (0, 16)
-        if lane - warp * WARP not in allowed:
-            what = f"warp {warp} of a warpgroup accesses tensor memory from lane {lane} on"
-            detail = f"it has lanes {warp * WARP} to {warp * WARP + WARP - 1}"
-            raise active.fault(LAUNCH_FAILED, what, position, detail)
 
 
 class LoadTensorMemory(TensorTransfer):

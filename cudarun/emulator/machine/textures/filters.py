@@ -19,11 +19,10 @@ H200 (``tests/golden``) and reproduces them bit for bit:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, DType
 
 STEPS = 256  # steps from the middle of a texel to that of the next: a weight has 8 bits of fraction
 
@@ -150,7 +149,7 @@ def _sums_of_floats(
     return words.astype(np.uint32).view(np.float32)
 
 
-def _last_bit(magnitude: Array, kind: np.dtype[Any]) -> Array:
+def _last_bit(magnitude: Array, kind: DType) -> Array:
     """Return the value of the last bit of a number in its format."""
     format_ = np.finfo(kind)
     exponent = np.maximum(np.frexp(magnitude)[1] - 1, format_.minexp)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.textures.texels import Surface, fractions, truncated
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, DType
 from cudarun.emulator.words import Words
 
 Positions = slice | npt.NDArray[np.intp]
@@ -195,7 +195,7 @@ def _access(words: Words, kind: AccessKind) -> Access:
     return Access("global", words.type.dtype, int(vector[1:]) if vector else 1, kind, 0)
 
 
-def _converted(words: Array, dtype: np.dtype[Any]) -> Array:
+def _converted(words: Array, dtype: DType) -> Array:
     """Return words as channels of a format."""
     if dtype.itemsize == words.itemsize:
         return words.view(dtype)

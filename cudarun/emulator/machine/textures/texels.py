@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.numerics import rounding
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, DType
 from cudarun.emulator.numerics.formats import from_f32
 
 
@@ -27,7 +26,7 @@ class Texels:
     """Texels in memory, in rows that may overlap."""
 
     bytes: Array  # the memory from the first texel on, which may be smaller than the texture
-    dtype: np.dtype[Any]  # the type of one channel
+    dtype: DType  # the type of one channel
     channels: int  # channels per texel
     pitch: int  # bytes from the start of a row to that of the next
     slice_pitch: int = 0  # bytes from the start of a slice, layer or face to that of the next
@@ -61,7 +60,7 @@ class Surface:
     address: int  # the device address of the first texel
     extent: tuple[int, int, int]  # slices or layers, rows, and texels per row
     pitch: int  # bytes from a row to the next one
-    dtype: np.dtype[Any]  # the type of a channel
+    dtype: DType  # the type of a channel
     channels: int  # channels per texel
     normalized: bool = False  # integers are fractions of the largest
 
@@ -122,7 +121,7 @@ def truncated(words: Array) -> Array:
     return np.where(words & 0x7FFFFFFF > 0x7F800000, payload, half).view(np.float16)
 
 
-def fractions(words: Array, dtype: np.dtype[Any]) -> Array:
+def fractions(words: Array, dtype: DType) -> Array:
     """Return f32 values, given as words, as fractions of the largest integer of a type.
 
     They are truncated 4 bits below the last bit of the integer without its sign, and rounded to

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from cudarun.emulator.code import (
 from cudarun.emulator.numerics import algebra
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element
-from cudarun.emulator.numerics.special_values import extreme
+from cudarun.emulator.numerics.special_values import extreme_of
 from cudarun.emulator.numerics.temporaries import temporaries_of, with_temporaries
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
@@ -69,7 +69,7 @@ def in_residues(operation: Lanewise, opcode: str, words: Words) -> Lanewise:
         of_turns = f"{opcode}.2pi" if words.get("2pi") else opcode
         compute = _opaque(of_turns, operation.function, sources[0])
     elif opcode in ("min", "max"):
-        compute = _extreme(opcode, words)
+        compute = partial(extreme_of, opcode, words)
     elif opcode == "abs":
         compute = np.abs
     if compute is None or not target:
@@ -201,13 +201,6 @@ def _converted(uses: Sequence[Use], sources: Sequence[str]) -> Compute | None:
         case (RegisterUse(type=Type(kind=TypeKind.SIGNED | TypeKind.UNSIGNED, elements=1)),):
             return of_integers
     return None
-
-
-def _extreme(operation: str, words: Words) -> Compute:
-    propagates, xorsign = bool(words.get("NaN")), bool(words.get("xorsign"))
-    pick = partial(extreme, operation, propagates=propagates, xorsign=xorsign)
-    of_magnitudes = words.get("abs") and not xorsign  # of three operands
-    return lambda *numbers: reduce(pick, map(np.abs, numbers) if of_magnitudes else numbers)
 
 
 def _opaque(name: str, function: Callable[..., object], source: str) -> Compute:

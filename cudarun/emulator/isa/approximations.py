@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cudarun.emulator.isa.form import computed
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.fused import fused_f64
@@ -41,27 +42,18 @@ def of_unit(function: Bits, a: Array) -> Array:
 # --- division ------------------------------------------------------------------------------------
 
 
-def division(words: Words) -> Function:
-    """Return ``div.approx`` or ``div.full``."""
-    full, ftz = words.get("full"), words.get("ftz")
-
-    def divide(a: Array, b: Array, d: Array) -> None:
-        np.copyto(d, _quotient(a, b, full=bool(full), ftz=bool(ftz)))
-        canonical(d)
-
-    return divide
+@computed
+def division(words: Words, a: Array, b: Array) -> Array:
+    """Return the result of ``div.approx`` or ``div.full``."""
+    return _quotient(a, b, full=bool(words.get("full")), ftz=bool(words.get("ftz")))
 
 
-def reciprocal(words: Words) -> Function:
-    """Return ``rcp.approx.f32``."""
+@computed
+def reciprocal(words: Words, a: Array) -> Array:
+    """Return the result of ``rcp.approx.f32``."""
     if words.get("ftz"):
-        return result_of(partial(of_unit, unit.reciprocal))
-
-    def operate(a: Array, d: Array) -> None:
-        np.copyto(d, _quotient(np.ones_like(a), a, full=True, ftz=False))
-        canonical(d)
-
-    return operate
+        return of_unit(unit.reciprocal, a)
+    return _quotient(np.ones_like(a), a, full=True, ftz=False)
 
 
 def factors(a: Array, b: Array, *, full: bool, ftz: bool) -> tuple[Array, Array]:
@@ -78,8 +70,10 @@ def factors(a: Array, b: Array, *, full: bool, ftz: bool) -> tuple[Array, Array]
 
 
 def _quotient(a: Array, b: Array, *, full: bool, ftz: bool) -> Array:
-    product = _flushing_product if ftz else np.multiply
-    return product(*factors(a, b, full=full, ftz=ftz))
+    multiply = _flushing_product if ftz else np.multiply
+    product: Array = multiply(*factors(a, b, full=full, ftz=ftz))
+    canonical(product)
+    return product
 
 
 def _flushing_product(a: Array, b: Array) -> Array:
@@ -94,55 +88,36 @@ def _flushing_product(a: Array, b: Array) -> Array:
 # --- functions of one number ---------------------------------------------------------------------
 
 
-def function(operation: Bits) -> Callable[[Words], Function]:
-    """Return an instruction that is a function of the unit, with ``.ftz`` or without."""
-    return lambda words: result_of(partial(of_unit, operation))
-
-
-def scaled(operation: Bits, finish: Callable[[Array], Array]) -> Callable[[Words], Function]:
-    """Return a function whose subnormal arguments are multiplied by 2^24 first.
+def scaled(operation: Bits, finish: Bits) -> Callable[[Words], Function]:
+    """Return a function that, without ``.ftz``, first multiplies subnormal arguments by 2^24.
 
     Args:
         operation: The function of the unit.
         finish: Returns the results of such arguments.
     """
 
-    def operate(a: Array) -> Array:
-        small = np.abs(a) < _TINY
-        if not any_of(small):
+    def compute(words: Words, a: Array) -> Array:
+        if words.get("ftz") or not any_of(small := np.abs(a) < _TINY):
             return of_unit(operation, a)
         result = of_unit(operation, np.where(small, a * _UP, a))
         return np.where(small, finish(result), result)
 
-    return _flushing_or(operation, operate)
+    return computed(compute)
 
 
-def _flushing_or(operation: Bits, operate: Bits) -> Callable[[Words], Function]:
-    """Return the function of the unit, or without ``.ftz`` another one."""
-    flushing = partial(of_unit, operation)
-    return lambda words: result_of(flushing if words.get("ftz") else operate)
-
-
-def _power(a: Array) -> Array:
-    """Return ``ex2.approx`` without ``.ftz``: the root of a tiny result is squared."""
-    tiny = a < np.float32(-126)
-    if not any_of(tiny):
+@computed
+def power(words: Words, a: Array) -> Array:
+    """Return the result of ``ex2.approx``: without ``.ftz``, a tiny one's root is squared."""
+    if words.get("ftz") or not any_of(tiny := a < np.float32(-126)):
         return of_unit(unit.power, a)
     result = of_unit(unit.power, np.where(tiny, a * np.float32(0.5), a))
     return np.where(tiny, result * result, result)
 
 
-power = _flushing_or(unit.power, _power)  # ``ex2.approx``
-
-
-def angular(operation: Bits) -> Callable[[Words], Function]:
+def of_angle(operation: Bits, a: Array) -> Array:
     """Return a function of the unit of an angle: the product that makes it turns is truncated."""
-
-    def operate(a: Array) -> Array:
-        turns = (a.astype(np.float64) * _TURN).view(np.uint64) & _CUT
-        return of_unit(operation, turns.view(np.float64).astype(np.float32))
-
-    return lambda words: result_of(operate)
+    turns = (a.astype(np.float64) * _TURN).view(np.uint64) & _CUT
+    return of_unit(operation, turns.view(np.float64).astype(np.float32))
 
 
 # --- f64 -----------------------------------------------------------------------------------------

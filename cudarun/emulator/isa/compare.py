@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, computed, form
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element, flushed_half, to_f32
 from cudarun.emulator.numerics.special_values import flushed
-from cudarun.emulator.numerics.temporaries import Function, result_of, temporaries
+from cudarun.emulator.numerics.temporaries import Function, temporaries
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
 
@@ -83,14 +83,12 @@ def _prepared(words: Words) -> Function:
 
 def _setp(words: Words) -> Function:
     test = _prepared(words)
-    if "q" not in words.given:
-        return test
 
     def setp(a: Array, b: Array, p: Array, q: Array) -> None:
         test(a, b, p)
         np.logical_not(p, out=q)
 
-    return setp
+    return setp if "q" in words.given else test
 
 
 def _setp_with(words: Words) -> Function:
@@ -172,13 +170,9 @@ def _selp(a: Array, b: Array, c: Array, d: Array, unchosen: Array) -> None:
     np.copyto(d, a, where=c)
 
 
-def _slct(words: Words) -> Function:
-    ftz = words.get("ftz")
-
-    def select(a: Array, b: Array, c: Array) -> Array:
-        return np.where((flushed(c) if ftz else c) >= 0, a, b)
-
-    return result_of(select)
+@computed
+def _slct(words: Words, a: Array, b: Array, c: Array) -> Array:
+    return np.where((flushed(c) if words.get("ftz") else c) >= 0, a, b)
 
 
 _WORDS = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64"

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, computed, form
 from cudarun.emulator.isa.move import copy
-from cudarun.emulator.isa.narrow import from_narrow_pair, to_narrow_pair
+from cudarun.emulator.isa.narrow import LARGEST_HALF, from_narrow_pair, to_narrow_pair
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import (
@@ -28,7 +28,7 @@ from cudarun.emulator.numerics.formats import (
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import canonical, flushed
 from cudarun.emulator.numerics.temporaries import Function, result_of
-from cudarun.emulator.numerics.types import Type, TypeKind
+from cudarun.emulator.numerics.types import Type
 from cudarun.emulator.words import Words
 
 _NOT_BYTES = "u16 u32 u64 s16 s32 s64"
@@ -38,11 +38,13 @@ _WHOLE: dict[str, Function] = {
 }  # fmt: skip
 
 
-def _integer_range(ptx_type: Type) -> tuple[int, int]:
+def _integer_range(bits: int, *, signed: bool) -> tuple[int, int]:
     """Return the smallest and the largest value of an integer type."""
-    if ptx_type.kind is TypeKind.SIGNED:
-        return -(1 << (ptx_type.bits - 1)), (1 << (ptx_type.bits - 1)) - 1
-    return 0, (1 << ptx_type.bits) - 1
+    return (-1 << bits - 1, (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+
+
+def _range_of(ptx_type: Type) -> tuple[int, int]:
+    return _integer_range(ptx_type.bits, signed=ptx_type.signed)
 
 
 def _integer_pair(a: Array) -> tuple[Array, Array]:
@@ -78,9 +80,7 @@ def _half_nan(nan: Array, number_format: str) -> Array:
 
 def _sat_matters(words: Words) -> bool:
     """Allow ``.sat`` only where a value may be out of range."""
-    (least, most), (low, high) = (
-        _integer_range(words.type_named(name)) for name in ("dtype", "atype")
-    )
+    (least, most), (low, high) = (_range_of(words.type_named(f"{n}type")) for n in "da")
     return not words["sat"] or low < least or high > most
 
 
@@ -89,19 +89,15 @@ def _to_integer(words: Words) -> Function:
     target, source = words.type_named("dtype"), words.type_named("atype")
     if not words["sat"]:  # truncate first: a wider register takes the extended value
         return copy if target.bits >= 32 else result_of(lambda a: a.astype(target.dtype))
-    least, most = _integer_range(target)
-    low, high = _integer_range(source)
-    least, most = max(least, low), min(most, high)
-
-    return result_of(lambda a: np.clip(a, least, most))
+    (least, most), (low, high) = _range_of(target), _range_of(source)
+    return result_of(lambda a: np.clip(a, max(least, low), min(most, high)))
 
 
 # --- integers to floating point ------------------------------------------------------------------
 
 
 def _from_integer(words: Words) -> Function:
-    target, mode = words.type_named("dtype"), words["rnd"] or rounding.NEAREST
-    sat = words.get("sat")
+    target, mode, sat = words.type_named("dtype"), words["rnd"], words.get("sat")
     if mode == rounding.NEAREST and target.name in ("f32", "f64") and not sat:
         return copy
 
@@ -117,8 +113,7 @@ def _from_integer(words: Words) -> Function:
 
 def _to_whole(words: Words) -> Function:
     target, source = words.type_named("dtype"), words.type_named("atype")
-    whole = _WHOLE[words["irnd"]]
-    least, most = _integer_range(target)
+    whole, (least, most) = _WHOLE[words["irnd"]], _range_of(target)
     # The first f64 values beyond the range; exact, being powers of two (or minus one).
     above, below = float(most + 1), float(least)
     nan = 0 if source.name != "f64" and target.bits < 64 else 1 << (target.bits - 1)
@@ -190,17 +185,13 @@ def _between_floats(words: Words) -> Function:
     return convert
 
 
-def _to_tf32(words: Words) -> Function:
-    mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
-
-    def convert(a: Array) -> Array:
-        result = to_tf32(a, mode)
-        if satfinite:
-            # The preceding bit pattern: the largest number for infinity, another NaN for NaN.
-            result = np.where(np.isfinite(result.view(np.float32)), result, result - _LAST_TF32)
-        return rectified(result.view(np.float32)).view(np.uint32) if relu else result
-
-    return result_of(convert)
+@computed
+def _to_tf32(words: Words, a: Array) -> Array:
+    result = to_tf32(a, words["rnd"])
+    if words.get("satfinite"):
+        # The preceding bit pattern: the largest number for infinity, another NaN for NaN.
+        result = np.where(np.isfinite(result.view(np.float32)), result, result - _LAST_TF32)
+    return rectified(result.view(np.float32)).view(np.uint32) if words.get("relu") else result
 
 
 _LAST_TF32 = np.uint32(0x2000)
@@ -211,16 +202,17 @@ _LAST_TF32 = np.uint32(0x2000)
 def _pair(words: Words) -> Function:
     """Convert a pair, ``cvt.rn.f16x2.f32 d, a, b``: ``a`` becomes the upper half; or one value."""
     number_format = element(words.type_named("dtype"))
-    mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
-    largest = {"f16": 65504.0, "bf16": 3.3895313892515355e38}[number_format]
+    largest = np.float32(LARGEST_HALF[number_format])
 
     def convert(*arguments: Array) -> None:
         *given, d = arguments
         values = np.stack(given[::-1], axis=1).reshape(d.shape)
-        if satfinite:
-            values = np.clip(values, np.float32(-largest), np.float32(largest))
-        result = from_f32(values, number_format, mode)
-        np.copyto(d, modified(result, number_format, relu=True) if relu else result)
+        if words.get("satfinite"):
+            values = np.clip(values, -largest, largest)
+        result = from_f32(values, number_format, words["rnd"])
+        if words.get("relu"):
+            result = modified(result, number_format, relu=True)
+        np.copyto(d, result)
 
     return convert
 
@@ -228,20 +220,16 @@ def _pair(words: Words) -> Function:
 # --- cvt.pack ------------------------------------------------------------------------------------
 
 
-def _pack(words: Words) -> Function:
+@computed
+def _pack(words: Words, a: Array, b: Array, *c: Array) -> Array:
     """Convert and pack two clamped integers: ``b`` below ``a``, below the contents of ``c``."""
     kind, bits = words["dtype"][0], int(words["dtype"][1:])
-    least, most = (-1 << bits - 1, (1 << bits - 1) - 1) if kind == "s" else (0, (1 << bits) - 1)
-    mask = (1 << bits) - 1
-
-    def pack(a: Array, b: Array, *c: Array) -> Array:
-        high, low = (np.clip(x, least, most).astype(np.int64) & mask for x in (a, b))
-        result: Array = (high << bits) | low
-        if c:
-            result |= c[0].astype(np.int64) << (2 * bits)
-        return result
-
-    return result_of(pack)
+    least, most = _integer_range(bits, signed=kind == "s")
+    high, low = (np.clip(x, least, most).astype(np.int64) & (1 << bits) - 1 for x in (a, b))
+    result: Array = (high << bits) | low
+    if c:
+        result |= c[0].astype(np.int64) << (2 * bits)
+    return result
 
 
 _IRND: dict[str, Any] = {"irnd": "rni rzi rmi rpi"}

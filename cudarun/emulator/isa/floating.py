@@ -22,7 +22,7 @@ from cudarun.emulator.numerics.fused import fused_f32, fused_f64
 from cudarun.emulator.numerics.native import any_of, is_traced
 from cudarun.emulator.numerics.special_values import (
     canonical,
-    extreme,
+    extreme_of,
     flush_tiny,
     flushed,
     has_nan,
@@ -75,8 +75,7 @@ def finish(
 
     if ftz and doubling:
         return _flushing(function, doubling, sources, bool(sat))
-    finished: Function = modified if ftz or sat else plain
-    return with_temporaries(finished, temporaries_of(function))
+    return with_temporaries(modified if ftz or sat else plain, temporaries_of(function))
 
 
 def _flushing(function: Function, doubling: Operands, sources: int, sat: bool) -> Function:
@@ -201,29 +200,23 @@ def _numbers_only(ufunc: Function) -> Function:
     return operate
 
 
-def _testp(words: Words) -> Function:
-    tests: dict[str, Function] = {
-        "finite": np.isfinite,
-        "infinite": np.isinf,
-        "number": lambda a: ~np.isnan(a),
-        "notanumber": np.isnan,
-        # By the manual, zeros are normal.
-        "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= np.finfo(a.dtype).tiny) | (a == 0)),
-        "subnormal": lambda a: (np.abs(a) < np.finfo(a.dtype).tiny) & (a != 0),
-    }
-    return result_of(tests[words["op"]])
+_TESTS: dict[str, Function] = {
+    "finite": np.isfinite,
+    "infinite": np.isinf,
+    "number": lambda a: ~np.isnan(a),
+    "notanumber": np.isnan,
+    # By the manual, zeros are normal.
+    "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= np.finfo(a.dtype).tiny) | (a == 0)),
+    "subnormal": lambda a: (np.abs(a) < np.finfo(a.dtype).tiny) & (a != 0),
+}
 
 
-def _extreme(operation: str) -> Callable[[Words], Function]:
-    def make(words: Words) -> Function:
-        propagates, xorsign = bool(words.get("NaN")), bool(words.get("xorsign"))
-        pick = partial(extreme, operation, propagates=propagates, xorsign=xorsign)
-        return finish(words, result_of(pick), 2)
-
-    return make
+def extreme(operation: str, words: Words, sources: int = 2) -> Function:
+    """Return ``min`` or ``max`` of some operands."""
+    return finish(words, result_of(partial(extreme_of, operation, words)), sources)
 
 
-_min, _max = _extreme("min"), _extreme("max")
+_min, _max = partial(extreme, "min"), partial(extreme, "max")
 
 RND: dict[str, Any] = {"rnd": rounding.MODES}
 
@@ -256,19 +249,20 @@ FORMS: tuple[InstructionForm, ...] = (
          make=approximations.scaled(unit.reciprocal_root, lambda root: root * np.float32(2.0**12))),
     form("rsqrt.approx.f64  d, a", result_of(approximations.reciprocal_root_f64)),
     form("rsqrt.approx.ftz.f64  d, a", approximations.coarse(unit.reciprocal_root)),
-    form("sin.approx{.ftz}.f32  d, a", make=approximations.angular(unit.sine)),
-    form("cos.approx{.ftz}.f32  d, a", make=approximations.angular(unit.cosine)),
+    form("sin.approx{.ftz}.f32  d, a", result_of(partial(approximations.of_angle, unit.sine))),
+    form("cos.approx{.ftz}.f32  d, a", result_of(partial(approximations.of_angle, unit.cosine))),
     form("lg2.approx{.ftz}.f32  d, a",
          make=approximations.scaled(unit.logarithm, lambda logarithm: logarithm - np.float32(24))),
     form("ex2.approx{.ftz}.f32  d, a", make=approximations.power),
-    form("tanh.approx.f32  d, a", make=approximations.function(unit.hyperbolic_tangent)),
+    form("tanh.approx.f32  d, a",
+         result_of(partial(approximations.of_unit, unit.hyperbolic_tangent))),
     form("abs{.ftz}.f32  d, a", make=lambda words: finish(words, np.absolute, 1)),
     form("abs.f64  d, a", _numbers_only(np.absolute)),
     form("neg{.ftz}.f32  d, a", make=lambda words: finish(words, np.negative, 1)),
     form("neg.f64  d, a", _numbers_only(np.negative)),
     form("copysign.type  d, a, b", result_of(lambda a, b: np.copysign(b, a)), type="f32 f64"),
-    form("testp.op.type  p:pred, a", make=_testp, type="f32 f64",
-         op="finite infinite number notanumber normal subnormal"),
+    form("testp.op.type  p:pred, a", make=lambda words: result_of(_TESTS[words["op"]]),
+         type="f32 f64", op=" ".join(_TESTS)),
     form("min{.ftz}{.NaN}{.xorsign.abs}.f32  d, a, b", make=_min),
     form("max{.ftz}{.NaN}{.xorsign.abs}.f32  d, a, b", make=_max),
     form("min.f64  d, a, b", make=_min),

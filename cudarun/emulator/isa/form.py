@@ -27,7 +27,7 @@ The operation of an instruction is given in one of three ways:
     destination may be the same memory, so a destination is written when the sources are no longer
     needed.
 ``make``
-    takes the matched words and returns such a function.
+    takes the matched words and returns such a function; see `computed`.
 ``action``
     takes the matched words and returns an object for an instruction that depends on where it
     runs: memory, warps, printf. See ``cudarun.emulator.machine.active``.
@@ -37,12 +37,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from functools import cached_property
+from functools import cached_property, partial
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import ActionFunction
 from cudarun.emulator.isa.modifiers import ordered_kinds
-from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
 
@@ -222,6 +223,11 @@ def form(
         writes_carry="out" in carry.split(),
         declared_writes=writes,
     )
+
+
+def computed(compute: Callable[..., Array]) -> Callable[[Words], Function]:
+    """Return the ``make`` of a row from a function of the words and the sources."""
+    return lambda words: result_of(partial(compute, words))
 
 
 def _operand(text: str) -> OperandForm:

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from cudarun.emulator.isa.approximations import Bits, of_unit
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, computed, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array
@@ -25,8 +25,8 @@ from cudarun.emulator.numerics.formats import (
     modified,
     to_f32,
 )
-from cudarun.emulator.numerics.special_values import extreme
-from cudarun.emulator.numerics.temporaries import Function, result_of
+from cudarun.emulator.numerics.special_values import extreme_of
+from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
 
 _HALVES = "f16 f16x2 bf16 bf16x2"
@@ -34,31 +34,19 @@ _F16 = "f16 f16x2"
 _BF16 = "bf16 bf16x2"
 
 
-def _operation(compute: Callable[..., tuple[Array, Array]]) -> Callable[[Words], Function]:
-    """Return an operation from a function of f64 arguments to ``(s, e)`` pairs."""
-
-    def make(words: Words) -> Function:
-        number_format = element(words.type)
-        ftz, sat, relu = (bool(words.get(word)) for word in ("ftz", "sat", "relu"))
-
-        def operate(*sources: Array) -> Array:
-            wide = [to_f32(source, number_format).astype(np.float64) for source in sources]
-            if ftz:
-                wide = [flushed_half(value, number_format) for value in wide]
-            s, e = compute(*wide)
-            result = from_pair(s, e, number_format, rounding.NEAREST)
-            if not (ftz or sat or relu):
-                return result
-            twice = from_pair(2 * s, 2 * e, number_format, rounding.NEAREST) if ftz else None
-            return modified(result, number_format, twice=twice, sat=sat, relu=relu)
-
-        return result_of(operate)
-
-    return make
-
-
-def _difference(a: Array, b: Array) -> tuple[Array, Array]:
-    return rounding.two_sum(a, -b)
+def _rounded(compute: Callable[..., tuple[Array, Array]], words: Words, *sources: Array) -> Array:
+    """Return the result of a function of f64 arguments to ``(s, e)`` pairs."""
+    number_format = element(words.type)
+    ftz, sat, relu = (bool(words.get(word)) for word in ("ftz", "sat", "relu"))
+    wide = [to_f32(source, number_format).astype(np.float64) for source in sources]
+    if ftz:
+        wide = [flushed_half(value, number_format) for value in wide]
+    s, e = compute(*wide)
+    result = from_pair(s, e, number_format, rounding.NEAREST)
+    if not (ftz or sat or relu):
+        return result
+    twice = from_pair(2 * s, 2 * e, number_format, rounding.NEAREST) if ftz else None
+    return modified(result, number_format, twice=twice, sat=sat, relu=relu)
 
 
 def _product(a: Array, b: Array) -> tuple[Array, Array]:
@@ -66,55 +54,41 @@ def _product(a: Array, b: Array) -> tuple[Array, Array]:
     return product, np.zeros_like(product)
 
 
-def _fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    return rounding.two_sum(a * b, c)
+def _in_f32(
+    compute: Callable[..., Array], words: Words, *sources: Array, mode: str = rounding.NEAREST
+) -> Array:
+    """Return the result of a function in f32, rounded."""
+    number_format = element(words.type)
+    values = [to_f32(source, number_format) for source in sources]
+    if words.get("ftz"):
+        values = [flushed_half(value, number_format) for value in values]
+    return from_f32(compute(*values), number_format, mode)
 
 
-def _in_f32(words: Words, compute: Callable[..., Array], mode: str = rounding.NEAREST) -> Function:
-    """Return an operation that is computed in f32, and rounded."""
-    number_format, ftz = element(words.type), words.get("ftz")
-
-    def operate(*sources: Array) -> Array:
-        values = [to_f32(source, number_format) for source in sources]
-        if ftz:
-            values = [flushed_half(value, number_format) for value in values]
-        return from_f32(compute(*values), number_format, mode)
-
-    return result_of(operate)
+def _extreme(operation: str, words: Words, *sources: Array) -> Array:
+    return _in_f32(partial(extreme_of, operation, words), words, *sources)
 
 
-def _signed(change: Function) -> Callable[[Words], Function]:
-    """Return ``abs`` or ``neg``, which change the sign bit of the value."""
-    return lambda words: _in_f32(words, change)
+def _approximate(operation: Bits, words: Words, a: Array) -> Array:
+    """Return the result of the special function unit, truncated to 16 bits."""
+
+    def compute(a: Array) -> Array:
+        value = of_unit(operation, a)
+        if element(words.type) == "f16":
+            value = np.where(value >= np.float32(2.0**16), np.float32(np.inf), value)
+        return value
+
+    return _in_f32(compute, words, a, mode=rounding.ZERO)
 
 
-def _extreme(operation: str) -> Callable[[Words], Function]:
-    def make(words: Words) -> Function:
-        propagates, xorsign = bool(words.get("NaN")), bool(words.get("xorsign"))
-        pick = partial(extreme, operation, propagates=propagates, xorsign=xorsign)
-        return _in_f32(words, pick)
-
-    return make
-
-
-def _approximate(operation: Bits) -> Callable[[Words], Function]:
-    """Return a function of the special function unit, whose result is truncated to 16 bits."""
-
-    def make(words: Words) -> Function:
-        def compute(a: Array) -> Array:
-            value = of_unit(operation, a)
-            if element(words.type) == "f16":
-                value = np.where(value >= np.float32(2.0**16), np.float32(np.inf), value)
-            return value
-
-        return _in_f32(words, compute, rounding.ZERO)
-
-    return make
-
-
-_min, _max = _extreme("min"), _extreme("max")
-_add, _sub = _operation(rounding.two_sum), _operation(_difference)
-_mul, _fma = _operation(_product), _operation(_fused)
+_min, _max = (computed(partial(_extreme, name)) for name in ("min", "max"))
+_add = computed(partial(_rounded, rounding.two_sum))
+_sub = computed(partial(_rounded, lambda a, b: rounding.two_sum(a, -b)))
+_mul = computed(partial(_rounded, _product))
+_fma = computed(partial(_rounded, lambda a, b, c: rounding.two_sum(a * b, c)))
+_neg, _abs = (computed(partial(_in_f32, change)) for change in (np.negative, np.abs))
+_tanh = computed(partial(_approximate, unit.hyperbolic_tangent))
+_ex2 = computed(partial(_approximate, unit.power))
 
 _BEYOND = np.uint16(0x7FF7)  # the NaN, with either sign, of elements beyond the bounds of a tensor
 
@@ -144,15 +118,15 @@ FORMS: tuple[InstructionForm, ...] = (
     form("fma.rn.oob{.sat}.type  d, a, b, c", make=_fma_within, type=_F16),
     form("fma.rn.oob.relu.type  d, a, b, c", make=_fma_within, type=_F16),
     form("fma.rn.oob{.relu}.type  d, a, b, c", make=_fma_within, type=_BF16),
-    form("neg{.ftz}.type  d, a", make=_signed(np.negative), type=_F16),
-    form("neg.type  d, a", make=_signed(np.negative), type=_BF16),
-    form("abs{.ftz}.type  d, a", make=_signed(np.abs), type=_F16),
-    form("abs.type  d, a", make=_signed(np.abs), type=_BF16),
+    form("neg{.ftz}.type  d, a", make=_neg, type=_F16),
+    form("neg.type  d, a", make=_neg, type=_BF16),
+    form("abs{.ftz}.type  d, a", make=_abs, type=_F16),
+    form("abs.type  d, a", make=_abs, type=_BF16),
     form("min{.ftz}{.NaN}{.xorsign.abs}.type  d, a, b", make=_min, type=_F16),
     form("min{.NaN}{.xorsign.abs}.type  d, a, b", make=_min, type=_BF16),
     form("max{.ftz}{.NaN}{.xorsign.abs}.type  d, a, b", make=_max, type=_F16),
     form("max{.NaN}{.xorsign.abs}.type  d, a, b", make=_max, type=_BF16),
-    form("tanh.approx.type  d, a", make=_approximate(unit.hyperbolic_tangent), type=_HALVES),
-    form("ex2.approx.type  d, a", make=_approximate(unit.power), type=_F16),
-    form("ex2.approx.ftz.type  d, a", make=_approximate(unit.power), type=_BF16),
+    form("tanh.approx.type  d, a", make=_tanh, type=_HALVES),
+    form("ex2.approx.type  d, a", make=_ex2, type=_F16),
+    form("ex2.approx.ftz.type  d, a", make=_ex2, type=_BF16),
 )  # fmt: skip

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, computed, form
 from cudarun.emulator.numerics import bits
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import contiguous
 from cudarun.emulator.numerics.temporaries import Function, result_of, temporaries
-from cudarun.emulator.numerics.types import TypeKind, wider
+from cudarun.emulator.numerics.types import wider
 from cudarun.emulator.words import Words
 
 INTEGERS = "u16 u32 u64 s16 s32 s64"
@@ -83,18 +83,15 @@ def _product_24(a: Array, b: Array) -> Array:
     return ((a << shift) >> shift).astype(wide) * ((b << shift) >> shift).astype(wide)
 
 
-def _mul24(words: Words) -> Function:
-    shift = 16 if words["half"] == "hi" else 0
-    return result_of(lambda a, b: _product_24(a, b) >> shift)
+@computed
+def _mul24(words: Words, a: Array, b: Array) -> Array:
+    return _product_24(a, b) >> (16 if words["half"] == "hi" else 0)
 
 
-def _mad24(words: Words) -> Function:
-    shift = 16 if words["half"] == "hi" else 0
-    add = _saturated_sum if words.get("sat") else np.add
-    return result_of(lambda a, b, c: add((_product_24(a, b) >> shift).astype(c.dtype), c))
-
-
-# --- saturation ----------------------------------------------------------------------------------
+@computed
+def _mad24(words: Words, a: Array, b: Array, c: Array) -> Array:
+    product = (_product_24(a, b) >> (16 if words["half"] == "hi" else 0)).astype(c.dtype)
+    return _saturated_sum(product, c) if words.get("sat") else product + c
 
 
 def _saturated_sum(a: Array, b: Array) -> Array:
@@ -127,81 +124,59 @@ def _divided(a: Array, b: Array) -> tuple[Array, Array]:
 # --- other arithmetic ----------------------------------------------------------------------------
 
 
-def _extreme(ufunc: np.ufunc) -> Callable[[Words], Function]:
-    def make(words: Words) -> Function:
-        is_positive = words.get("relu")
+def _extreme(ufunc: np.ufunc, words: Words) -> Function:
+    def pick(a: Array, b: Array, d: Array) -> None:
+        ufunc(a, b, out=d)
+        if words.get("relu"):
+            np.maximum(d, 0, out=d)
 
-        def pick(a: Array, b: Array, d: Array) -> None:
-            ufunc(a, b, out=d)
-            if is_positive:
-                np.maximum(d, 0, out=d)
-
-        return pick
-
-    return make
+    return pick
 
 
-MIN, MAX = _extreme(np.minimum), _extreme(np.maximum)
+MIN, MAX = partial(_extreme, np.minimum), partial(_extreme, np.maximum)
 
 
 # --- bits ----------------------------------------------------------------------------------------
 
 
-def _bfind(words: Words) -> Function:
-    width = words.type.bits
-
-    def find(a: Array) -> Array:
-        unsigned = a.view(f"u{a.dtype.itemsize}")
-        if a.dtype.kind == "i":
-            unsigned = np.where(a < 0, ~unsigned, unsigned)
-        leading = bits.leading_zeros(unsigned)
-        found = leading if words["shiftamt"] else np.uint32(width - 1) - leading
-        return np.where(unsigned == 0, np.uint32(0xFFFFFFFF), found)
-
-    return result_of(find)
+@computed
+def _bfind(words: Words, a: Array) -> Array:
+    unsigned = a.view(f"u{a.dtype.itemsize}")
+    if a.dtype.kind == "i":
+        unsigned = np.where(a < 0, ~unsigned, unsigned)
+    leading = bits.leading_zeros(unsigned)
+    found = leading if words["shiftamt"] else np.uint32(words.type.bits - 1) - leading
+    return np.where(unsigned == 0, np.uint32(0xFFFFFFFF), found)
 
 
-def _place_of_field(width: int) -> Function:
+def _place_of_field(amount: Array, width: int) -> Array:
     """Return a position or length as the instruction reads it.
 
     Only the low 8 bits count for 32-bit fields, as documented. 64-bit fields are made of shifts,
     for which all 32 bits count on hardware, contrary to the manual.
     """
-    if width == 32:
-        return lambda amount: amount & 0xFF
-    return lambda amount: np.minimum(amount, np.uint32(0xFF))
+    return amount & 0xFF if width == 32 else np.minimum(amount, np.uint32(0xFF))
 
 
-def _bfe(words: Words) -> Function:
-    ptx_type = words.type
-
-    unsigned = np.dtype(f"u{ptx_type.bytes}")
-    most = np.uint32(ptx_type.bits - 1)
-    place = _place_of_field(ptx_type.bits)
-
-    def extract(a: Array, b: Array, c: Array) -> Array:
-        position, length = place(b), place(c)
-        field = bits.field_mask(np.zeros_like(length), length, ptx_type.bits)
-        value = bits.shift_right(a, position).view(unsigned) & field
-        if ptx_type.kind is TypeKind.SIGNED:
-            last = np.minimum(position + length - np.uint32(1), most)
-            negative = (bits.shift_right(a, last) & 1 != 0) & (length != 0)
-            value = np.where(negative, value | ~field, value)
-        return value
-
-    return result_of(extract)
-
-
-def _bfi(words: Words) -> Function:
+@computed
+def _bfe(words: Words, a: Array, b: Array, c: Array) -> Array:
     width = words.type.bits
-    place = _place_of_field(width)
+    position, length = _place_of_field(b, width), _place_of_field(c, width)
+    field = bits.field_mask(np.zeros_like(length), length, width)
+    value = bits.shift_right(a, position).view(f"u{a.dtype.itemsize}") & field
+    if words.type.signed:
+        last = np.minimum(position + length - np.uint32(1), np.uint32(width - 1))
+        negative = (bits.shift_right(a, last) & 1 != 0) & (length != 0)
+        value = np.where(negative, value | ~field, value)
+    return value
 
-    def insert(a: Array, b: Array, c: Array, e: Array) -> Array:
-        position, length = place(c), place(e)
-        mask = bits.field_mask(position, length, width)
-        return (b & ~mask) | (bits.shift_left(a, position) & mask)
 
-    return result_of(insert)
+@computed
+def _bfi(words: Words, a: Array, b: Array, c: Array, e: Array) -> Array:
+    width = words.type.bits
+    position, length = _place_of_field(c, width), _place_of_field(e, width)
+    mask = bits.field_mask(position, length, width)
+    return (b & ~mask) | (bits.shift_left(a, position) & mask)
 
 
 def _fns(mask: Array, base: Array, offset: Array) -> Array:
@@ -222,32 +197,26 @@ def _fns(mask: Array, base: Array, offset: Array) -> Array:
     return result
 
 
-def _szext(words: Words) -> Function:
-    wrap = words["mode"] == "wrap"
-    signed = words.type.kind is TypeKind.SIGNED
-
-    def extend(a: Array, b: Array) -> Array:
-        width = b & 31 if wrap else np.minimum(b, 32)
-        mask = bits.field_mask(np.zeros_like(width), width, 32)
-        raw = a.view(np.uint32)
-        value = raw & mask
-        if signed:
-            top = np.where(width == 0, np.uint32(0), width - np.uint32(1))
-            negative = (bits.shift_right(raw, top) & 1 != 0) & (width != 0)
-            value = np.where(negative, value | ~mask, value)
-        return value
-
-    return result_of(extend)
+@computed
+def _szext(words: Words, a: Array, b: Array) -> Array:
+    width = _wrapped_or_clamped(words, b)
+    mask = bits.field_mask(np.zeros_like(width), width, 32)
+    raw = a.view(np.uint32)
+    value = raw & mask
+    if words.type.signed:
+        top = np.where(width == 0, np.uint32(0), width - np.uint32(1))
+        negative = (bits.shift_right(raw, top) & 1 != 0) & (width != 0)
+        value = np.where(negative, value | ~mask, value)
+    return value
 
 
-def _bmsk(words: Words) -> Function:
-    wrap = words["mode"] == "wrap"
+@computed
+def _bmsk(words: Words, a: Array, b: Array) -> Array:
+    return bits.field_mask(_wrapped_or_clamped(words, a), _wrapped_or_clamped(words, b), 32)
 
-    def mask(a: Array, b: Array) -> Array:
-        position, length = (a & 31, b & 31) if wrap else (np.minimum(a, 32), np.minimum(b, 32))
-        return bits.field_mask(position, length, 32)
 
-    return result_of(mask)
+def _wrapped_or_clamped(words: Words, amount: Array) -> Array:
+    return amount & 31 if words["mode"] == "wrap" else np.minimum(amount, 32)
 
 
 # --- dot products --------------------------------------------------------------------------------
@@ -259,26 +228,21 @@ def _dot(a: Array, b: Array, c: Array) -> Array:
     return total
 
 
-def _dp4a(words: Words) -> Function:
-    a_type, b_type = ("i1" if words[name] == "s32" else "u1" for name in ("atype", "btype"))
-
-    def dot(a: Array, b: Array, c: Array) -> Array:
-        left = contiguous(a).view(a_type).reshape(-1, 4)
-        return _dot(left, contiguous(b).view(b_type).reshape(-1, 4), c)
-
-    return result_of(dot)
+def _parts(words: Words, name: str, word: Array, count: int) -> Array:
+    """Return the parts of words, of the kind of a type among the words of the instruction."""
+    kind = "i" if words[name] == "s32" else "u"
+    return contiguous(word).view(f"{kind}{4 // count}").reshape(-1, count)
 
 
-def _dp2a(words: Words) -> Function:
-    a_type = "i2" if words["atype"] == "s32" else "u2"
-    b_type = "i1" if words["btype"] == "s32" else "u1"
+@computed
+def _dp4a(words: Words, a: Array, b: Array, c: Array) -> Array:
+    return _dot(_parts(words, "atype", a, 4), _parts(words, "btype", b, 4), c)
+
+
+@computed
+def _dp2a(words: Words, a: Array, b: Array, c: Array) -> Array:
     half = slice(2, 4) if words["half"] == "hi" else slice(0, 2)
-
-    def dot(a: Array, b: Array, c: Array) -> Array:
-        left = contiguous(a).view(a_type).reshape(-1, 2)
-        return _dot(left, contiguous(b).view(b_type).reshape(-1, 4)[:, half], c)
-
-    return result_of(dot)
+    return _dot(_parts(words, "atype", a, 2), _parts(words, "btype", b, 4)[:, half], c)
 
 
 # --- extended precision --------------------------------------------------------------------------
@@ -310,8 +274,8 @@ def _difference(a: Array, b: Array, carry: Array | None) -> _Sum:
     return total, over
 
 
-def _product_sum(half: str, a: Array, b: Array, c: Array, carry: Array | None) -> _Sum:
-    return _sum(high_product(a, b) if half == "hi" else a * b, c, carry)
+def _product_sum(words: Words, a: Array, b: Array, c: Array, carry: Array | None) -> _Sum:
+    return _sum(high_product(a, b) if words["half"] == "hi" else a * b, c, carry)
 
 
 def _extended(compute: Callable[..., _Sum], carry: str) -> Function:
@@ -329,7 +293,7 @@ def _extended(compute: Callable[..., _Sum], carry: str) -> Function:
 
 
 def _extended_product(carry: str, words: Words) -> Function:
-    return _extended(partial(_product_sum, words["half"]), carry)
+    return _extended(partial(_product_sum, words), carry)
 
 
 def _extended_rows() -> Iterator[InstructionForm]:

@@ -8,11 +8,10 @@ from functools import partial
 import numpy as np
 
 from cudarun.emulator.isa.approximations import of_unit
-from cudarun.emulator.isa.floating import ADD, FMA, MUL, RND, SUB, finish
+from cudarun.emulator.isa.floating import ADD, FMA, MUL, RND, SUB, extreme
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.emulator.numerics.special_values import extreme
 from cudarun.emulator.numerics.temporaries import Function, result_of, temporaries_of
 from cudarun.emulator.words import Words
 
@@ -35,25 +34,10 @@ def _packed(make: Make) -> Make:
     def both(words: Words) -> Function:
         compute = as_f32(make, words)
         return result_of(
-            lambda *sources: compute(*(each.reshape(-1) for each in sources)).reshape(
-                sources[0].shape
-            )
+            lambda *given: compute(*(a.reshape(-1) for a in given)).reshape(given[0].shape)
         )
 
     return both
-
-
-def _extreme_of_three(operation: str) -> Callable[[Words], Function]:
-    def make(words: Words) -> Function:
-        pick = partial(extreme, operation, propagates=bool(words.get("NaN")))
-
-        def operate(*sources: Array) -> Array:
-            a, b, c = map(np.abs, sources) if words.get("abs") else sources
-            return pick(pick(a, b), c)
-
-        return finish(words, result_of(operate), 3)
-
-    return make
 
 
 FORMS: tuple[InstructionForm, ...] = (
@@ -61,8 +45,8 @@ FORMS: tuple[InstructionForm, ...] = (
     form("sub{.rnd}{.ftz}.f32x2  d, a, b", make=_packed(SUB), **RND),
     form("mul{.rnd}{.ftz}.f32x2  d, a, b", make=_packed(MUL), **RND),
     form("fma.rnd{.ftz}.f32x2  d, a, b, c", make=_packed(FMA), **RND),
-    form("min{.ftz}{.NaN}{.abs}.f32  d, a, b, c", make=_extreme_of_three("min")),
-    form("max{.ftz}{.NaN}{.abs}.f32  d, a, b, c", make=_extreme_of_three("max")),
+    form("min{.ftz}{.NaN}{.abs}.f32  d, a, b, c", make=partial(extreme, "min", sources=3)),
+    form("max{.ftz}{.NaN}{.abs}.f32  d, a, b, c", make=partial(extreme, "max", sources=3)),
     form("sin.approx.ftz.2pi.f32  d, a", result_of(partial(of_unit, unit.sine))),
     form("cos.approx.ftz.2pi.f32  d, a", result_of(partial(of_unit, unit.cosine))),
 )

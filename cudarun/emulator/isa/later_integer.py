@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
+from functools import partial
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, computed, form
 from cudarun.emulator.isa.integer import MAX, MIN
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.words import Words
 
 
-def _modular_or_saturated(operation: np.ufunc) -> Callable[[Words], Function]:
-    def make(words: Words) -> Function:
-        if not words["sat"]:
-            return operation
-        kind = words.type.dtype.str[1:]
-        least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
-        return result_of(lambda a, b: np.clip(operation(a.astype(np.int64), b), least, most))
-
-    return make
+def _modular_or_saturated(operation: np.ufunc, words: Words) -> Function:
+    if not words["sat"]:
+        return operation
+    kind = words.type.dtype.str[1:]
+    least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+    return result_of(lambda a, b: np.clip(operation(a.astype(np.int64), b), least, most))
 
 
-_sum, _difference = _modular_or_saturated(np.add), _modular_or_saturated(np.subtract)
+_sum, _difference = (partial(_modular_or_saturated, each) for each in (np.add, np.subtract))
 
 
-def _carryless(words: Words) -> Function:
+@computed
+def _carryless(words: Words, a: Array, b: Array, c: Array) -> Array:
     """Return ``clmad``: half of the product of polynomials over GF(2), and a sum without carry."""
-    high, one = words["half"] == "hi", np.uint64(1)
-
-    def partial_product(a: Array, b: Array, place: int) -> Array:
+    high = words["half"] == "hi"
+    a, b, total = (each.view(np.uint64) for each in (a, b, c))
+    for place in range(1 if high else 0, 64):
         shifted = a >> np.uint64(64 - place) if high else a << np.uint64(place)
-        bit = b >> np.uint64(place) & one
-        return np.where(bit != 0, shifted, np.uint64(0))
-
-    def operate(a: Array, b: Array, c: Array) -> Array:
-        places = range(1 if high else 0, 64)
-        a, b, c = (each.view(np.uint64) for each in (a, b, c))
-        return reduce(np.bitwise_xor, (partial_product(a, b, place) for place in places), c)
-
-    return result_of(operate)
+        bit = b >> np.uint64(place) & np.uint64(1)
+        total = total ^ np.where(bit != 0, shifted, np.uint64(0))
+    return total
 
 
 FORMS: tuple[InstructionForm, ...] = (

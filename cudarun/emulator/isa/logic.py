@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, computed, form
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, result_of, temporaries
 from cudarun.emulator.words import Words
@@ -43,19 +43,16 @@ def lookup(table: int) -> Function:
         0xCA: lambda a, b, c: (a & b) | (~a & c),
         0xE8: lambda a, b, c: (a & b) | (c & (a | b)),
     }
-    return simple.get(table) or _minterms(table)
+    return simple.get(table) or partial(_minterms, table)
 
 
-def _minterms(table: int) -> Function:
-    def compute(a: Array, b: Array, c: Array) -> Array:
-        result = np.zeros_like(a)
-        for term in range(8):
-            if table >> term & 1:
-                parts = (x if term >> place & 1 else ~x for x, place in ((a, 2), (b, 1), (c, 0)))
-                result |= reduce(np.bitwise_and, parts)
-        return result
-
-    return compute
+def _minterms(table: int, a: Array, b: Array, c: Array) -> Array:
+    result = np.zeros_like(a)
+    for term in range(8):
+        if table >> term & 1:
+            parts = (x if term >> place & 1 else ~x for x, place in ((a, 2), (b, 1), (c, 0)))
+            result |= reduce(np.bitwise_and, parts)
+    return result
 
 
 def _lop3_with(words: Words) -> Function:
@@ -73,39 +70,27 @@ def _lop3_with(words: Words) -> Function:
 # --- shifts --------------------------------------------------------------------------------------
 
 
-def _shift(ufunc: Function) -> Function:
+def _shift(ufunc: Function, words: Words) -> Function:
     """Return a shift with a clamped amount: numpy's, once the amount has the same type."""
+    ptx_type = words.type
+    if ptx_type.bits == 32:
+        return lambda a, b, d: ufunc(a, b.view(a.dtype), d)
 
-    def make(words: Words) -> Function:
-        ptx_type = words.type
-        if ptx_type.bits == 32:
+    @temporaries(ptx_type.name)
+    def shift(a: Array, b: Array, d: Array, amount: Array) -> None:
+        if ptx_type.bits == 16:
+            b = np.minimum(b, np.uint32(16))
+        np.copyto(amount, b, casting="unsafe")
+        ufunc(a, amount, d)
 
-            def shift_word(a: Array, b: Array, d: Array) -> None:
-                ufunc(a, b.view(a.dtype), d)
-
-            return shift_word
-
-        @temporaries(ptx_type.name)
-        def shift(a: Array, b: Array, d: Array, amount: Array) -> None:
-            if ptx_type.bits == 16:
-                b = np.minimum(b, np.uint32(16))
-            np.copyto(amount, b, casting="unsafe")
-            ufunc(a, amount, d)
-
-        return shift
-
-    return make
+    return shift
 
 
-def _shf(words: Words) -> Function:
-    left, wrap = words["dir"] == "l", words["mode"] == "wrap"
-
-    def funnel(a: Array, b: Array, c: Array) -> Array:
-        amount = (c & 31 if wrap else np.minimum(c, 32)).astype(np.uint64)
-        both = (b.astype(np.uint64) << np.uint64(32)) | a
-        return (both << amount) >> np.uint64(32) if left else both >> amount
-
-    return result_of(funnel)
+@computed
+def _shf(words: Words, a: Array, b: Array, c: Array) -> Array:
+    amount = (c & 31 if words["mode"] == "wrap" else np.minimum(c, 32)).astype(np.uint64)
+    both = (b.astype(np.uint64) << np.uint64(32)) | a
+    return (both << amount) >> np.uint64(32) if words["dir"] == "l" else both >> amount
 
 
 # --- prmt ----------------------------------------------------------------------------------------
@@ -121,27 +106,22 @@ _MODES = {
 }
 
 
-def _prmt(words: Words) -> Function:
-    mode = words["mode"]
-
-    def permute(a: Array, b: Array, c: Array) -> Array:
-        both = (b.astype(np.uint64) << np.uint64(32)) | a
-        result = np.zeros_like(c, dtype=np.uint64)
-        for place in range(4):
-            if mode:
-                chosen = _MODES[mode](place, (c & 3).astype(np.int64)).astype(np.uint64)
-                sign = np.zeros_like(c, dtype=np.bool_)
-            else:
-                nibble = c >> np.uint32(4 * place)
-                chosen, sign = (nibble & 7).astype(np.uint64), nibble & 8 != 0
-            byte = (both >> (chosen * np.uint64(8))) & np.uint64(0xFF)
-            if not mode:
-                spread = np.where(byte & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
-                byte = np.where(sign, spread, byte)
-            result |= byte << np.uint64(8 * place)
-        return result
-
-    return result_of(permute)
+@computed
+def _prmt(words: Words, a: Array, b: Array, c: Array) -> Array:
+    both = (b.astype(np.uint64) << np.uint64(32)) | a
+    result, move = np.zeros_like(c, dtype=np.uint64), _MODES.get(words["mode"])
+    for place in range(4):
+        if move is not None:
+            chosen = move(place, (c & 3).astype(np.int64)).astype(np.uint64)
+        else:
+            nibble = c >> np.uint32(4 * place)
+            chosen, sign = (nibble & 7).astype(np.uint64), nibble & 8 != 0
+        byte = (both >> (chosen * np.uint64(8))) & np.uint64(0xFF)
+        if move is None:
+            spread = np.where(byte & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
+            byte = np.where(sign, spread, byte)
+        result |= byte << np.uint64(8 * place)
+    return result
 
 
 FORMS: tuple[InstructionForm, ...] = (
@@ -153,8 +133,8 @@ FORMS: tuple[InstructionForm, ...] = (
     form("lop3.b32  d, a, b, c, lut:int",
          make=lambda words: result_of(lookup(words.constants["lut"] & 0xFF))),
     form("lop3.bool.b32  d|p, a, b, c, lut:int, q:pred", make=_lop3_with, bool="or and"),
-    form("shl.type  d, a, b:u32", make=_shift(np.left_shift), type=_BITS),
-    form("shr.type  d, a, b:u32", make=_shift(np.right_shift),
+    form("shl.type  d, a, b:u32", make=partial(_shift, np.left_shift), type=_BITS),
+    form("shr.type  d, a, b:u32", make=partial(_shift, np.right_shift),
          type=f"{_BITS} u16 u32 u64 s16 s32 s64"),
     form("shf.dir.mode.b32  d, a, b, c:u32", make=_shf, dir="l r", mode="clamp wrap"),
     form("prmt.b32{.mode}  d, a, b, c", make=_prmt, mode="f4e b4e rc8 ecl ecr rc16"),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from cudarun.emulator.isa.floating import ADD, FMA, RND, SUB
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.later_floating import Make, as_f32
-from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import to_f32
 from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.words import Words
@@ -16,12 +15,9 @@ from cudarun.emulator.words import Words
 def _mixed(make: Make, narrow: str) -> Make:
     def widened(words: Words) -> Function:
         compute = as_f32(make, words)
-
-        def operate(*sources: Array) -> Array:
-            *factors, addend = sources
-            return compute(*(to_f32(each, narrow) for each in factors), addend)
-
-        return result_of(operate)
+        return result_of(
+            lambda *given: compute(*(to_f32(a, narrow) for a in given[:-1]), given[-1])
+        )
 
     return widened
 

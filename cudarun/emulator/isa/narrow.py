@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, computed, form
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import (
     element,
@@ -25,11 +25,11 @@ from cudarun.emulator.numerics.formats import (
     to_tf32,
 )
 from cudarun.emulator.numerics.rounding import ZERO
-from cudarun.emulator.numerics.temporaries import Function, result_of
+from cudarun.emulator.numerics.temporaries import result_of
 from cudarun.emulator.numerics.types import Type
 from cudarun.emulator.words import Words
 
-_LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38}
+LARGEST_HALF = {"f16": 65504.0, "bf16": 3.3895313892515355e38}
 _FIXED_UNIT = 64.0  # of s2f6
 _LAST_TF32 = np.uint32(0x7F7FE000)
 
@@ -53,10 +53,9 @@ def _packed(columns: Sequence[Array], ptx_type: Type) -> Array:
 
 def _inputs(words: Words, sources: Sequence[Array]) -> list[Array]:
     """Return the f32 values to convert, the lowest first, with ``.relu`` if it is there."""
-    source = words.type_named("atype") if "atype" in words else None
-    if source is None:
-        values = [*sources[::-1]]
-    else:
+    values = [*sources[::-1]]
+    if "atype" in words:
+        source = words.type_named("atype")
         values = [to_f32(each, element(source)) for each in _columns(sources[0], source)]
     return [rectified(value) if words.get("relu") else value for value in values]
 
@@ -70,120 +69,92 @@ def _scales(words: Words, sources: Sequence[Array]) -> list[Array | float]:
     return [to_f32(half.astype(np.uint8), "ue8m0").astype(np.float64) for half in halves]
 
 
-def to_narrow_pair(words: Words) -> Function:
-    """Return a conversion of two values to a format of 4 to 8 bits."""
+@computed
+def to_narrow_pair(words: Words, *sources: Array) -> Array:
+    """Convert two values to a format of 4 to 8 bits."""
     target = words.type_named("dtype")
-    name = element(target)
-
-    def convert(*sources: Array) -> Array:
-        return _packed([to_narrow(each, name) for each in _inputs(words, sources)], target)
-
-    return result_of(convert)
+    return _packed([to_narrow(each, element(target)) for each in _inputs(words, sources)], target)
 
 
-def from_narrow_pair(words: Words) -> Function:
-    """Return a conversion of two values of 4 to 8 bits to f16 or bf16."""
+@computed
+def from_narrow_pair(words: Words, *sources: Array) -> Array:
+    """Convert two values of 4 to 8 bits to f16 or bf16."""
     source, target = words.type_named("atype"), element(words.type_named("dtype"))
-
-    def convert(*sources: Array) -> Array:
-        columns = []
-        scales = _scales(words, sources)
-        for each, scale in zip(_columns(sources[0], source), scales, strict=True):
-            value = _fixed(each) if element(source) == "s2f6" else to_f32(each, element(source))
-            value = value.astype(np.float64) * scale
-            if words.get("relu"):
-                value = np.where(value <= 0, 0.0, value)
-            if words.get("satfinite"):
-                value = np.clip(value, -_LARGEST[target], _LARGEST[target])
-            columns.append(from_pair(value, np.zeros_like(value), target, "rn"))
-        return np.stack(columns, axis=1)
-
-    return result_of(convert)
+    columns, largest = [], LARGEST_HALF[target]
+    for each, scale in zip(_columns(sources[0], source), _scales(words, sources), strict=True):
+        value = _fixed(each) if element(source) == "s2f6" else to_f32(each, element(source))
+        value = value.astype(np.float64) * scale
+        if words.get("relu"):
+            value = np.where(value <= 0, 0.0, value)
+        if words.get("satfinite"):
+            value = np.clip(value, -largest, largest)
+        columns.append(from_pair(value, np.zeros_like(value), target, "rn"))
+    return np.stack(columns, axis=1)
 
 
 def _fixed(a: Array) -> Array:
     return a.view(np.int8).astype(np.float32) / np.float32(_FIXED_UNIT)
 
 
-def _to_fixed(words: Words) -> Function:
-    """Return a conversion to s2f6: two integer bits with the sign, six of the fraction."""
-    target = words.type_named("dtype")
-
-    def convert(*sources: Array) -> Array:
-        values = sources[: len(sources) - ("scale" in words.given)]
-        columns = [
-            np.clip(np.rint(each.astype(np.float64) / scale * _FIXED_UNIT), -128, 127)
-            for each, scale in zip(_inputs(words, values), _scales(words, sources), strict=True)
-        ]
-        columns = [np.where(np.isnan(each), 0.0, each).astype(np.int8) for each in columns]
-        return np.stack([each.view(np.uint8) for each in columns], axis=1).astype(target.dtype)
-
-    return result_of(convert)
+@computed
+def _to_fixed(words: Words, *sources: Array) -> Array:
+    """Convert to s2f6: two integer bits with the sign, six of the fraction."""
+    values = sources[: len(sources) - ("scale" in words.given)]
+    columns = [
+        np.clip(np.rint(each.astype(np.float64) / scale * _FIXED_UNIT), -128, 127)
+        for each, scale in zip(_inputs(words, values), _scales(words, sources), strict=True)
+    ]
+    columns = [np.where(np.isnan(each), 0.0, each).astype(np.int8) for each in columns]
+    return np.stack([each.view(np.uint8) for each in columns], axis=1)
 
 
-def _to_exponents(words: Words) -> Function:
+@computed
+def _to_exponents(words: Words, *sources: Array) -> Array:
     up, finite = words["rnd"] == "rp", bool(words.get("satfinite"))
-
-    def convert(*sources: Array) -> Array:
-        values = _inputs(words, sources)
-        return np.stack([to_e8m0(each, up=up, finite=finite) for each in values], axis=1)
-
-    return result_of(convert)
+    values = _inputs(words, sources)
+    return np.stack([to_e8m0(each, up=up, finite=finite) for each in values], axis=1)
 
 
-def _from_exponents(words: Words) -> Function:
-    def convert(a: Array) -> Array:
-        value = to_f32(a, "ue8m0").astype(np.float64)
-        return from_pair(value, np.zeros_like(value), "bf16", ZERO)
-
-    return result_of(convert)
+def _from_exponents(a: Array) -> Array:
+    value = to_f32(a, "ue8m0").astype(np.float64)
+    return from_pair(value, np.zeros_like(value), "bf16", ZERO)
 
 
-def _random_pair(words: Words) -> Function:
+@computed
+def _random_pair(words: Words, a: Array, b: Array, random: Array) -> Array:
     """Return ``cvt.rs`` to two f16 or bf16: the upper half of the random bits is for ``a``."""
     name = element(words.type_named("dtype"))
-    beyond = 2.0**16 if name == "f16" else 2.0**128
-
-    def convert(a: Array, b: Array, random: Array) -> Array:
-        columns = []
-        for value, bits in zip(
-            _inputs(words, (a, b)), (random, random >> np.uint32(16)), strict=True
-        ):
-            total = randomly_increased(value, name, bits)
-            if words.get("satfinite"):
-                total = np.clip(total, -_LARGEST[name], _LARGEST[name])
-            total = np.where(np.abs(total) >= beyond, np.copysign(np.inf, total), total)
-            columns.append(from_pair(total, np.zeros_like(total), name, ZERO))
-        return np.stack(columns, axis=1)
-
-    return result_of(convert)
+    beyond, largest = 2.0**16 if name == "f16" else 2.0**128, LARGEST_HALF[name]
+    columns, upper = [], random >> np.uint32(16)
+    for value, bits in zip(_inputs(words, (a, b)), (random, upper), strict=True):
+        total = randomly_increased(value, name, bits)
+        if words.get("satfinite"):
+            total = np.clip(total, -largest, largest)
+        total = np.where(np.abs(total) >= beyond, np.copysign(np.inf, total), total)
+        columns.append(from_pair(total, np.zeros_like(total), name, ZERO))
+    return np.stack(columns, axis=1)
 
 
-def _random_four(words: Words) -> Function:
+@computed
+def _random_four(words: Words, *sources: Array) -> Array:
     """Return ``cvt.rs`` of four values, each of which has eight of the random bits."""
     target = words.type_named("dtype")
     name = target.name.removesuffix("x4")
     shifts = (0, 16, 8, 24) if name == "e2m1" else (0, 8, 16, 24)
-
-    def convert(*sources: Array) -> Array:
-        *values, random = sources
-        columns = [
-            to_narrow(randomly_increased(value, name, random >> np.uint32(shift)), name, ZERO)
-            for value, shift in zip(_inputs(words, values), shifts, strict=True)
-        ]
-        return _packed(columns, target)
-
-    return result_of(convert)
+    *values, random = sources
+    columns = [
+        to_narrow(randomly_increased(value, name, random >> np.uint32(shift)), name, ZERO)
+        for value, shift in zip(_inputs(words, values), shifts, strict=True)
+    ]
+    return _packed(columns, target)
 
 
-def _finite_tf32(words: Words) -> Function:
-    def convert(a: Array) -> Array:
-        value = rectified(a) if words["relu"] else a
-        bits = to_tf32(value, words["rnd"])
-        largest = _LAST_TF32 | bits & np.uint32(0x80000000)
-        return np.where(np.isinf(bits.view(np.float32)), largest, bits)
-
-    return result_of(convert)
+@computed
+def _finite_tf32(words: Words, a: Array) -> Array:
+    value = rectified(a) if words["relu"] else a
+    bits = to_tf32(value, words["rnd"])
+    largest = _LAST_TF32 | bits & np.uint32(0x80000000)
+    return np.where(np.isinf(bits.view(np.float32)), largest, bits)
 
 
 _SCALED = "scaled::n2::ue8m0"
@@ -227,7 +198,7 @@ FORMS: tuple[InstructionForm, ...] = (
          dtype="ue8m0x2"),
     form("cvt.rnd{.satfinite}.dtype.atype  d:dtype, a:atype", make=_to_exponents, rnd="rz rp",
          dtype="ue8m0x2", atype="bf16x2"),
-    form("cvt.rn.bf16x2.ue8m0x2  d:bf16x2, a:ue8m0x2", make=_from_exponents),
+    form("cvt.rn.bf16x2.ue8m0x2  d:bf16x2, a:ue8m0x2", result_of(_from_exponents)),
     form("cvt.rs{.relu}{.satfinite}.dtype.f32  d:dtype, a:f32, b:f32, random:b32",
          make=_random_pair, dtype="f16x2 bf16x2"),
     form("cvt.rs{.relu}.satfinite.dtype.f32  d:dtype, {a:f32}, random:b32", make=_random_four,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial, reduce
+
 import numpy as np
 
 from cudarun.emulator.numerics.arrays import Array
@@ -102,3 +105,11 @@ def extreme(
             instead = np.where(np.isnan(a), b, a)
         result = np.where(nan, instead, result)
     return np.copysign(result, np.where(sign, -1.0, 1.0).astype(a.dtype)) if xorsign else result
+
+
+def extreme_of(operation: str, words: Mapping[str, str], *numbers: Array) -> Array:
+    """Return the ``min`` or ``max`` of two or three numbers for the words of an instruction."""
+    xorsign = bool(words.get("xorsign"))
+    pick = partial(extreme, operation, propagates=bool(words.get("NaN")), xorsign=xorsign)
+    of_magnitudes = words.get("abs") and not xorsign  # of three operands
+    return reduce(pick, map(np.abs, numbers) if of_magnitudes else numbers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.accesses import AccessCode
@@ -12,9 +11,7 @@ from cudarun.emulator.compiled.access.barrier_objects import BarrierObjects
 from cudarun.emulator.compiled.access.copies import CopyCode
 from cudarun.emulator.compiled.access.fragment_transfers import FragmentTransfers
 from cudarun.emulator.compiled.access.tensor_copies import TensorCopies
-from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.products.products import MatrixProducts
-from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import BulkCopy
@@ -67,11 +64,7 @@ ActionRule = Callable[[Action, str], None]
 """``rule(operation, mask)`` adds the code of an operation; ``mask`` are the active lanes."""
 
 
-def action_rules(
-    code: CodeBuilder,
-    registers: WarpRegisters,
-    accesses: AccessCode,
-) -> dict[type, ActionRule]:
+def action_rules(accesses: AccessCode) -> dict[type, ActionRule]:
     """Return the rules by the class of the action.
 
     Actions without a rule are executed by the caller, as the interpreter does: large copies and
@@ -80,21 +73,21 @@ def action_rules(
     Args:
         accesses: Compiles accesses and calls of the interpreter.
     """
-    warps = WarpOperations(code, registers)
-    products = MatrixProducts(code, registers, accesses)
-    transfers = FragmentTransfers(code, registers, accesses)
-    objects = BarrierObjects(code, registers, accesses)
-    copies = CopyCode(code, registers, accesses)
-    tensors = TensorCopies(code, registers, accesses)
+    warps = WarpOperations(accesses)
+    products = MatrixProducts(accesses)
+    transfers = FragmentTransfers(accesses)
+    objects = BarrierObjects(accesses)
+    copies = CopyCode(accesses)
+    tensors = TensorCopies(accesses)
     return {
         MemoryLoad: accesses.load,
         MemoryStore: accesses.store,
-        Atomic: AtomicRules(code, registers, accesses).atomic,
+        Atomic: AtomicRules(accesses).atomic,
         AsynchronousCopy: copies.copy,
         NoEffect: _nothing,
         GroupControl: _nothing,
         GridDependency: _nothing,
-        Fence: partial(_fence, code),
+        Fence: warps.fence,
         ProxyFence: _nothing,
         Shuffle: warps.shuffle,
         Vote: warps.vote,
@@ -129,13 +122,6 @@ def slower_compiled(function: FunctionCode) -> str:
         if isinstance(operation, Action) and isinstance(operation.action, _SAMPLING):
             return f"{action_name(operation)}, which is faster if it is interpreted"
     return ""
-
-
-def _fence(code: CodeBuilder, operation: Action, mask: str) -> None:
-    """Compile a fence; one of the system orders accesses for the program that shares memory."""
-    fence = operation.action
-    if isinstance(fence, Fence) and fence.scope == "sys":
-        code.line("fence seq_cst")
 
 
 def _nothing(operation: Action, mask: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cudarun.emulator.code import Action, ConstantUse
+from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.tracing import TracedArray
 from cudarun.emulator.compiled.lanes.vectors import (
@@ -20,9 +21,9 @@ from cudarun.emulator.compiled.lanes.vectors import (
     vector_type,
 )
 from cudarun.emulator.compiled.native.functions import call
-from cudarun.emulator.compiled.state.registers import LoweringRules
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
 from cudarun.emulator.machine.special_registers import ReadMoment
+from cudarun.emulator.machine.transfers import Fence
 from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
 
 LANES = constant(np.arange(WIDTH, dtype=np.uint32))  # the lanes of a warp
@@ -30,8 +31,8 @@ LANES = constant(np.arange(WIDTH, dtype=np.uint32))  # the lanes of a warp
 _ALL = splat("i32", 0xFFFFFFFF)
 
 
-class WarpOperations(LoweringRules):
-    """The code of operations between lanes, and of reads of the clock."""
+class WarpOperations(AccessRules):
+    """The code of operations between lanes, of fences, and of reads of the clock."""
 
     # --- shuffle ---------------------------------------------------------------------------------
 
@@ -135,7 +136,13 @@ class WarpOperations(LoweringRules):
         call(code, "void", name, f"ptr %ctx, i32 {mask}")
         self._finish(operation, take_results(code, 2, [lane_type(operation.destinations[0])]))
 
-    # --- clocks ----------------------------------------------------------------------------------
+    # --- fences and clocks -----------------------------------------------------------------------
+
+    def fence(self, operation: Action, mask: str) -> None:
+        """Compile a fence; one of the system orders accesses for the program that shares memory."""
+        assert isinstance(operation.action, Fence)
+        if operation.action.scope == "sys":
+            self._code.line("fence seq_cst")
 
     def read_clock(self, operation: Action, mask: str) -> None:
         """Compile a read of ``%clock`` or ``%globaltimer``, of the clock of the interpreter."""

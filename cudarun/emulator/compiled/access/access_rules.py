@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.lanes.lowering import lane_type
-from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector
-from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
+from cudarun.emulator.compiled.lanes.vectors import LaneVector
+from cudarun.emulator.compiled.state.registers import LoweringRules
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
 
 
 class AccessRules(LoweringRules):
     """The code of a group of instructions that access memory, or that the caller may execute."""
 
-    def __init__(self, code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode) -> None:
-        super().__init__(code, registers)
+    def __init__(self, accesses: AccessCode) -> None:
+        super().__init__(accesses._code, accesses._registers)
         self._accesses = accesses  # compiles the check of addresses
 
     def _executed_unless(
@@ -29,9 +29,8 @@ class AccessRules(LoweringRules):
     ) -> list[LaneVector]:
         """Return the results of ``fast`` if a condition is true, and of the caller if it is not."""
         code = self._code
-        chosen, called, join = (code.fresh(stem) for stem in ("chosen", "called", "join"))
-        code.line(f"br i1 {good}, label %{chosen}, label %{called}, !prof !1")
-        code.label(called)
+        chosen, join = code.fresh("chosen"), code.fresh("join")
+        code.leave_if(good, chosen, "called", ", !prof !1")
         self._accesses.executed(operation, sources, mask)
         code.line(f"br label %{join}")
         code.label(chosen)

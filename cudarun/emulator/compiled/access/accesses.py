@@ -39,24 +39,24 @@ class CheckedLanes(NamedTuple):
     others: str  # a mask that is not 0 if the caller has to execute the instruction
 
 
-class GeneralAccess(NamedTuple):
-    """The accesses of an instruction, in a function of which ``%mask`` are the active lanes."""
-
-    # Returns the results, of the checked places of the accesses and of the sources.
-    results: Callable[[list[CheckedPlace], list[LaneVector]], list[LaneVector]]
-    # Returns the lanes that make each access, of the sources; by default all active ones make all.
-    lanes: Callable[[list[LaneVector]], CheckedLanes] | None = None
-
-
 class PatternAccess(NamedTuple):
     """The faster paths of an access whose addresses have a pattern."""
 
     # Returns the results where the lanes follow one another; of the places of the halves and those
-    # of all lanes.
-    row: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]]
+    # of all lanes, and of the sources.
+    row: Callable[[HalfPlaces, CheckedPlace, list[LaneVector]], list[LaneVector]]
     # The same where all lanes of a half access one address.
-    uniform: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]] | None = None
+    uniform: Callable[[HalfPlaces, CheckedPlace, list[LaneVector]], list[LaneVector]] | None = None
 
+
+Results = Callable[[list[CheckedPlace], list[LaneVector]], list[LaneVector]]
+"""Returns the results of an instruction, of the checked places of the accesses and of the sources.
+
+Its code is in a function of which ``%mask`` are the active lanes, as is that of `Lanes`.
+"""
+
+Lanes = Callable[[list[LaneVector]], CheckedLanes]
+"""Returns the lanes that make each access of an instruction, of the sources."""
 
 PathExit = tuple[str, list[LaneVector]]
 
@@ -114,13 +114,10 @@ class AccessCode(LoweringRules):
             return values(parts)
 
         patterns = PatternAccess(
-            lambda places, place: values(memory.load_row(code, places, columns, place.entry)),
-            lambda places, place: values(memory.load_uniform(code, places, columns, place.entry)),
+            lambda at, place, _: values(memory.load_row(code, at, columns, place.entry)),
+            lambda at, place, _: values(memory.load_uniform(code, at, columns, place.entry)),
         )
-        sources = self._sources(operation)
-        general = GeneralAccess(loaded)
-        results = self.access(operation, [access], sources, mask, general, patterns)
-        self._finish(operation, results)
+        self.access(operation, [access], mask, loaded, patterns=patterns)
 
     def store(self, operation: Action, mask: str) -> None:
         """Compile ``st``."""
@@ -128,7 +125,6 @@ class AccessCode(LoweringRules):
         assert isinstance(action, MemoryStore)
         (access,) = action.accesses
         size = access.dtype.itemsize
-        sources = self._sources(operation)
         kinds = list(map(lane_type, operation.sources))
 
         def columns(sources: list[LaneVector]) -> list[LaneVector]:
@@ -149,12 +145,11 @@ class AccessCode(LoweringRules):
                 self.memory.store(self._code, place, "%mask", bits, size * number)
             return []
 
-        def row(places: HalfPlaces, place: CheckedPlace) -> list[LaneVector]:
-            self.memory.store_row(self._code, places, columns(sources), place)
+        def row(at: HalfPlaces, place: CheckedPlace, given: list[LaneVector]) -> list[LaneVector]:
+            self.memory.store_row(self._code, at, columns(given), place)
             return []
 
-        general = GeneralAccess(stored)
-        self.access(operation, [access], sources, mask, general, PatternAccess(row))
+        self.access(operation, [access], mask, stored, patterns=PatternAccess(row))
 
     def call(self, operation: Action, mask: str) -> None:
         """Compile an instruction that the caller executes."""
@@ -168,10 +163,7 @@ class AccessCode(LoweringRules):
         site = self.site(operation, kinds)
         pass_values(code, sources)
         answer = call_back(code, site, mask)
-        done = code.fresh("done")
-        wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
-        code.line(f"br i1 {wrong}, label %fault, label %{done}")
-        code.label(done)
+        code.leave_if(code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}"), "fault", "done")
         return take_results(code, len(sources), kinds)
 
     def called(
@@ -222,49 +214,42 @@ class AccessCode(LoweringRules):
         self,
         operation: Action,
         accesses: Sequence[Access],
-        sources: list[LaneVector],
         mask: str,
-        general: GeneralAccess,
+        results: Results,
+        lanes: Lanes | None = None,
+        *,
         patterns: PatternAccess | None = None,
-    ) -> list[LaneVector]:
-        """Return the results of an instruction, of its accesses or of the caller.
+    ) -> None:
+        """Compile an instruction: its accesses, or a call of the interpreter.
 
         Args:
-            operation: The instruction.
             accesses: Its accesses. The address of each is the source with the same place.
-            mask: The active lanes.
-            general: The accesses of any lanes to any addresses, in a function that equal
+            results: The accesses of any lanes to any addresses, in a function that equal
                 instructions share.
+            lanes: By default all active lanes make all accesses.
             patterns: Faster paths of the only access.
         """
-        code = self._code
+        code, sources = self._code, self._sources(operation)
         kinds = tuple(map(lane_type, operation.destinations))
         numbers = tuple(self.sites.new_entry(access) for access in accesses)
-        site = self.site(operation, kinds, numbers, has_lanes=general.lanes is not None)
+        site = self.site(operation, kinds, numbers, has_lanes=lanes is not None)
         exits = []
         if patterns is not None and accesses[0].space != "local":
-            entry, base = cache_entry(code, numbers[0]), self._base(sources[0], accesses[0].offset)
-            exits += self._patterns(accesses[0], patterns, entry, base, mask)
+            exits = self._patterns(accesses[0], patterns, numbers[0], sources, mask)
         entries = list(zip(accesses, numbers, strict=True))
-        self._call_general(site, entries, sources, mask, general)
-        results = take_results(code, len(sources), kinds)
-        if not exits:
-            return results
-        exits.append(self._exit(results))
-        join = code.fresh("join")
-        for label, _ in exits:
-            code.label(label)
-            code.line(f"br label %{join}")
-        code.label(join)
-        return [
-            code.vector(
-                f"phi {first.type} "
-                + ", ".join(f"[ {results[place].name}, %{label} ]" for label, results in exits),
-                first.element,
-                first.count,
-            )
-            for place, first in enumerate(exits[0][1])
-        ]
+        self._call_general(site, entries, sources, mask, results, lanes)
+        found = take_results(code, len(sources), kinds)
+        if exits:
+            exits.append(self._exit(found))
+            join = code.fresh("join")
+            for label, _ in exits:
+                code.label(label)
+                code.line(f"br label %{join}")
+            code.label(join)
+            for place, each in enumerate(found):
+                values = ", ".join(f"[ {own[place].name}, %{label} ]" for label, own in exits)
+                found[place] = code.vector(f"phi {each.type} {values}", each.element, each.count)
+        self._finish(operation, found)
 
     def _call_general(
         self,
@@ -272,7 +257,8 @@ class AccessCode(LoweringRules):
         entries: list[tuple[Access, int]],
         sources: list[LaneVector],
         mask: str,
-        general: GeneralAccess,
+        results: Results,
+        lanes: Lanes | None,
     ) -> None:
         """Call the function of the general path; the results are columns after the sources."""
         code = self._code
@@ -281,7 +267,7 @@ class AccessCode(LoweringRules):
             for place, source in enumerate(sources)
         ]
         body, numbers = self._functions.compiled(
-            lambda _: self._general(site, entries, given, general), {}
+            lambda _: self._general(site, entries, given, results, lanes), {}
         )
         parameters = [f"{each.kind} %n{place}" for place, each in enumerate(numbers)]
         parameters += [each.typed for each in given]
@@ -292,21 +278,20 @@ class AccessCode(LoweringRules):
         arguments += [each.typed for each in sources]
         first = f"ptr %ctx, i32 %warp, ptr %state, i32 {mask}"
         fault = code.scalar(f"call i1 @{name}({', '.join([first, *arguments])})")
-        done = code.fresh("done")
-        code.line(f"br i1 {fault}, label %fault, label %{done}, !prof !2")
-        code.label(done)
+        code.leave_if(fault, "fault", "done", ", !prof !2")
 
     def _general(
         self,
         site: int,
         entries: list[tuple[Access, int]],
         sources: list[LaneVector],
-        general: GeneralAccess,
+        results: Results,
+        lanes: Lanes | None,
     ) -> None:
         """Add the body of the general path: checked accesses, or a call of the interpreter."""
         code = self._code
-        check, valid, slow, done = (code.fresh(stem) for stem in ("check", "valid", "slow", "done"))
-        checked = None if general.lanes is None else general.lanes(sources)
+        check, slow, done = (code.fresh(stem) for stem in ("check", "slow", "done"))
+        checked = None if lanes is None else lanes(sources)
         bases = [
             self._base(source, access.offset)
             for source, (access, _) in zip(sources, entries, strict=False)
@@ -321,10 +306,9 @@ class AccessCode(LoweringRules):
             offsets, are_valid = self._checked(access, entry, bases[turn], turn, lanes)
             good = code.scalar(f"and i1 {good}, {are_valid}")
             places.append((access, entry, offsets))
-        code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
-        code.label(valid)
-        results = general.results([self._place(*each) for each in places], sources)
-        pass_values(code, results, len(sources))
+        code.leave_unless(good, slow, "valid", ", !prof !1")
+        found = results([self._place(*each) for each in places], sources)
+        pass_values(code, found, len(sources))
         code.line(f"br label %{done}")
         code.label(slow)
         given = [*checked.lanes, code.from_mask(checked.others)] if checked else []
@@ -338,37 +322,36 @@ class AccessCode(LoweringRules):
         return label, results
 
     def _patterns(
-        self, access: Access, patterns: PatternAccess, entry: str, base: LaneVector, mask: str
+        self,
+        access: Access,
+        patterns: PatternAccess,
+        number: int,
+        sources: list[LaneVector],
+        mask: str,
     ) -> list[PathExit]:
         """Add the paths of addresses with a pattern; return their exits.
 
         What follows is the general path.
         """
-        code, exits = self._code, list[PathExit]()
-        whole, every = code.fresh("whole"), code.fresh("every")
-        all_active = code.scalar(f"icmp eq i32 {mask}, -1")
-        code.line(f"br i1 {all_active}, label %{whole}, label %{every}")
-        code.label(whole)
+        code, exits, every = self._code, list[PathExit](), self._code.fresh("every")
+        entry, base = cache_entry(code, number), self._base(sources[0], access.offset)
+        code.leave_unless(code.scalar(f"icmp eq i32 {mask}, -1"), every, "whole")
         found = AddressPattern(code, base, access.bytes)
         host = field(code, entry, layout.HOST, "ptr")
         first = found.first(field(code, entry, layout.BASE, "i64"))
-
-        def path(pattern: str, room: int, results: Callable[[], list[LaneVector]]) -> None:
-            fits, good, other = (code.fresh(stem) for stem in ("fits", "good", "other"))
-            code.line(f"br i1 {pattern}, label %{fits}, label %{other}")
-            code.label(fits)
-            valid = found.is_valid(first, field(code, entry, room, "i64"))
-            code.line(f"br i1 {valid}, label %{good}, label %{every}, !prof !1")
-            code.label(good)
-            exits.append(self._exit(results()))
-            code.label(other)
-
         places = HalfPlaces(host, first)
         place = CheckedPlace(host, self._relative(entry, base), entry)
-        path(found.is_row(), layout.ROW_COUNT, lambda: patterns.row(places, place))
-        uniform = patterns.uniform
-        if uniform is not None:
-            path(found.is_uniform(), layout.SHARED_COUNT, lambda: uniform(places, place))
+        for has_pattern, room, results in (
+            (found.is_row, layout.ROW_COUNT, patterns.row),
+            (found.is_uniform, layout.SHARED_COUNT, patterns.uniform),
+        ):
+            if results is not None:
+                pattern, other = has_pattern(), code.fresh("other")
+                code.leave_unless(pattern, other, "fits")
+                valid = found.is_valid(first, field(code, entry, room, "i64"))
+                code.leave_unless(valid, every, "good", ", !prof !1")
+                exits.append(self._exit(results(places, place, sources)))
+                code.label(other)
         code.line(f"br label %{every}")
         code.label(every)
         return exits

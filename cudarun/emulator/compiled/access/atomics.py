@@ -9,7 +9,6 @@ import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
-from cudarun.emulator.compiled.access.accesses import GeneralAccess
 from cudarun.emulator.compiled.access.reductions import is_of_global_memory, reduction_of
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type, traced
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText, element_of
@@ -56,10 +55,8 @@ class AtomicRules(AccessRules):
         if action.dtype.kind == "V":  # of 128 bits
             self._accesses.call(operation, mask)
             return
-        (access,) = action.accesses
         size = action.dtype.itemsize
         kinds = tuple(map(lane_type, operation.destinations))
-        sources = self._sources(operation)
         operands = 1 + (action.operation == "cas")
         name, old = _name(action), LaneType(np.dtype(f"u{size}"))
         if not code.module.defines(name):
@@ -84,9 +81,7 @@ class AtomicRules(AccessRules):
                 code.bitcast(value, each.element) for value, each in zip(found, kinds, strict=False)
             ]
 
-        general = GeneralAccess(updated)
-        results = self._accesses.access(operation, [access], sources, mask, general)
-        self._finish(operation, results)
+        self._accesses.access(operation, action.accesses, mask, updated)
 
 
 def _define(module: ModuleText, name: str, action: Atomic) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
-from cudarun.emulator.compiled.access.accesses import CheckedLanes, GeneralAccess
+from cudarun.emulator.compiled.access.accesses import CheckedLanes
 from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
@@ -43,7 +43,6 @@ class BarrierObjects(AccessRules):
         """Compile ``mbarrier.init`` and ``mbarrier.inval``."""
         code, action = self._code, operation.action
         assert isinstance(action, Initialize)
-        sources = self._sources(operation)
 
         def checked(given: list[LaneVector]) -> CheckedLanes:
             less = code.binary("sub", self._wide(given[1]), splat("i64", 1))
@@ -60,14 +59,13 @@ class BarrierObjects(AccessRules):
             self._accesses.memory.store(code, places[0], "%mask", word, 0)
             return []
 
-        general = GeneralAccess(initialized, checked if len(sources) > 1 else None)
-        self._accesses.access(operation, action.accesses, sources, mask, general)
+        lanes = checked if len(operation.sources) > 1 else None
+        self._accesses.access(operation, action.accesses, mask, initialized, lanes)
 
     def test(self, operation: Action, mask: str) -> None:
         """Compile ``mbarrier.test_wait`` and ``mbarrier.try_wait``."""
         code, action = self._code, operation.action
         assert isinstance(action, PhaseTest)
-        sources = self._sources(operation)
         tests = self._accesses.sites.tests
         number = len(tests)
         tests.append(operation)
@@ -80,15 +78,12 @@ class BarrierObjects(AccessRules):
             call(code, "void", "test_objects", arguments)
             return take_results(code, 3, [_TRUTH])
 
-        general = GeneralAccess(tested)
-        results = self._accesses.access(operation, action.accesses, sources, mask, general)
-        self._finish(operation, results)
+        self._accesses.access(operation, action.accesses, mask, tested)
 
     def change(self, operation: Action, mask: str) -> None:
         """Compile an arrival, or a change of the expected bytes."""
         code, action = self._code, operation.action
         assert isinstance(action, Arrive | ArriveAfterCopies | Transactions)
-        sources = self._sources(operation)
         one, none = splat("i64", 1), splat("i64", 0)
 
         def amounts(given: LaneVector | None) -> tuple[LaneVector | None, LaneVector | None]:
@@ -114,6 +109,4 @@ class BarrierObjects(AccessRules):
 
             return self._executed_unless(good, operation, given, "%mask", changed)
 
-        general = GeneralAccess(arrived)
-        results = self._accesses.access(operation, action.accesses, sources, mask, general)
-        self._finish(operation, results)
+        self._accesses.access(operation, action.accesses, mask, arrived)

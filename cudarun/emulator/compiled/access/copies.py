@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
-from cudarun.emulator.compiled.access.accesses import CheckedLanes, GeneralAccess
+from cudarun.emulator.compiled.access.accesses import CheckedLanes
 from cudarun.emulator.compiled.lanes.vectors import LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
@@ -22,7 +22,6 @@ class CopyCode(AccessRules):
         """Compile ``cp.async``; the caller copies parts that are neither whole nor empty."""
         code, action = self._code, operation.action
         assert isinstance(action, AsynchronousCopy)
-        sources = self._sources(operation)
         unit = action.size // action.count
 
         def checked(given: list[LaneVector]) -> CheckedLanes:
@@ -52,8 +51,7 @@ class CopyCode(AccessRules):
                 self._accesses.memory.store(code, target, "%mask", kept, unit * part)
             return []
 
-        general = GeneralAccess(copied, checked)
-        self._accesses.access(operation, action.accesses[:2], sources, mask, general)
+        self._accesses.access(operation, action.accesses[:2], mask, copied, checked)
 
     # --- cp.async.bulk ---------------------------------------------------------------------------
 
@@ -69,7 +67,6 @@ class CopyCode(AccessRules):
         if action.multicast or action.within_cluster:
             self._accesses.call(operation, mask)
             return
-        sources = self._sources(operation)
 
         def checked(given: list[LaneVector]) -> CheckedLanes:
             some = code.compare("uge", self._wide(given[2]), splat("i64", CHUNK))
@@ -87,5 +84,4 @@ class CopyCode(AccessRules):
             good = code.scalar(f"icmp ne i32 {call(code, 'i32', 'copy_bulk', arguments)}, 0")
             return self._executed_unless(good, operation, given, "%mask", list)
 
-        general = GeneralAccess(copied, checked)
-        self._accesses.access(operation, action.accesses[:2], sources, mask, general)
+        self._accesses.access(operation, action.accesses[:2], mask, copied, checked)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
-from cudarun.emulator.compiled.access.accesses import CheckedLanes, GeneralAccess
+from cudarun.emulator.compiled.access.accesses import CheckedLanes
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant, splat
 from cudarun.emulator.compiled.native.functions import call
@@ -30,7 +30,6 @@ class FragmentTransfers(AccessRules):
         """Compile ``ldmatrix`` or ``stmatrix``; incomplete warps are left to the caller."""
         code, action = self._code, operation.action
         assert isinstance(action, LoadMatrix | StoreMatrix)
-        sources = self._sources(operation)
         kinds = [lane_type(use) for use in operation.destinations]
 
         def pointing(_: list[LaneVector]) -> CheckedLanes:
@@ -47,15 +46,13 @@ class FragmentTransfers(AccessRules):
             call(code, "void", "transfer_matrices", f"{where}, {constants}", inline=True)
             return take_results(code, REGISTERS, kinds)
 
-        general = GeneralAccess(transferred, pointing)
-        results = self._accesses.access(operation, action.accesses, sources, mask, general)
-        self._finish(operation, results)
+        self._accesses.access(operation, action.accesses, mask, transferred, pointing)
 
     def transfer(self, operation: Action, mask: str) -> None:
         """Compile ``wmma.load`` or ``wmma.store``."""
         code, action = self._code, operation.action
         assert isinstance(action, WarpMatrixTransfer)
-        sources, loads = self._sources(operation), action.loads
+        loads = action.loads
         uses = operation.destinations if loads else operation.sources[1 : 1 + action.words.count]
         kinds = [lane_type(use) for use in uses]
         matrix = fragment(action.words, action.which, action.words.type, len(uses), kinds[0].dtype)
@@ -73,8 +70,14 @@ class FragmentTransfers(AccessRules):
         code.module.define(name, f"@{name} = internal constant {places.typed}")
 
         def stride_of(given: list[LaneVector]) -> LaneVector:
-            length = matrix.columns if action.by_rows else matrix.rows
-            return self._stride(action, given[-1]) if action.strided else splat("i64", length)
+            """Return the elements from one line to the next: words, of less than 8 bits."""
+            if not action.strided:
+                return splat("i64", matrix.columns if action.by_rows else matrix.rows)
+            wide, bits = self._wide(given[-1]), action.words.type.bits
+            if bits < 8:
+                wide = code.binary("mul", wide, splat("i64", bits))
+                wide = code.binary("udiv", wide, splat("i64", action.type.bits))
+            return wide
 
         def aligned(given: list[LaneVector]) -> CheckedLanes:
             offset = splat("i64", action.accesses[0].offset)
@@ -103,14 +106,4 @@ class FragmentTransfers(AccessRules):
 
             return self._executed_unless(good, operation, given, "%mask", transferred)
 
-        general = GeneralAccess(accessed, aligned)
-        results = self._accesses.access(operation, action.accesses, sources, mask, general)
-        self._finish(operation, results)
-
-    def _stride(self, action: WarpMatrixTransfer, stride: LaneVector) -> LaneVector:
-        """Return the elements from one line to the next: words, of elements of less than 8 bits."""
-        wide, bits = self._wide(stride), action.words.type.bits
-        if bits < 8:
-            wide = self._code.binary("mul", wide, splat("i64", bits))
-            wide = self._code.binary("udiv", wide, splat("i64", action.type.bits))
-        return wide
+        self._accesses.access(operation, action.accesses, mask, accessed, aligned)

@@ -209,10 +209,8 @@ def access(code: CodeBuilder, name: str, arguments: str, width: int) -> None:
 def _marks(code: CodeBuilder, entry: str) -> Iterator[str]:
     """Add code that runs where unwritten bytes are tracked; yield their marks."""
     marks = field(code, entry, layout.UNWRITTEN, "ptr")
-    present, absent = code.fresh("present"), code.fresh("absent")
-    null = code.scalar(f"icmp eq ptr {marks}, null")
-    code.line(f"br i1 {null}, label %{absent}, label %{present}, !prof !1")
-    code.label(present)
+    absent = code.fresh("absent")
+    code.leave_if(code.scalar(f"icmp eq ptr {marks}, null"), absent, "present", ", !prof !1")
     yield marks
     code.line(f"br label %{absent}")
     code.label(absent)

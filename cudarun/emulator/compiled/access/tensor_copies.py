@@ -73,13 +73,12 @@ class TensorCopies(AccessRules):
             return
         number = self._accesses.sites.new_tensor()
         site = self._accesses.site(operation, (), tensor=number)
-        check, ready, slow, done = (code.fresh(stem) for stem in ("check", "ready", "slow", "done"))
+        check, slow, done = (code.fresh(stem) for stem in ("check", "slow", "done"))
         code.line(f"br label %{check}")
         code.label(check)
         rest = code.scalar(f"and i32 {mask}, {code.scalar(f'add i32 {mask}, -1')}")
         alone = code.scalar(f"icmp eq i32 {rest}, 0")
-        code.line(f"br i1 {alone}, label %{ready}, label %{slow}, !prof !1")
-        code.label(ready)
+        code.leave_unless(alone, slow, "ready", ", !prof !1")
         code.module.declare("declare i32 @llvm.cttz.i32(i32, i1)")
         lane = code.scalar(f"call i32 @llvm.cttz.i32(i32 {mask}, i1 true)")
         map_, coordinates = box

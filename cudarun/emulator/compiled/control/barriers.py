@@ -82,15 +82,12 @@ class CountedBarriers(LoweringRules):
         pass_values(code, [number, expected])
         arguments = f"ptr %ctx, ptr %state, i32 {mask}, i32 {place}, i32 {given}"
         released, answer = two_words(code, call(code, "i64", "arrive_at_barriers", arguments))
-        valid, invalid = code.fresh("valid"), code.fresh("invalid")
-        good = code.scalar(f"icmp ne i32 {answer}, {FAILS}")
-        code.line(f"br i1 {good}, label %{valid}, label %{invalid}, !prof !1")
-        code.label(invalid)
+        good, valid = code.scalar(f"icmp ne i32 {answer}, {FAILS}"), code.fresh("valid")
+        code.leave_if(good, valid, "invalid", ", !prof !1")
         fail(block, mask)
         code.label(valid)
         schedule.release(released)
-        before = code.scalar("load i32, ptr %ANSWER")
-        code.line(f"store i32 {code.scalar(f'or i32 {before}, {answer}')}, ptr %ANSWER")
+        code.combine("or", "ANSWER", answer)
         if barrier.arrive:
             schedule.proceed(barrier.after, block.index, mask)
         else:

@@ -67,15 +67,11 @@ class BlockEnds(LoweringRules):
                 self._schedule.tick(block.index, mask, lanes)
             self._schedule.advance(targets, mask, taken)
             return
-        every, some, none, both = (code.fresh(s) for s in ("every", "some", "none", "both"))
-        whole = code.scalar(f"icmp eq i32 {other}, 0")
-        code.line(f"br i1 {whole}, label %{every}, label %{some}")
-        code.label(every)
+        some, both = code.fresh("some"), code.fresh("both")
+        code.leave_unless(code.scalar(f"icmp eq i32 {other}, 0"), some, "every")
         self._schedule.proceed(branch.target, block.index, mask)
         code.label(some)
-        uniform = code.scalar(f"icmp eq i32 {taken}, 0")
-        code.line(f"br i1 {uniform}, label %{none}, label %{both}")
-        code.label(none)
+        code.leave_unless(code.scalar(f"icmp eq i32 {taken}, 0"), both, "none")
         self._schedule.proceed(branch.otherwise, block.index, mask)
         code.label(both)
         self._schedule.diverge(lanes, block.index, mask)
@@ -124,12 +120,10 @@ class BlockEnds(LoweringRules):
 
     def _fail_unless(self, good: str, block: BlockCode, mask: str) -> None:
         """Raise the fault of a terminator if a condition is false."""
-        code = self._code
-        valid, invalid = code.fresh("valid"), code.fresh("invalid")
-        code.line(f"br i1 {good}, label %{valid}, label %{invalid}")
-        code.label(invalid)
+        valid = self._code.fresh("valid")
+        self._code.leave_if(good, valid, "invalid")
         self.fail(block, mask)
-        code.label(valid)
+        self._code.label(valid)
 
     def fail(self, block: BlockCode, mask: str) -> None:
         """Call back to raise the fault of a terminator, which reads its operands."""

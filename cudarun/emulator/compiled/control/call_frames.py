@@ -141,9 +141,7 @@ class CallFrames(LoweringRules):
         code.line(f"store i32 {caller.start}, ptr %START")
         returned = field(code, frame, FrameLayout.RETURNED, "i32")
         code.line(f"store i32 {returned}, ptr %MASK")
-        some, none = code.fresh("some"), code.scalar(f"icmp eq i32 {returned}, 0")
-        code.line(f"br i1 {none}, label %dispatch, label %{some}")
-        code.label(some)
+        code.leave_if(code.scalar(f"icmp eq i32 {returned}, 0"), "dispatch", "some")
         self._schedule.proceed(call.after, call.after - 1, returned)
 
     def _grow(self, size: int) -> None:

@@ -167,8 +167,7 @@ class LaneSchedule:
 
     def release(self, lanes: str) -> None:
         """Let lanes be dispatched whose masks have been changed."""
-        pending = self.code.scalar("load i32, ptr %PENDING")
-        self.code.line(f"store i32 {self.code.scalar(f'or i32 {pending}, {lanes}')}, ptr %PENDING")
+        self.code.combine("or", "PENDING", lanes)
 
     def add(self, offset: int, mask: str) -> None:
         """Add lanes to a mask of the state."""
@@ -195,9 +194,7 @@ class LaneSchedule:
             code.label(stays)
         pending = code.scalar("load i32, ptr %PENDING")
         alone = code.scalar(f"icmp eq i32 {pending}, 0")
-        waits = code.fresh("waits")
-        code.line(f"br i1 {alone}, label %enter.{target}, label %{waits}")
-        code.label(waits)
+        code.leave_if(alone, f"enter.{target}", "waits")
         self.wait(target, mask)
         code.line("br label %dispatch")
 
@@ -255,8 +252,6 @@ class LaneSchedule:
         code = self.code
         left = code.scalar(f"sub i32 {code.scalar('load i32, ptr %BUDGET')}, {self.loops[target]}")
         code.line(f"store i32 {left}, ptr %BUDGET")
-        empty = code.scalar(f"icmp sle i32 {left}, 0")
-        stays, yields = code.fresh("stays"), code.fresh("yields")
-        code.line(f"br i1 {empty}, label %{yields}, label %{stays}, !prof !2")
-        code.label(yields)
+        empty, stays = code.scalar(f"icmp sle i32 {left}, 0"), code.fresh("stays")
+        code.leave_unless(empty, stays, "yields", ", !prof !2")
         return stays

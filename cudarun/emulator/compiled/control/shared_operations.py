@@ -80,9 +80,8 @@ class SharedOperations:
         self._first = len(self._words)
         record = f"getelementptr (i64, ptr @{_RECORDS}, i64 {first})"
         given = f"ptr %ctx, i32 %warp, ptr %state, i32 {mask}, ptr {record}"
-        answer, on = code.scalar(f"call i1 @{self._entered}({given})"), code.fresh("on")
-        code.line(f"br i1 {answer}, label %fault, label %{on}, !prof !2")
-        code.label(on)
+        fault = code.scalar(f"call i1 @{self._entered}({given})")
+        code.leave_if(fault, "fault", weights=", !prof !2")
 
     def define(self) -> None:
         """Add the records to the module."""

@@ -54,8 +54,7 @@ class Snapshot:
 
     def restore(self, mask: str) -> None:
         """Restore lanes before any are dispatched."""
-        before = self.code.scalar("load i32, ptr %RESTORED")
-        self.code.line(f"store i32 {self.code.scalar(f'or i32 {before}, {mask}')}, ptr %RESTORED")
+        self.code.combine("or", "RESTORED", mask)
 
     def restore_operand(self, use: Use, mask: str) -> None:
         """Load the register that an operand is, if it is one of them, of some lanes."""

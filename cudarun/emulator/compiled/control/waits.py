@@ -125,10 +125,8 @@ class WarpWaits(LoweringRules):
         assert block.sync_mask is not None
         arrived = code.scalar("load i32, ptr %MASK")
         alive = field(code, "%state", state.ALIVE, "i32")
-        whole, some = code.scalar(f"icmp eq i32 {arrived}, {alive}"), code.fresh("some")
         run = f"run.{block.index}"
-        code.line(f"br i1 {whole}, label %{run}, label %{some}")
-        code.label(some)
+        code.leave_if(code.scalar(f"icmp eq i32 {arrived}, {alive}"), run, "some")
         parked = field(code, "%state", state.parked(block.index), "i32")
         here = code.scalar(f"or i32 {arrived}, {parked}")
         self._snapshot.restore_operand(block.sync_mask, parked)
@@ -139,28 +137,22 @@ class WarpWaits(LoweringRules):
         complete = code.scalar(f"and i32 {complete}, {here}")
         rest = code.scalar(f"xor i32 {complete}, {here}")
         store_field(code, "%state", state.parked(block.index), "i32", rest)
-        same, changes = code.scalar(f"icmp eq i32 {complete}, {arrived}"), code.fresh("changes")
-        code.line(f"br i1 {same}, label %{run}, label %{changes}")
-        code.label(changes)
-        self._may_meet(block)
+        code.leave_if(code.scalar(f"icmp eq i32 {complete}, {arrived}"), run, "changes")
+        if any(block in each for each in self._points.meetings):
+            store_field(code, "%state", state.MEETING, "i32", "1")
         self._snapshot.restore(code.scalar(f"and i32 {complete}, {parked}"))
         self._schedule.wait(block.index, complete)
         self._snapshot.save(code.scalar(f"and i32 {rest}, {arrived}"))
         code.label(run)
-
-    def _may_meet(self, block: BlockCode) -> None:
-        if any(block in each for each in self._points.meetings):
-            store_field(self._code, "%state", self._state.MEETING, "i32", "1")
 
     def _jump(self, block: BlockCode, mask: str) -> None:
         code, jump = self._code, block.terminator
         assert isinstance(jump, Jump)
         if self._parks and block.through:
             alive = field(code, "%state", self._state.ALIVE, "i32")
-            whole, some = code.scalar(f"icmp eq i32 {mask}, {alive}"), code.fresh("some")
             label = "run" if jump.target in self._parks else "enter"
-            code.line(f"br i1 {whole}, label %{label}.{jump.target}, label %{some}")
-            code.label(some)
+            whole = code.scalar(f"icmp eq i32 {mask}, {alive}")
+            code.leave_if(whole, f"{label}.{jump.target}", "some")
         self._schedule.proceed(jump.target, block.index, mask)
 
     def lanes_exit(self) -> None:
@@ -215,10 +207,8 @@ class WarpWaits(LoweringRules):
         code, barrier = self._code, block.terminator
         assert isinstance(barrier, WarpBarrier)
         alive = field(code, "%state", self._state.ALIVE, "i32")
-        whole = code.scalar(f"icmp eq i32 {mask}, {alive}")
-        through, waits = code.fresh("through"), code.fresh("waits")
-        code.line(f"br i1 {whole}, label %{through}, label %{waits}")
-        code.label(through)
+        whole, waits = code.scalar(f"icmp eq i32 {mask}, {alive}"), code.fresh("waits")
+        code.leave_unless(whole, waits, "through")
         if self._is_observed:
             self.synchronized(mask, self._registers.source(barrier.mask))
         if self._checks is not None:

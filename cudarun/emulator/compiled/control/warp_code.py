@@ -186,7 +186,7 @@ class WarpCode:
             **self._waits.rules,
             **(self._calls.rules if self._calls else {}),
         }
-        self._actions = action_rules(self._code, self._registers, self._accesses)
+        self._actions = action_rules(self._accesses)
 
     def _call_frames(self) -> CallFrames | None:
         """Return the code of calls of outlined functions.

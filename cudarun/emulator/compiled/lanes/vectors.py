@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -80,29 +80,20 @@ def constant(values: npt.NDArray[Any]) -> LaneVector:
         integer = constant(flat.view(f"u{flat.dtype.itemsize}"))
         kind = vector_type(element, len(flat))
         return LaneVector(f"bitcast ({integer.typed} to {kind})", element, len(flat))
-    return LaneVector(_listed(element, flat.tolist()), element, len(flat))
+    return LaneVector(_listed(element, tuple(flat.tolist())), element, len(flat))
 
 
 def splat(element: str, value: int, count: int = WIDTH) -> LaneVector:
     """Return a constant vector with one integer in all elements."""
-    return LaneVector(_listed(element, [value] * count), element, count)
-
-
-def _listed(element: str, values: Sequence[int]) -> str:
-    return _text(element, tuple(values))
+    return LaneVector(_listed(element, (value,) * count), element, count)
 
 
 @lru_cache(1024)
-def _text(element: str, values: tuple[int, ...]) -> str:
+def _listed(element: str, values: tuple[int, ...]) -> str:
     if not any(values):
         return "zeroinitializer"
-    if values.count(values[0]) == len(values):
-        return f"splat ({element} {_number(values[0])})"
-    return "<" + ", ".join(f"{element} {_number(value)}" for value in values) + ">"
-
-
-def _number(value: int | bool) -> str:
-    return str(value).lower()
+    numbers = [f"{element} {str(value).lower()}" for value in values]  # or truth values
+    return f"splat ({numbers[0]})" if len({*values}) == 1 else f"<{', '.join(numbers)}>"
 
 
 class ModuleText:
@@ -192,6 +183,24 @@ class CodeBuilder:
         self.names += 1
         return f"{stem}{self.names}"
 
+    def leave_if(self, condition: str, label: str, stem: str = "on", weights: str = "") -> None:
+        """Jump to a block if a condition is true; else go on, in a new block."""
+        on = self.fresh(stem)
+        self.line(f"br i1 {condition}, label %{label}, label %{on}{weights}")
+        self.label(on)
+
+    def leave_unless(self, condition: str, label: str, stem: str = "on", weights: str = "") -> None:
+        """Jump to a block if a condition is false; else go on, in a new block."""
+        on = self.fresh(stem)
+        self.line(f"br i1 {condition}, label %{on}, label %{label}{weights}")
+        self.label(on)
+
+    def combine(self, operation: str, variable: str, value: str) -> None:
+        """Store the result of an operation of a variable and a value to the variable."""
+        before = self.scalar(f"load i32, ptr %{variable}")
+        after = self.scalar(f"{operation} i32 {before}, {value}")
+        self.line(f"store i32 {after}, ptr %{variable}")
+
     def scalar(self, text: str) -> str:
         """Append an instruction and return its result."""
         name = f"%{self.fresh()}"
@@ -234,8 +243,8 @@ class CodeBuilder:
         self, a: LaneVector, places: Iterable[int], b: LaneVector | None = None
     ) -> LaneVector:
         """Return elements of ``a``, or of ``a`` and ``b`` one after the other, by their places."""
-        chosen = list(places)
-        if b is None and chosen == list(range(a.count)):
+        chosen = tuple(places)
+        if b is None and chosen == tuple(range(a.count)):
             return a
         other = f"{a.type} poison" if b is None else b.typed
         mask = f"<{len(chosen)} x i32> " + _listed("i32", chosen)

@@ -15,14 +15,9 @@ from cudarun.emulator.numerics.arrays import Array
 
 def fixed_values(kernel: CompiledKernel, launch: Launch, frame: SparseFrame) -> Array:
     """Return the values of the operands that a launch fixes, or the last launch's equal ones."""
-    inputs = launch.fixed_inputs
-    if inputs is None or inputs != kernel.fixed[0]:
-        kernel.fixed = inputs, _new_fixed_values(kernel, frame)
-    return kernel.fixed[1]
-
-
-def _new_fixed_values(kernel: CompiledKernel, frame: SparseFrame) -> Array:
-    uses = kernel.code.fixed.uses
+    inputs, uses = launch.fixed_inputs, kernel.code.fixed.uses
+    if inputs is not None and inputs == kernel.fixed[0]:
+        return kernel.fixed[1]
     memory = np.zeros(16 * max(len(uses), 1), dtype=np.uint8)
     for use in uses:
         if isinstance(use, RegisterUse):
@@ -32,6 +27,7 @@ def _new_fixed_values(kernel: CompiledKernel, frame: SparseFrame) -> Array:
         data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
         offset = kernel.code.fixed.place(use)
         memory[offset : offset + len(data)] = data
+    kernel.fixed = inputs, memory
     return memory
 
 

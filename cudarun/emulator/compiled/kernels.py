@@ -111,7 +111,10 @@ class CompiledKernel:
         # Whether it has integer reductions of global memory.
         self.has_reductions = module.has_reductions
         # Whether threads can report that an assertion failed.
-        self.has_assertions = _has_assertions(module.code.function)
+        self.has_assertions = any(
+            isinstance(operation, Action) and operation.action is assertfail
+            for operation in module.code.function.operations
+        )
         self.origins = module.origins  # the origin of each block of the code
         self.operations = len(module.code.function.operations)  # the number of its operations
         self.observation = module.observation  # what detectors need; ``None`` if none observes it
@@ -141,14 +144,6 @@ def resident_blocks(kernel: CompiledKernel, launch: Launch) -> int:
         return launch.cluster_blocks
     in_memory = launch.whole_clusters(launch.blocks_in_memory) or launch.cluster_blocks
     return min(launch.resident_blocks, in_memory, launch.blocks)
-
-
-def _has_assertions(function: FunctionCode) -> bool:
-    """Return whether threads can report that an assertion failed."""
-    return any(
-        isinstance(operation, Action) and operation.action is assertfail
-        for operation in function.operations
-    )
 
 
 def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:

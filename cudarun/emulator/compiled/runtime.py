@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Generator
-from typing import Any
 
 import numpy as np
 
@@ -60,11 +59,6 @@ def aligned_bytes(count: int) -> Array:
     return memory[start : start + count]
 
 
-def first_interval(operations: int) -> int:
-    """Return the number of jumps back before the first tick, for a kernel of so many operations."""
-    return min(max(_FIRST_OPERATIONS // max(operations, 1), _LEAST_INTERVAL), _FIRST_JUMPS)
-
-
 class CompiledRun:
     """One thread's part of a launch of a compiled kernel.
 
@@ -85,7 +79,8 @@ class CompiledRun:
         self._launch = launch
         self._queue = queue
         self._on_tick = on_tick
-        self._interval = min(first_interval(kernel.operations), _MOST_JUMPS)
+        first = max(_FIRST_OPERATIONS // max(kernel.operations, 1), _LEAST_INTERVAL)
+        self._interval = min(first, _FIRST_JUMPS)  # jumps back before the first tick
         self._ticked = time.perf_counter()
         self._calling = 0  # the slot of the last callback
         self._failed = 0  # the block that raised the error
@@ -352,7 +347,7 @@ class CompiledRun:
         given = self._kernel.code, self._batch, self._frame, self._frames.path, state, first
         return layout.DONE if WarpMeeting(*given).execute() else layout.RETRY
 
-    def _column(self, place: int, kind: Any) -> Array:
+    def _column(self, place: int, kind: LaneType) -> Array:
         """Return an operand in the scratch."""
         start = place * layout.COLUMN_BYTES
         size = kind.dtype.itemsize * kind.elements * WIDTH
@@ -380,7 +375,7 @@ class CompiledRun:
 
     def _find(self, entry: int, active: Active, addresses: Array) -> bool:
         """Return whether all lanes access one region; its entry is changed then."""
-        access: Access = self._kernel.code.sites.entries[entry]
+        access = self._kernel.code.sites.entries[entry]
         region = access.region(active, int(addresses[0]) + access.offset)
         if region is None or not self._inside(access, region, active, addresses):
             return False

@@ -6,7 +6,6 @@ from cudarun.emulator.code import Action, ConstantUse, FunctionCode, Operation, 
 from cudarun.emulator.compiled.access.reductions import is_of_global_memory, reduction_of
 from cudarun.emulator.compiled.control.waiting import blocks_in_loops
 from cudarun.emulator.compiled.lanes.operators import Untraceable
-from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction, BulkTransfer
 from cudarun.emulator.machine.effects import OUTPUTS
@@ -130,13 +129,13 @@ def _is_independent(operation: Operation) -> bool:
         return True
     action = operation.action
     if isinstance(action, MemoryLoad | MemoryStore):
-        return all(_is_of_a_block(each) or not each.strong for each in action.accesses)
+        own = ("local", "param")
+        return all(
+            "shared" in each.space or each.space in own or not each.strong
+            for each in action.accesses
+        )
     if isinstance(action, Atomic):
         return not is_of_global_memory(action) or reduction_of(action) is not None
     if isinstance(action, _BULK_REDUCTIONS):
         return False
     return isinstance(action, (*_COPIES, *_BARRIERS, NoEffect, WarpAction))
-
-
-def _is_of_a_block(access: Access) -> bool:
-    return "shared" in access.space or access.space in ("local", "param")

@@ -34,6 +34,7 @@ from cudarun.emulator.code import (
     SymbolUse,
     slots_of,
 )
+from cudarun.emulator.decode.loops import starts_of_loops
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.control import FunctionCall
@@ -303,9 +304,7 @@ def _reads_and_writes(block: BlockCode, wide: int) -> None:
 
 
 def _mark_loops(code: FunctionCode) -> None:
-    if not any(
-        target <= block.index for block in code.blocks for target in block.terminator.successors
-    ):
+    if not starts_of_loops(code):
         return
     last: dict[int, int] = {}  # the last block so far with a cost
     for block in code.blocks:
@@ -318,11 +317,10 @@ def _mark_loops(code: FunctionCode) -> None:
 
 def _polling_cost(block: BlockCode) -> int:
     """Return the polling cost of a jump back to a loop with this block."""
-    actions = [each.action for each in block.operations]
     waits = isinstance(block.terminator, FunctionCall) or any(
         isinstance(action, PhaseTest)
         or (isinstance(action, MemoryLoad) and action.accesses[0].strong)
         or (isinstance(action, Atomic) and action.wanted)
-        for action in actions
+        for action in (each.action for each in block.operations)
     )
     return _COST_OF_WAITS if waits else _COST_OF_JUMPS

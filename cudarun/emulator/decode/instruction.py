@@ -266,11 +266,10 @@ class _Resolution:
         if self.form.selects:
             operand = self._selected(expected, operand)
         if writes:
-            if isinstance(operand, tree.Sink) and not self._discards(expected):
-                opcode = self.instruction.opcode
-                raise OperandMismatch(
-                    f"Result discard mode is not allowed for instruction '{opcode}'"
-                )
+            opcode, paired = self.instruction.opcode, expected.pair or expected.shape == "vector"
+            if isinstance(operand, tree.Sink) and not paired and opcode not in ("atom", "mbarrier"):
+                what = "Result discard mode is not allowed"
+                raise OperandMismatch(f"{what} for instruction '{opcode}'")
             use = self.operands.destination(operand, ptx_type, relaxed=expected.relaxed)
             self.destinations.append(use)
         if not writes or expected.updates:
@@ -303,11 +302,6 @@ class _Resolution:
         """Return whether the instruction is one of integers or predicates."""
         name = self.words.get("type") or self.words.get("atype") or ""
         return name in TYPES and TYPES[name].kind not in (TypeKind.BITS, TypeKind.FLOAT)
-
-    def _discards(self, expected: OperandForm) -> bool:
-        """Return whether a destination may be ``_``."""
-        paired = expected.pair is not None or expected.shape == "vector"
-        return paired or self.instruction.opcode in ("atom", "mbarrier")
 
     def _address(self, expected: OperandForm, operand: tree.Operand) -> None:
         place = _PLACES.get(expected.name)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
 from cudarun.emulator.numerics.types import TYPES
 
-_WHERE: dict[str, Any] = {
+_WHERE: Keywords = {
     "sem": "relaxed acquire release acq_rel",
     "scope": "cta cluster gpu sys",
     "space": "global shared shared::cta shared::cluster",

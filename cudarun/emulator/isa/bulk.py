@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import (
     AsyncReduction,
@@ -19,8 +18,8 @@ from cudarun.emulator.machine.tensor_maps.actions import PrefetchBulk
 from cudarun.emulator.machine.transfers import GroupControl, MemoryStore
 
 _REPORTING = "mbarrier::complete_tx::bytes"
-_HINT: dict[str, Any] = {"hint": "L2::cache_hint"}
-_COPY: dict[str, Any] = {"action": BulkCopy, **_HINT}
+_HINT: Keywords = {"hint": "L2::cache_hint"}
+_COPY: Keywords = {"action": BulkCopy, **_HINT}
 # Operations, and the types that they take in global memory, in shared memory, and of red.async.
 _OPERATIONS = (
     ("add", "u32 s32 u64 f32 f64", "u32 s32 u64", "u32 s32 u64 s64"),
@@ -33,7 +32,7 @@ _OPERATIONS = (
 def _reductions() -> Iterator[InstructionForm]:
     into_global = "cp.reduce.async.bulk.global.source.bulk_group{.hint}.op"
     operands = "[d], [a], size:u32, ?policy:u64"
-    reduction: dict[str, Any] = {"action": BulkReduction, "source": "shared::cta", **_HINT}
+    reduction: Keywords = {"action": BulkReduction, "source": "shared::cta", **_HINT}
     for operations, types, shared, stored in _OPERATIONS:
         yield form(f"{into_global}.type  {operands}", op=operations, type=types, **reduction)
         yield form(
@@ -55,7 +54,7 @@ def _reductions() -> Iterator[InstructionForm]:
     yield form(f"{into_global}.noftz.type  {operands}", op="add", type="f16 bf16", **reduction)
 
 
-_STORE: dict[str, Any] = {
+_STORE: Keywords = {
     "action": AsyncStore,
     "space": "shared::cta shared::cluster",
     "vec": "v2 v4",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, computed, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, computed, form
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element, flushed_half, to_f32
 from cudarun.emulator.numerics.special_values import flushed
@@ -176,7 +176,7 @@ def _slct(words: Words, a: Array, b: Array, c: Array) -> Array:
 
 
 _WORDS = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64"
-_FLOATS: dict[str, Any] = {"cmp": _FLOAT_TESTS}
+_FLOATS: Keywords = {"cmp": _FLOAT_TESTS}
 _SET_FROM_WORDS = "u32 s32 f32 f16 bf16"
 _SET_FROM_HALVES = "u16 s16 u32 s32"
 

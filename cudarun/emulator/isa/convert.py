@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, computed, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, computed, form
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.isa.narrow import LARGEST_HALF, from_narrow_pair, to_narrow_pair
 from cudarun.emulator.numerics import rounding
@@ -232,8 +232,8 @@ def _pack(words: Words, a: Array, b: Array, *c: Array) -> Array:
     return result
 
 
-_IRND: dict[str, Any] = {"irnd": "rni rzi rmi rpi"}
-_RND: dict[str, Any] = {"rnd": rounding.MODES}
+_IRND: Keywords = {"irnd": "rni rzi rmi rpi"}
+_RND: Keywords = {"rnd": rounding.MODES}
 _EIGHT = "e4m3x2 e5m2x2"
 
 

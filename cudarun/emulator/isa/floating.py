@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from cudarun.base.process import IS_X86
 from cudarun.emulator.isa import approximations
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -218,7 +217,7 @@ def extreme(operation: str, words: Words, sources: int = 2) -> Function:
 
 _min, _max = partial(extreme, "min"), partial(extreme, "max")
 
-RND: dict[str, Any] = {"rnd": rounding.MODES}
+RND: Keywords = {"rnd": rounding.MODES}
 
 
 FORMS: tuple[InstructionForm, ...] = (

@@ -38,6 +38,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from functools import cached_property, partial
+from typing import Any
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import ActionFunction
@@ -54,6 +55,10 @@ _OPERAND = re.compile(
     r"(?P<open>[\[{]?)(?P<name>\w[\w-]*)(\{\.(?P<selector>\w+)\})?(:(?P<type>\w+))?[\]}]?"
     r"(\|(?P<spare>\?)?(?P<pair>\w+)(:(?P<second>\w+))?)?$"
 )
+
+
+Keywords = dict[str, Any]
+"""Arguments of `form` that several rows have: an action, and classes of words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, computed, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, computed, form
 from cudarun.emulator.numerics import bits
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import contiguous
@@ -298,7 +298,7 @@ def _extended_product(carry: str, words: Words) -> Function:
 
 def _extended_rows() -> Iterator[InstructionForm]:
     for reads, writes, carry in (("", ".cc", "out"), ("c", "", "in"), ("c", ".cc", "in out")):
-        how: dict[str, Any] = {"carry": carry, "type": "u32 s32 u64 s64"}
+        how: Keywords = {"carry": carry, "type": "u32 s32 u64 s64"}
         for opcode, compute in (("add", _sum), ("sub", _difference)):
             syntax = f"{opcode}{reads}{writes}.type  d, a, b"
             yield form(syntax, _extended(compute, carry), **how)

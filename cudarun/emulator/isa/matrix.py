@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
     Multiply,
@@ -55,7 +54,7 @@ _SCALES = "scale-a:b32, {id-a:u16}, scale-b:b32, {id-b:u16}"
 def _narrow(operands: str, d: str) -> Iterator[InstructionForm]:
     """Return the rows of ``.kind::f8f6f4`` with a type of sums."""
     rest = f"row.col.kind.{_TYPES_OF_MMA}  {operands}"
-    how: dict[str, Any] = {"action": MultiplyNarrow, "kind": "kind::f8f6f4", "dtype": d, "ctype": d}
+    how: Keywords = {"action": MultiplyNarrow, "kind": "kind::f8f6f4", "dtype": d, "ctype": d}
     for shapes, types in (("m16n8k32", _NARROW_TYPES), ("m16n8k16", _FP8)):
         yield form(f"mma.sync.aligned.shape.{rest}", shape=shapes, atype=types, btype=types, **how)
     yield form(f"mma.sp.sync.aligned.shape.{rest}, metadata:b32, selector:int", shape="m16n8k64",
@@ -67,7 +66,7 @@ def _scaled(k: int, kind: str, types: str, scales: str, vectors: str) -> Iterato
     """Return the rows of a kind with scale factors: dense, and sparse with twice as long rows."""
     vector = ".vector" if kind == "kind::mxf4nvf4" else "{.vector}"
     rest = f"row.col.kind.block_scale{vector}.{_TYPES_OF_MMA}.stype  {_SINGLES}"
-    how: dict[str, Any] = {"action": MultiplyNarrow, "kind": kind, "dtype": "f32", "atype": types,
+    how: Keywords = {"action": MultiplyNarrow, "kind": kind, "dtype": "f32", "atype": types,
                            "btype": types, "ctype": "f32", "stype": scales,
                            "vector": vectors}  # fmt: skip
     yield form(f"mma.sync.aligned.shape.{rest}, {_SCALES}", shape=f"m16n8k{k}", **how)
@@ -80,12 +79,12 @@ _WMMA_SHAPES = "m16n16k16 m32n8k16 m8n32k16"
 _SUM_SHAPES = f"{_WMMA_SHAPES} m16n16k8 m8n8k4 m8n8k32 m8n8k128"
 _LOAD = "wmma.load.which.sync{.aligned}.layout.shape{.space}.type"
 _STORE = "wmma.store.which.sync{.aligned}.layout.shape{.space}.type"
-_TRANSFER: dict[str, Any] = {"layout": "row col", "space": _SPACES, "action": WarpMatrixTransfer}
-_INPUTS: dict[str, Any] = {**_TRANSFER, "which": "a b"}
+_TRANSFER: Keywords = {"layout": "row col", "space": _SPACES, "action": WarpMatrixTransfer}
+_INPUTS: Keywords = {**_TRANSFER, "which": "a b"}
 _PRODUCT = "wmma.mma.sync{.aligned}.alayout.blayout.shape"
-_LAYOUTS: dict[str, Any] = {"alayout": "row col", "blayout": "row col", "action": WarpMultiply}
+_LAYOUTS: Keywords = {"alayout": "row col", "blayout": "row col", "action": WarpMultiply}
 # Their fragments are those of ``mma``.
-_NARROW: dict[str, Any] = {**_LAYOUTS, "action": Multiply}
+_NARROW: Keywords = {**_LAYOUTS, "action": Multiply}
 
 FORMS: tuple[InstructionForm, ...] = (
     _quarters(_HALVES, "f16", "f16"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.machine.mbarriers import (
     Arrive,
     ArriveAfterCopies,
@@ -16,20 +14,20 @@ from cudarun.emulator.machine.mbarriers import (
 
 _OWN = "shared shared::cta"
 _SCOPES = "cta cluster"
-_ARRIVE: dict[str, Any] = {
+_ARRIVE: Keywords = {
     "action": Arrive,
     "kind": "noComplete expect_tx",
     "sem": "release relaxed",
     "scope": _SCOPES,
     "space": f"{_OWN} shared::cluster",
 }
-_TRANSACTIONS: dict[str, Any] = {
+_TRANSACTIONS: Keywords = {
     "action": Transactions,
     "sem": "relaxed",
     "scope": _SCOPES,
     "space": f"{_OWN} shared::cluster",
 }
-_WAIT: dict[str, Any] = {
+_WAIT: Keywords = {
     "action": PhaseTest,
     "sem": "acquire relaxed",
     "scope": _SCOPES,

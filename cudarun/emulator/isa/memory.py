@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     GroupControl,
@@ -18,7 +18,7 @@ from cudarun.emulator.machine.transfers import (
 )
 
 _TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
-_WORDS: dict[str, Any] = {
+_WORDS: Keywords = {
     "scope": "cta cluster gpu sys",
     "l1": "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate",
     "l2": "L2::evict_normal L2::evict_first L2::evict_last",
@@ -29,22 +29,22 @@ _WORDS: dict[str, Any] = {
 }
 _SHARED = "shared shared::cta shared::cluster"
 # Spaces shared with other threads, to which strong loads and stores are restricted.
-_SEEN: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED}"}
-_VOLATILE: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED} local"}
-_MMIO: dict[str, Any] = {"scope": "sys"}
-_LOAD: dict[str, Any] = {
+_SEEN: Keywords = {**_WORDS, "space": f"global {_SHARED}"}
+_VOLATILE: Keywords = {**_WORDS, "space": f"global {_SHARED} local"}
+_MMIO: Keywords = {"scope": "sys"}
+_LOAD: Keywords = {
     **_WORDS,
     "action": MemoryLoad,
     "space": f"global {_SHARED} local const param param::entry param::func",
     "cop": "ca cg cs lu cv",
 }
-_STORE: dict[str, Any] = {
+_STORE: Keywords = {
     **_WORDS,
     "action": MemoryStore,
     "space": f"global {_SHARED} local param param::func",
     "cop": "wb cg cs wt",
 }
-_COPY: dict[str, Any] = {
+_COPY: Keywords = {
     "how": "ca cg",
     "to": "shared shared::cta",
     "hint": _WORDS["hint"],

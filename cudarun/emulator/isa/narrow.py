@@ -8,11 +8,10 @@ formats of 8 bits; for e2m1 it is as the manual has it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, computed, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, computed, form
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import (
     element,
@@ -162,8 +161,8 @@ _SCALED = "scaled::n2::ue8m0"
 
 def _rows(name: str) -> Iterator[InstructionForm]:
     """Return the rows of a format of 4 to 8 bits; those of 8 bits and f16 are in ``convert``."""
-    to_it: dict[str, Any] = {"make": to_narrow_pair, "dtype": name}
-    from_it: dict[str, Any] = {"make": from_narrow_pair, "atype": name}
+    to_it: Keywords = {"make": to_narrow_pair, "dtype": name}
+    from_it: Keywords = {"make": from_narrow_pair, "atype": name}
     if name in ("e4m3x2", "e5m2x2"):
         sources = "bf16x2"
     else:
@@ -177,7 +176,7 @@ def _rows(name: str) -> Iterator[InstructionForm]:
 def _to_bf16(name: str) -> Iterator[InstructionForm]:
     """Return the rows of ``bf16x2`` from a format, without and with scale factors."""
     head = "cvt.rn{.relu}{.satfinite}"
-    how: dict[str, Any] = {"make": from_narrow_pair, "dtype": "bf16x2", "atype": name}
+    how: Keywords = {"make": from_narrow_pair, "dtype": "bf16x2", "atype": name}
     yield form(f"{head}.dtype.atype  d:dtype, a:atype", **how)
     yield form(f"{head}.{_SCALED}.dtype.atype  d:dtype, a:atype, scale:b16", **how)
 

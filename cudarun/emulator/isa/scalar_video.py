@@ -9,22 +9,21 @@ to a byte is 127, ``.h1`` of the destination takes the upper half of the result,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, computed, form
 from cudarun.emulator.isa.video import COMPARISONS, OPERATIONS, Operation
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
 
-_ONES = 0xFFFF_FFFF
 _SIGN34, _MASK34 = 1 << 33, (1 << 34) - 1
 _PARTS = "b0 b1 b2 b3 h0 h1"
-_WHERE: dict[str, Any] = {"asel": _PARTS, "bsel": _PARTS}
-_KINDS: dict[str, Any] = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
+_WHERE: Keywords = {"asel": _PARTS, "bsel": _PARTS}
+_KINDS: Keywords = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
 
 _OPERATIONS = {name: each for name, each in OPERATIONS.items() if name != "vavrg"}
 _SECOND: dict[str, Operation] = {"add": np.add, "min": np.minimum, "max": np.maximum}
@@ -99,47 +98,45 @@ def _second(name: str, *, wide: bool, signed: bool) -> Operation | None:
     return operate
 
 
-def _arithmetic(name: str) -> Callable[[Words], Function]:
-    """Return the constructor of a sum, difference, distance, minimum or maximum."""
+def _arithmetic(name: str, words: Words) -> Function:
+    """Return a sum, difference, distance, minimum or maximum."""
+    signed = words["dtype"] == "s32"
+    _, bits = _place(words.selectors.get("d", ""))
+    largest = (1 << bits - signed) - 1
 
-    def make(words: Words) -> Function:
-        signed = words["dtype"] == "s32"
-        _, bits = _place(words.selectors.get("d", ""))
-        largest = (1 << bits - signed) - 1
+    def saturate(result: Array) -> Array:
+        """Saturate: to ``.u32`` large results wrap, to a part negative ones are the largest."""
+        if bits < 32:
+            return np.where(result >> 32 != 0, largest, np.minimum(result, largest))
+        return np.clip(result, -1 << 31, largest) if signed else np.maximum(result, 0)
 
-        def saturate(result: Array) -> Array:
-            """Saturate: to ``.u32`` large results wrap, to a part negative ones are the largest."""
-            if bits < 32:
-                return np.where(result >> 32 != 0, largest, np.minimum(result, largest))
-            return np.clip(result, -1 << 31, largest) if signed else np.maximum(result, 0)
-
-        return _scalar(_OPERATIONS[name], words, saturate, wide=name not in ("vadd", "vsub"))
-
-    return make
+    return _scalar(_OPERATIONS[name], words, saturate, wide=name not in ("vadd", "vsub"))
 
 
 def _comparison(words: Words) -> Function:
     return _scalar(COMPARISONS[words["cmp"]], words, np.copy, wide=False)
 
 
-def _shift(ufunc: Operation) -> Callable[[Words], Function]:
-    def make(words: Words) -> Function:
-        lowest, highest = (-1 << 31, (1 << 31) - 1) if words["dtype"] == "s32" else (0, _ONES)
+def _shift(ufunc: Operation, words: Words) -> Function:
+    lowest, highest = _range(signed=words["dtype"] == "s32")
 
-        def shift(a: Array, b: Array) -> Array:
-            return ufunc(a, np.minimum(b, 32) if words["mode"] == "clamp" else b & 31)
+    def shift(a: Array, b: Array) -> Array:
+        return ufunc(a, np.minimum(b, 32) if words["mode"] == "clamp" else b & 31)
 
-        def saturate(result: Array) -> Array:
-            """Saturate the low 34 bits, which have a sign, to a word, also for a part of one."""
-            found: Array = np.clip(((result & _MASK34) ^ _SIGN34) - _SIGN34, lowest, highest)
-            return found
+    def saturate(result: Array) -> Array:
+        """Saturate the low 34 bits, which have a sign, to a word, also for a part of one."""
+        found: Array = np.clip(((result & _MASK34) ^ _SIGN34) - _SIGN34, lowest, highest)
+        return found
 
-        return _scalar(shift, words, saturate, wide=not words.get("sat"))
-
-    return make
+    return _scalar(shift, words, saturate, wide=not words.get("sat"))
 
 
-def _multiply_add(words: Words) -> Function:
+def _range(*, signed: bool) -> tuple[int, int]:
+    return (-1 << 31, (1 << 31) - 1) if signed else (0, (1 << 32) - 1)
+
+
+@computed
+def _multiply_add(words: Words, a: Array, b: Array, c: Array) -> Array:
     """Return ``(a * b) + c`` in 64 bits, with ``a``, ``b`` and ``c`` as signed words like ptxas.
 
     Their types define how parts of words are extended, and whether the result is signed.
@@ -147,35 +144,31 @@ def _multiply_add(words: Words) -> Function:
     chosen, minus = words.selectors, words.negative
     negated = ("a" in minus) != ("b" in minus)
     signed = "s32" in (words["atype"], words["btype"]) or negated or "c" in minus
-    lowest, highest = (-1 << 31, (1 << 31) - 1) if signed else (0, _ONES)
     scale = int(words["scale"].removeprefix("shr") or 0)
-
-    def function(a: Array, b: Array, c: Array) -> Array:
-        left = _part(a, words["atype"], chosen.get("a", "")).astype(np.int32)
-        right = _part(b, words["btype"], chosen.get("b", "")).astype(np.int32)
-        product, addend = left.astype(np.int64) * right, _part(c, "s32")
-        total = (-product if negated else product) + (-addend if "c" in minus else addend)
-        total += bool(words["po"])
-        total = total >> scale if signed else (total.view(np.uint64) >> scale).view(np.int64)
-        if words["sat"]:
-            total = np.clip(total, lowest, highest)
-        return total
-
-    return result_of(function)
+    left = _part(a, words["atype"], chosen.get("a", "")).astype(np.int32)
+    right = _part(b, words["btype"], chosen.get("b", "")).astype(np.int32)
+    product, addend = left.astype(np.int64) * right, _part(c, "s32")
+    total = (-product if negated else product) + (-addend if "c" in minus else addend)
+    total += bool(words["po"])
+    total = total >> scale if signed else (total.view(np.uint64) >> scale).view(np.int64)
+    return np.clip(total, *_range(signed=signed)) if words["sat"] else total
 
 
 def _rows() -> Iterator[InstructionForm]:
     sources = "a{.asel}:atype, b{.bsel}:btype"
     for name in _OPERATIONS:
-        yield from _scalars(f"{name}.dtype.atype.btype", sources, _arithmetic(name), **_KINDS)
-    kinds: dict[str, Any] = {"dtype": "u32 s32", "atype": "u32 s32", "mode": "clamp wrap"}
+        make = partial(_arithmetic, name)
+        yield from _scalars(f"{name}.dtype.atype.btype", sources, make, **_KINDS)
+    kinds: Keywords = {"dtype": "u32 s32", "atype": "u32 s32", "mode": "clamp wrap"}
     for name, ufunc in (("vshl", np.left_shift), ("vshr", np.right_shift)):
         shifted = sources.replace("btype", "u32")
-        yield from _scalars(f"{name}.dtype.atype.u32.mode", shifted, _shift(ufunc), **kinds)
+        yield from _scalars(
+            f"{name}.dtype.atype.u32.mode", shifted, partial(_shift, ufunc), **kinds
+        )
     negated = "{-}a{.asel}:atype, {-}b{.bsel}:btype, {-}c:dtype"
     yield form(f"vmad.dtype.atype.btype{{.po}}{{.sat}}{{.scale}}  d:dtype, {negated}",
                make=_multiply_add, scale="shr7 shr15", **_KINDS, **_WHERE)  # fmt: skip
-    compared: dict[str, Any] = {
+    compared: Keywords = {
         "atype": "u32 s32",
         "btype": "u32 s32",
         "cmp": " ".join(COMPARISONS),
@@ -189,7 +182,7 @@ def _rows() -> Iterator[InstructionForm]:
 def _scalars(
     head: str, sources: str, make: Callable[[Words], Function], **kinds: str
 ) -> Iterator[InstructionForm]:
-    words: dict[str, Any] = {"make": make, **kinds, **_WHERE}
+    words: Keywords = {"make": make, **kinds, **_WHERE}
     yield form(f"{head}  d{{.dsel}}:dtype, {sources}, ?c:dtype", dsel=_PARTS, **words)
     yield form(f"{head}.sat  d{{.dsel}}:dtype, {sources}, ?c:dtype", dsel=_PARTS, **words)
     yield form(f"{head}{{.sat}}.op2  d:dtype, {sources}, c:dtype", op2="add min max", **words)

@@ -6,9 +6,8 @@ PTX manual 9.7.9.27 and 9.7.9.28 (copies, ``tensormap.replace``), 9.7.13.13 (fen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.machine.tensor_maps.actions import (
     AcquireMap,
     CopyMap,
@@ -27,9 +26,9 @@ from cudarun.emulator.machine.tensor_maps.copies import (
 )
 from cudarun.emulator.machine.transfers import Fence
 
-_ROWS: dict[str, Any] = {"dim": "2d", "hint": "L2::cache_hint"}
-_TILE: dict[str, Any] = {"dim": "1d 2d 3d 4d 5d", "mode": "tile", "hint": "L2::cache_hint"}
-_COLUMNS: dict[str, Any] = {**_TILE, "dim": "3d 4d 5d"}
+_ROWS: Keywords = {"dim": "2d", "hint": "L2::cache_hint"}
+_TILE: Keywords = {"dim": "1d 2d 3d 4d 5d", "mode": "tile", "hint": "L2::cache_hint"}
+_COLUMNS: Keywords = {**_TILE, "dim": "3d 4d 5d"}
 _LOAD = "cp.async.bulk.tensor.dim.to.global"
 _REPORTING = "mbarrier::complete_tx::bytes"
 _TENSOR = "[&t {c:b32}]"
@@ -85,7 +84,7 @@ def _rows() -> Iterator[InstructionForm]:
         f"cp.async.bulk.prefetch.tensor.dim.L2.global.mode{{.hint}}  {_TENSOR}, ?policy:u64",
         action=TensorPrefetch, mode="tile::gather4", **_ROWS,
     )  # fmt: skip
-    scatter: dict[str, Any] = {"source": "shared::cta", "mode": "tile::scatter4", **_ROWS}
+    scatter: Keywords = {"source": "shared::cta", "mode": "tile::scatter4", **_ROWS}
     end = f"mode.bulk_group{{.hint}}  {_TENSOR}, [a], ?policy:u64"
     yield form(f"cp.async.bulk.tensor.dim.global.source.{end}", action=ScatterStore, **scatter)
     yield form(f"cp.reduce.async.bulk.tensor.dim.global.source.op.{end}", action=ScatterReduction,
@@ -93,7 +92,7 @@ def _rows() -> Iterator[InstructionForm]:
 
 
 def _replacements() -> Iterator[InstructionForm]:
-    replacement: dict[str, Any] = {"action": ReplaceField, "space": _SPACES}
+    replacement: Keywords = {"action": ReplaceField, "space": _SPACES}
     for fields, operands, width in (
         ("global_address", "b", "b64"),
         ("rank", "b", "b32"),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.machine.tensor_memory.allocation import Allocate, Deallocate, Relinquish
 from cudarun.emulator.machine.tensor_memory.copies import CommitTensors, ShiftRows, TensorMemoryCopy
 from cudarun.emulator.machine.tensor_memory.products import MultiplyTensors
@@ -41,7 +40,7 @@ def _fits(words: Words) -> bool:
 def _transfers() -> Iterator[InstructionForm]:
     shape = "sync.aligned.shape.num"
     for shapes, split in (("32x32b 16x64b 16x128b 16x256b", ""), ("16x32bx2", ", split:int")):
-        words: dict[str, Any] = {"shape": shapes, "num": _NUMBERS, "only": _fits}
+        words: Keywords = {"shape": shapes, "num": _NUMBERS, "only": _fits}
         yield form(f"tcgen05.ld.{shape}{{.pack}}.b32  {{d:b32}}, [t:b32]{split}",
                    action=LoadTensorMemory, pack="pack::16b", writes=1, **words)  # fmt: skip
         yield form(f"tcgen05.st.{shape}{{.pack}}.b32  [t:b32]{split}, {{r:b32}}",

@@ -6,9 +6,7 @@ depths to compare with require arrays that CUDA does not create.
 
 from __future__ import annotations
 
-from typing import Any
-
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.machine.textures.fetches import Fetch, Gather, IsType, Query
 from cudarun.emulator.machine.textures.surfaces import (
     FormattedStore,
@@ -22,12 +20,12 @@ _CUBES = "cube acube"
 _TYPES: dict[str, str] = {"v4": "u32 s32 f32 f16", "v2": "f16x2"}
 _PLACE = "{d:dtype}|?p, [a {c:ctype}]"
 
-_GEOMETRIES: dict[str, Any] = {"geom": "1d 2d 3d a1d a2d", "clamp": "trap clamp zero"}
-_BITS: dict[str, Any] = {**_GEOMETRIES, "vec": "v2 v4", "type": "b8 b16 b32 b64"}
-_LOAD: dict[str, Any] = {**_BITS, "action": SurfaceLoad, "cop": "ca cg cs cv"}
-_STORE: dict[str, Any] = {**_BITS, "action": SurfaceStore, "cop": "wb cg cs wt"}
-_FORMATTED: dict[str, Any] = {**_STORE, "action": FormattedStore, "type": "b32"}
-_REDUCTION: dict[str, Any] = {
+_GEOMETRIES: Keywords = {"geom": "1d 2d 3d a1d a2d", "clamp": "trap clamp zero"}
+_BITS: Keywords = {**_GEOMETRIES, "vec": "v2 v4", "type": "b8 b16 b32 b64"}
+_LOAD: Keywords = {**_BITS, "action": SurfaceLoad, "cop": "ca cg cs cv"}
+_STORE: Keywords = {**_BITS, "action": SurfaceStore, "cop": "wb cg cs wt"}
+_FORMATTED: Keywords = {**_STORE, "action": FormattedStore, "type": "b32"}
+_REDUCTION: Keywords = {
     "action": SurfaceReduction,
     "geom": "1d 2d 3d",
     "clamp": "trap clamp zero",
@@ -37,7 +35,7 @@ _ADDRESS = "[a {c:s32}]"
 
 def _fetches(vector: str) -> tuple[InstructionForm, ...]:
     """Return the rows of ``tex`` with results of two or four elements."""
-    every: dict[str, Any] = {"action": Fetch, "dtype": _TYPES[vector]}
+    every: Keywords = {"action": Fetch, "dtype": _TYPES[vector]}
     end = f".geom.{vector}.dtype.ctype"
     result = _PLACE
     return (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from cudarun.emulator.isa.compare import INTEGER_TESTS
-from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.form import InstructionForm, Keywords, form
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import contiguous
 from cudarun.emulator.numerics.temporaries import Function
@@ -80,28 +80,24 @@ def _simd(count: int, operate: Operation, words: Words) -> Function:
     return function
 
 
-def _arithmetic(name: str, count: int) -> Callable[[Words], Function]:
-    return lambda words: _simd(count, OPERATIONS[name], words)
-
-
-def _comparison(count: int) -> Callable[[Words], Function]:
-    return lambda words: _simd(count, COMPARISONS[words["cmp"]], words)
+def _comparison(count: int, words: Words) -> Function:
+    return _simd(count, COMPARISONS[words["cmp"]], words)
 
 
 def _rows() -> Iterator[InstructionForm]:
-    kinds: dict[str, Any] = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
+    kinds: Keywords = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
     operands = "d{.mask}:dtype, a{.asel}:atype, b{.bsel}:btype, c:dtype"
     for count in (2, 4):
         parts = _SELECTORS[count]
         kinds |= {"mask": _MASKS[count], "asel": parts, "bsel": parts}
-        for name in OPERATIONS:
-            make = _arithmetic(name, count)
+        for name, operate in OPERATIONS.items():
+            make = partial(_simd, count, operate)
             head = f"{name}{count}.dtype.atype.btype"
             yield form(f"{head}{{.sat}}  {operands}", make=make, **kinds)
             yield form(f"{head}.add  {operands}", make=make, **kinds)
         compared = operands.replace(":dtype", ":u32")
-        yield form(f"vset{count}.atype.btype.cmp{{.add}}  {compared}", make=_comparison(count),
-                   cmp=" ".join(COMPARISONS), **kinds)  # fmt: skip
+        yield form(f"vset{count}.atype.btype.cmp{{.add}}  {compared}", cmp=" ".join(COMPARISONS),
+                   make=partial(_comparison, count), **kinds)  # fmt: skip
 
 
 FORMS: tuple[InstructionForm, ...] = tuple(_rows())

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, DType
 from cudarun.emulator.numerics.types import TYPES
 
 Function = Callable[..., Any]
@@ -34,12 +34,12 @@ def temporaries(*names: str) -> Callable[[T], T]:
     return mark
 
 
-def with_temporaries(function: T, dtypes: tuple[np.dtype[Any], ...]) -> T:
+def with_temporaries(function: T, dtypes: tuple[DType, ...]) -> T:
     """Attach the types of the requested scratch arrays to a function."""
     function.temporaries = dtypes  # type: ignore[attr-defined]
     return function
 
 
-def temporaries_of(function: Function) -> tuple[np.dtype[Any], ...]:
+def temporaries_of(function: Function) -> tuple[DType, ...]:
     """Return the types of the scratch arrays that a function requests."""
     return getattr(function, "temporaries", ())

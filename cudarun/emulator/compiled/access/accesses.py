@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from cudarun.emulator.code import Action
@@ -343,7 +344,7 @@ class AccessCode(LoweringRules):
         place = CheckedPlace(host, self._relative(entry, base), entry)
         for has_pattern, room, results in (
             (found.is_row, layout.ROW_COUNT, patterns.row),
-            (found.is_uniform, layout.SHARED_COUNT, patterns.uniform),
+            (partial(is_zero, code, found.apart), layout.SHARED_COUNT, patterns.uniform),
         ):
             if results is not None:
                 pattern, other = has_pattern(), code.fresh("other")

@@ -71,7 +71,8 @@ class TensorCopies(AccessRules):
         if action.im2col:
             self._accesses.call(operation, mask)
             return
-        number = self._accesses.sites.new_tensor()
+        number = self._accesses.sites.tensors
+        self._accesses.sites.tensors += 1
         site = self._accesses.site(operation, (), tensor=number)
         check, slow, done = (code.fresh(stem) for stem in ("check", "slow", "done"))
         code.line(f"br label %{check}")

@@ -75,10 +75,15 @@ class RegisterPlaces:
 def place_registers(function: FunctionCode, registers: WarpRegisters, slots: int) -> RegisterPlaces:
     """Return places for registers of a function."""
     places, blocks = RegisterPlaces(registers), function.blocks
-    shared = registers.shared & slots & ~_with_own_places(function)
-    inner = _of_one_block(blocks) & slots & ~registers.shared & ~_with_own_places(function)
+    sharing = slots & ~_with_own_places(function)
+    shared = registers.shared & sharing
+    once = several = 0
+    for block in blocks:
+        several |= once & (block.reads | block.writes)
+        once |= block.reads | block.writes
+    inner = once & ~several & sharing & ~shared  # of one block
     places.add(slots & ~shared & ~inner, shares=False)
-    places.add_in_turn([_needed(block) & shared for block in blocks])
+    places.add_in_turn([(b.live_in | b.live_out | b.reads | b.writes) & shared for b in blocks])
     places.keep()  # registers of one block are written for all lanes
     for block in blocks:
         places.add_in_turn([_used(operation) & inner for operation in block.operations])
@@ -101,20 +106,6 @@ def _with_own_places(function: FunctionCode) -> int:
             if isinstance(use, RegisterUse) and use.type.bits < function.slots[use.slot].type.bits:
                 found |= 1 << use.slot
     return found
-
-
-def _of_one_block(blocks: Sequence[BlockCode]) -> int:
-    """Return the registers that only one block uses."""
-    once = several = 0
-    for block in blocks:
-        now = block.reads | block.writes
-        several |= once & now
-        once |= now
-    return once & ~several
-
-
-def _needed(block: BlockCode) -> int:
-    return block.live_in | block.live_out | block.reads | block.writes
 
 
 def _used(operation: Operation) -> int:

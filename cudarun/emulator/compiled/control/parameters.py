@@ -84,7 +84,8 @@ class ParameterParts:
             for place, use in enumerate(uses):
                 if not isinstance(use, ParameterUse):
                     continue
-                parts = [part for part in self._parts_of(use) if _is_inside(part, use)]
+                end = use.offset + use.type.bytes
+                parts = [p for p in self._parts_of(use) if use.offset <= p[0] and sum(p) <= end]
                 registers = [self._register(use.slot, part) for part in parts]
                 if len(parts) == 1:
                     uses[place] = RegisterUse(registers[0].slot, use.type)
@@ -121,13 +122,10 @@ class ParameterParts:
     def _register(self, slot: int, part: Part) -> RegisterUse:
         """Return the register of a part of a variable."""
         offset, size = part
-        known = self._registers.get((slot, offset))
-        if known is None:
-            name = f"{self._code.slots[slot].name}+{offset}"
-            use = self._new(name, size)
+        if (slot, offset) not in self._registers:
+            use = self._new(f"{self._code.slots[slot].name}+{offset}", size)
             self._registers[slot, offset] = use.slot
-            return use
-        return RegisterUse(known, TYPES[f"b{8 * size}"])
+        return RegisterUse(self._registers[slot, offset], TYPES[f"b{8 * size}"])
 
     def _new(self, name: str, size: int) -> RegisterUse:
         ptx_type = TYPES[f"b{8 * size}"]
@@ -141,11 +139,6 @@ def _size(ptx_type: Type) -> int:
     if ptx_type.bits > 64:
         raise Untraceable(f"a parameter of type {ptx_type.name}")
     return ptx_type.bytes
-
-
-def _is_inside(part: Part, use: ParameterUse) -> bool:
-    offset, size = part
-    return use.offset <= offset and offset + size <= use.offset + use.type.bytes
 
 
 def _disjoint(accesses: Iterable[Part]) -> list[Part]:

@@ -103,8 +103,8 @@ class WarpWaits(LoweringRules):
             Jump: self._jump,
             BarrierWait: self._barrier,
             WarpBarrier: self._warp_barrier,
-            ClusterArrive: self._cluster_arrive,
-            ClusterWait: self._cluster_wait,
+            ClusterArrive: self._cluster_barrier,
+            ClusterWait: self._cluster_barrier,
         }
 
     # --- warp-synchronous operations -------------------------------------------------------------
@@ -187,21 +187,18 @@ class WarpWaits(LoweringRules):
         self._schedule.add(self._state.mask("waiting", place), mask)
         self._code.line("br label %dispatch")
 
-    def _cluster_arrive(self, block: BlockCode, mask: str) -> None:
-        assert isinstance(block.terminator, ClusterArrive)
-        self._count("cluster_arrived", mask)
-        self._schedule.proceed(block.terminator.after, block.index, mask)
-
-    def _cluster_wait(self, block: BlockCode, mask: str) -> None:
-        self._count("cluster_waited", mask)
+    def _cluster_barrier(self, block: BlockCode, mask: str) -> None:
+        """Count the arrivals, or the waits, of each active lane."""
+        arrives = isinstance(block.terminator, ClusterArrive)
+        counter = self._state.mask("cluster_arrived" if arrives else "cluster_waited")
+        pointer = pointer_to(self._code, "%state", counter)
+        call(self._code, "void", "count_lanes", f"ptr {pointer}, i32 {mask}")
+        if arrives:
+            self._schedule.proceed(block.terminator.successors[0], block.index, mask)
+            return
         place = self._points.cluster_barriers.index(block)
         self._schedule.add(self._state.mask("cluster_waiting", place), mask)
         self._code.line("br label %dispatch")
-
-    def _count(self, counter: str, mask: str) -> None:
-        """Increment a counter of each active lane."""
-        pointer = pointer_to(self._code, "%state", self._state.mask(counter))
-        call(self._code, "void", "count_lanes", f"ptr {pointer}, i32 {mask}")
 
     def _warp_barrier(self, block: BlockCode, mask: str) -> None:
         code, barrier = self._code, block.terminator

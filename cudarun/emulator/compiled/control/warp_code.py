@@ -254,7 +254,8 @@ class WarpCode:
             code.line("%ANSWER = alloca i32")
             code.line(f"store i32 {WAITS}, ptr %ANSWER")
         self._registers.declare(each(self._used & ~mask_of(self._registers.in_state)))
-        waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
+        # the blocks that lanes can wait to run when ``step`` is called
+        waiting = sorted({0, *self.points.afters, *self.groups.blocks})
         self._schedule.enter(waiting + self.groups.entries + self.counted.entries)
         if not state.registers:
             self._schedule.begin()
@@ -305,11 +306,6 @@ class WarpCode:
         size = state.size - first
         code.module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         code.line(f"call void @llvm.memset.p0.i64(ptr {pointer}, i8 0, i64 {size}, i1 false)")
-
-    def _may_wait(self, block: BlockCode) -> bool:
-        """Return whether lanes can wait to run a block when ``step`` is called."""
-        is_after = block.index in self.points.afters
-        return block.index == 0 or is_after or self.groups.waits(block)
 
     def _leave(self) -> None:
         code, state = self._code, self.state
@@ -394,9 +390,7 @@ class WarpCode:
             for use in operation.sources
         ]
         kinds = [lane_type(use) for use in operation.destinations]
-        results = results_of(self._code, name, given, kinds)
-        for use, value in zip(operation.destinations, results, strict=True):
-            self._registers.write(use, value)
+        self._accesses._finish(operation, results_of(self._code, name, given, kinds))
 
     # --- the end of a block -----------------------------------------------------------------------
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Lanewise, Use
 from cudarun.emulator.compiled.lanes.operators import Untraceable
@@ -19,6 +17,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
     element_of,
     vector_type,
 )
+from cudarun.emulator.numerics.arrays import DType
 from cudarun.emulator.numerics.temporaries import temporaries_of
 
 _FEW_LINES = 6
@@ -28,7 +27,7 @@ _FEW_LINES = 6
 class LaneType:
     """The type of an operand: of each lane, some elements of a numpy type."""
 
-    dtype: np.dtype[Any]
+    dtype: DType
     elements: int = 1
 
     def shape(self, width: int = WIDTH) -> tuple[int, ...]:
@@ -142,8 +141,8 @@ def traced(
     code: CodeBuilder,
     name: str,
     function: Callable[..., object],
-    sources: Sequence[np.dtype[Any]],
-    result: np.dtype[Any],
+    sources: Sequence[DType],
+    result: DType,
     arguments: Sequence[LaneVector],
 ) -> LaneVector:
     """Call a function over elements of vectors, which is traced once per module.

@@ -19,8 +19,9 @@ from cudarun.emulator.compiled.lanes.vectors import (
     splat,
 )
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.arrays import DType
 
-Operator = Callable[[CodeBuilder, "np.dtype[Any]", list[LaneVector]], LaneVector]
+Operator = Callable[[CodeBuilder, DType, list[LaneVector]], LaneVector]
 """``operator(code, dtype, operands)``: ``dtype`` is the type of the operands."""
 
 
@@ -28,9 +29,7 @@ class Untraceable(Exception):
     """An operation that has no rule; the message names it."""
 
 
-def cast(
-    code: CodeBuilder, a: LaneVector, source: np.dtype[Any], target: np.dtype[Any]
-) -> LaneVector:
+def cast(code: CodeBuilder, a: LaneVector, source: DType, target: DType) -> LaneVector:
     """Return a vector converted as ``astype`` does."""
     if source == target:
         return a
@@ -57,9 +56,7 @@ def cast(
     return code.cast("sext" if source.kind == "i" else "zext", a, element)
 
 
-def _between_floats(
-    code: CodeBuilder, a: LaneVector, source: np.dtype[Any], target: np.dtype[Any]
-) -> LaneVector:
+def _between_floats(code: CodeBuilder, a: LaneVector, source: DType, target: DType) -> LaneVector:
     element = element_of(target)
     if {source.itemsize, target.itemsize} == {2, 8}:
         if target.itemsize == 2:
@@ -68,7 +65,7 @@ def _between_floats(
     return code.cast("fpext" if target.itemsize > source.itemsize else "fptrunc", a, element)
 
 
-def _to_integer(code: CodeBuilder, a: LaneVector, target: np.dtype[Any]) -> LaneVector:
+def _to_integer(code: CodeBuilder, a: LaneVector, target: DType) -> LaneVector:
     if a.element == "half":
         a = code.cast("fpext", a, "float")
     operation = "fptosi" if target.kind == "i" or target.itemsize < 8 else "fptoui"
@@ -84,29 +81,27 @@ def _to_integer(code: CodeBuilder, a: LaneVector, target: np.dtype[Any]) -> Lane
 
 
 def _arithmetic(
-    integer: str, floating: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+    integer: str, floating: str, code: CodeBuilder, dtype: DType, operands: list[LaneVector]
 ) -> LaneVector:
     if dtype.kind == "f" and dtype.itemsize == 2:
         raise Untraceable(f"{floating} of float16")
     return code.binary(floating if dtype.kind == "f" else integer, *operands)
 
 
-def _floor_divide(
-    code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
-) -> LaneVector:
+def _floor_divide(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     if dtype.kind != "u":
         raise Untraceable("floor_divide of signed values")
     return code.binary("udiv", *operands)
 
 
-def _negative(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _negative(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     (a,) = operands
     if dtype.kind == "f":
         return code.vector(f"fneg {a.typed}", a.element, a.count)
     return code.binary("sub", splat(a.element, 0, a.count), a)
 
 
-def _absolute(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _absolute(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     (a,) = operands
     if dtype.kind == "f":
         return _masked_bits(code, a, (1 << a.bits - 1) - 1)
@@ -121,7 +116,7 @@ def _masked_bits(code: CodeBuilder, a: LaneVector, mask: int) -> LaneVector:
     return code.bitcast(code.binary("and", bits, splat(bits.element, mask, a.count)), a.element)
 
 
-def _copysign(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _copysign(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     a, b = (code.bitcast(each, f"i{each.bits}") for each in operands)
     sign = 1 << a.bits - 1
     size = code.binary("and", a, splat(a.element, sign - 1, a.count))
@@ -129,12 +124,12 @@ def _copysign(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector
     return code.bitcast(code.binary("or", size, with_sign), operands[0].element)
 
 
-def _signbit(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _signbit(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     bits = code.bitcast(operands[0], f"i{operands[0].bits}")
     return code.compare("slt", bits, splat(bits.element, 0, bits.count))
 
 
-def _sign(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _sign(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     (a,) = operands
     zero, one, minus = (constant(np.full(a.count, value, dtype)) for value in (0, 1, -1))
     if dtype.kind != "f":
@@ -144,7 +139,7 @@ def _sign(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -
     return code.select(code.compare("uno", a, a), a, result)
 
 
-def _nextafter(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _nextafter(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     a, b = operands
     integer = f"i{a.bits}"
     bits, target = code.bitcast(a, integer), code.bitcast(b, integer)
@@ -164,21 +159,21 @@ def _nextafter(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVecto
 
 
 def _intrinsic(
-    name: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+    name: str, code: CodeBuilder, dtype: DType, operands: list[LaneVector]
 ) -> LaneVector:
     if dtype.kind != "f" or dtype.itemsize == 2:
         raise Untraceable(f"{name} of {dtype}")
     return code.intrinsic(name, *operands)
 
 
-def _square_root(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _square_root(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     # The fence keeps LLVM from taking the NaN that replaces a negative number's for the same one.
     root = _intrinsic("sqrt", code, dtype, operands)
     return code.intrinsic("arithmetic.fence", root)
 
 
 def _extreme(
-    integer: str, floating: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+    integer: str, floating: str, code: CodeBuilder, dtype: DType, operands: list[LaneVector]
 ) -> LaneVector:
     """Return the minimum or the maximum; a NaN if one operand is NaN."""
     a, b = operands
@@ -195,18 +190,18 @@ def _extreme(
 
 
 def _bitwise(
-    operation: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+    operation: str, code: CodeBuilder, dtype: DType, operands: list[LaneVector]
 ) -> LaneVector:
     return code.binary(operation, *operands)
 
 
-def _invert(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _invert(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     (a,) = operands
     return code.binary("xor", a, splat(a.element, True if a.element == "i1" else -1, a.count))
 
 
 def _shift(
-    operation: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+    operation: str, code: CodeBuilder, dtype: DType, operands: list[LaneVector]
 ) -> LaneVector:
     a, amount = operands
     width = a.bits
@@ -223,7 +218,7 @@ def _shift(
 
 
 def _comparison(
-    signed: str, floating: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+    signed: str, floating: str, code: CodeBuilder, dtype: DType, operands: list[LaneVector]
 ) -> LaneVector:
     if dtype.kind == "f":
         return code.compare(floating, *operands)
@@ -232,7 +227,7 @@ def _comparison(
     return code.compare(("s" if dtype.kind == "i" else "u") + signed, *operands)
 
 
-def _is_nan(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+def _is_nan(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     (a,) = operands
     if dtype.kind != "f":
         return splat("i1", False, a.count)
@@ -240,7 +235,7 @@ def _is_nan(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector])
 
 
 def _against_infinity(
-    predicate: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+    predicate: str, code: CodeBuilder, dtype: DType, operands: list[LaneVector]
 ) -> LaneVector:
     (a,) = operands
     if dtype.kind != "f":

@@ -30,6 +30,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
     element_of,
     splat,
 )
+from cudarun.emulator.numerics.arrays import DType
 
 Shape = tuple[int, ...]
 
@@ -37,7 +38,7 @@ Shape = tuple[int, ...]
 class _Storage:
     """The memory of an array and of its views: the bits, and the type that they have."""
 
-    def __init__(self, vector: LaneVector | None, dtype: np.dtype[Any], count: int) -> None:
+    def __init__(self, vector: LaneVector | None, dtype: DType, count: int) -> None:
         self.vector = vector
         self.dtype = dtype
         self.count = count
@@ -52,7 +53,7 @@ class TracedArray(NDArrayOperatorsMixin):
         self,
         code: CodeBuilder,
         storage: _Storage,
-        dtype: np.dtype[Any],
+        dtype: DType,
         shape: Shape,
         places: tuple[int, ...] | None = None,
     ) -> None:
@@ -143,7 +144,7 @@ class TracedArray(NDArrayOperatorsMixin):
         kind = self.dtype if dtype is None else np.dtype(dtype)
         return TracedArray.of(self.code, vector, kind, self.shape if shape is None else shape)
 
-    def values(self, other: Any, dtype: np.dtype[Any], shape: Shape) -> LaneVector:
+    def values(self, other: Any, dtype: DType, shape: Shape) -> LaneVector:
         """Return an operand, an array or a number, as a vector of a type and shape."""
         if not isinstance(other, TracedArray):
             return constant(np.broadcast_to(np.asarray(other).astype(dtype), shape))

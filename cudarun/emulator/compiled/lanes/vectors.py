@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.numerics.arrays import DType
 
 WIDTH = 32  # lanes of a warp
 
@@ -25,7 +26,7 @@ _BITS = {"half": 16, "float": 32, "double": 64}
 _LETTERS = {"half": "f16", "float": "f32", "double": "f64"}
 
 
-def element_of(dtype: np.dtype[Any]) -> str:
+def element_of(dtype: DType) -> str:
     """Return the LLVM type of one element; `KeyError` if there is none."""
     return _ELEMENTS[dtype]
 

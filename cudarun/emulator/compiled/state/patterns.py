@@ -38,17 +38,14 @@ class AddressPattern:
         self._address = address  # the address of each lane, of 32 or 64 bits; all are active
         self._step = step  # bytes of the access of a lane
         firsts = code.shuffle(address, [lane // HALF * HALF for lane in range(WIDTH)])
-        self._apart = code.binary("sub", address, firsts)
+        # 0 if the lanes of each half access one address
+        self.apart = code.binary("sub", address, firsts)
 
     def is_row(self) -> str:
         """Return whether the lanes of each half follow one another."""
         steps = np.arange(WIDTH) % HALF * self._step
         listed = constant(steps.astype(f"u{self._address.bits // 8}"))
-        return is_zero(self._code, self._code.binary("xor", self._apart, listed))
-
-    def is_uniform(self) -> str:
-        """Return whether the lanes of each half access one address."""
-        return is_zero(self._code, self._apart)
+        return is_zero(self._code, self._code.binary("xor", self.apart, listed))
 
     def first(self, base: str) -> tuple[str, str]:
         """Return the offsets of the first lanes of both halves from a base."""

@@ -12,6 +12,7 @@ from cudarun.emulator.code import (
     ConstantUse,
     FunctionCode,
     KernelParameterUse,
+    Operation,
     RegisterUse,
     Role,
     SinkUse,
@@ -216,7 +217,7 @@ class WarpRegisters:
         if extent is Extent.LAUNCH:
             return self._fixed_value(RegisterUse(slot, register.type), register.type)
         if extent is Extent.BLOCK:
-            return self.block_register(register.name)
+            return self._code.broadcast("i32", self.block_value(register.name))
         if extent is Extent.LANE:
             known = self._fixed.lane_registers
             place = known.setdefault(register.name, len(known))
@@ -225,10 +226,6 @@ class WarpRegisters:
             at = pointer_to(code, row, "%warp.words")
             return code.vector(f"load <{WIDTH} x i32>, ptr {at}, align 4", "i32")
         raise Untraceable(f"register {register.name}")
-
-    def block_register(self, name: str) -> LaneVector:
-        """Return a special register with a value per block, for all lanes."""
-        return self._code.broadcast("i32", self.block_value(name))
 
     def block_value(self, name: str) -> str:
         """Return a special register with a value per block."""
@@ -303,7 +300,7 @@ class LoweringRules:
         """Return numbers of 32 or 64 bits as such of 64."""
         return value if value.bits == 64 else self._code.cast("zext", value, "i64")
 
-    def _finish(self, operation: Action, results: Sequence[LaneVector]) -> None:
+    def _finish(self, operation: Operation, results: Sequence[LaneVector]) -> None:
         """Write the results to the destinations."""
         for use, value in zip(operation.destinations, results, strict=True):
             self._registers.write(use, value)

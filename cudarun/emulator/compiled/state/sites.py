@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, Terminator
@@ -11,6 +10,7 @@ from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
+from cudarun.emulator.machine.access import Access
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,14 @@ class CallbackSites:
 
     def __init__(self) -> None:
         self.sites: list[CallbackSite] = []
-        self.entries: list[Any] = []  # the access of each
-        self.tensors = 0
+        self.entries: list[Access] = []  # the access of each
+        self.tensors = 0  # the number of tensor entries
         self.tests: list[Action] = []  # of mbarrier objects
 
-    def new_entry(self, access: Any) -> int:
+    def new_entry(self, access: Access) -> int:
         """Return the number of a new cache entry."""
         self.entries.append(access)
         return len(self.entries) - 1
-
-    def new_tensor(self) -> int:
-        """Return the number of a new tensor entry."""
-        self.tensors += 1
-        return self.tensors - 1
 
     def add(self, site: CallbackSite) -> int:
         """Return the number of a new site."""

@@ -302,7 +302,8 @@ class Declarations:
                 unique = f"{self.function.name}.{variable.name}"
                 if unique in self.shared:
                     unique = f"{unique}'{len(self.shared)}"
-                scope.names[variable.name] = self.shared_variable(variable, unique)
+                self.shared[unique] = shared_variable(variable, unique)
+                scope.names[variable.name] = SymbolName("shared", unique)
             case "param":
                 scope.names[variable.name] = self.parameter(variable)
             case _:
@@ -313,29 +314,21 @@ class Declarations:
         """Give a register its slot, or each component of a vector register one."""
         if variable.vector == 1:
             scope.names[name] = self._register(name, variable.type)
-        else:
-            self._declare_vector(name, variable, scope)
-
-    def _register(self, name: str, declared: str) -> RegisterName:
-        return RegisterName(self.slot(name, declared, Role.REGISTER), declared)
-
-    def _declare_vector(self, name: str, variable: tree.Variable, scope: NameScope) -> None:
+            return
         components = tuple(f"{name}.{letter}" for letter in "xyzw"[: variable.vector])
         scope.names[name] = VectorName(components)
         for component, other in zip(components, "rgba", strict=False):
             register = self._register(component, variable.type)
             scope.names[component] = scope.names[f"{name}.{other}"] = register
 
+    def _register(self, name: str, declared: str) -> RegisterName:
+        return RegisterName(self.slot(name, declared, Role.REGISTER), declared)
+
     def parameter(self, variable: tree.Variable) -> ParameterName:
         """Declare a ``.param`` variable of a ``.func`` or around a call."""
         size = size_of(variable)
         slot = self.slot(variable.name, "b8", Role.PARAMETER, -(-size // 16) * 16)
         return ParameterName(slot, 0, size, array=bool(variable.dimensions))
-
-    def shared_variable(self, variable: tree.Variable, unique: str) -> SymbolName:
-        """Declare a ``.shared`` variable of the function, for the layout of kernels."""
-        self.shared[unique] = shared_variable(variable, unique)
-        return SymbolName("shared", unique)
 
 
 def shared_variable(variable: tree.Variable, unique: str) -> SharedVariable:

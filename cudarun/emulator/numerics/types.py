@@ -85,16 +85,10 @@ def _types() -> dict[str, Type]:
 
 TYPES = _types()
 
-_WIDER = {
-    "u8": "u16", "u16": "u32", "u32": "u64",
-    "s8": "s16", "s16": "s32", "s32": "s64",
-    "b8": "b16", "b16": "b32", "b32": "b64", "b64": "b128",
-}  # fmt: skip
-
 
 def wider(ptx_type: Type) -> Type:
-    """Return the type of twice the width, as ``mul.wide`` needs it."""
-    return TYPES[_WIDER[ptx_type.name]]
+    """Return the integer type of twice the width, as ``mul.wide`` needs it."""
+    return TYPES[f"{ptx_type.kind.value}{2 * ptx_type.bits}"]
 
 
 def bits_of(width: int) -> Type:

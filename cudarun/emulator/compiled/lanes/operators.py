@@ -104,16 +104,13 @@ def _negative(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> La
 def _absolute(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:
     (a,) = operands
     if dtype.kind == "f":
-        return _masked_bits(code, a, (1 << a.bits - 1) - 1)
+        bits = code.bitcast(a, f"i{a.bits}")
+        size = splat(bits.element, (1 << a.bits - 1) - 1, a.count)
+        return code.bitcast(code.binary("and", bits, size), a.element)
     if dtype.kind == "u":
         return a
     negative = code.compare("slt", a, splat(a.element, 0, a.count))
     return code.select(negative, _negative(code, dtype, [a]), a)
-
-
-def _masked_bits(code: CodeBuilder, a: LaneVector, mask: int) -> LaneVector:
-    bits = code.bitcast(a, f"i{a.bits}")
-    return code.bitcast(code.binary("and", bits, splat(bits.element, mask, a.count)), a.element)
 
 
 def _copysign(code: CodeBuilder, dtype: DType, operands: list[LaneVector]) -> LaneVector:

@@ -73,7 +73,7 @@ def action_rules(accesses: AccessCode) -> dict[type, ActionRule]:
     Args:
         accesses: Compiles accesses and calls of the interpreter.
     """
-    warps = WarpOperations(accesses)
+    warps = WarpOperations(accesses._code, accesses._registers)
     products = MatrixProducts(accesses)
     transfers = FragmentTransfers(accesses)
     objects = BarrierObjects(accesses)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from cudarun.emulator.code import Action, ConstantUse
-from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.tracing import TracedArray
 from cudarun.emulator.compiled.lanes.vectors import (
@@ -21,6 +20,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
     vector_type,
 )
 from cudarun.emulator.compiled.native.functions import call
+from cudarun.emulator.compiled.state.registers import LoweringRules
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.transfers import Fence
@@ -31,7 +31,7 @@ LANES = constant(np.arange(WIDTH, dtype=np.uint32))  # the lanes of a warp
 _ALL = splat("i32", 0xFFFFFFFF)
 
 
-class WarpOperations(AccessRules):
+class WarpOperations(LoweringRules):
     """The code of operations between lanes, of fences, and of reads of the clock."""
 
     # --- shuffle ---------------------------------------------------------------------------------

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cudarun.arguments import types
+from cudarun.arguments.dimensions import parse_count
+from cudarun.arguments.frameworks import FilledArray
+from cudarun.arguments.initial_values import FileInitial
 from cudarun.arguments.parameter_match import (
     ParameterMismatch,
     PtxType,
@@ -20,6 +23,7 @@ from cudarun.arguments.values import (
     Buffer,
     Bytes,
     Element,
+    FileBuffer,
     ListInitial,
     Member,
     SequenceValue,
@@ -124,16 +128,24 @@ def braced(struct: StructValue, parameter: Parameter) -> tuple[Member, ...]:
     return members
 
 
-def by_value(buffer: Buffer, array: Parameter) -> Value:
-    """Return the elements of ``f32[3]:[1,2,3]`` for an array; other buffers unchanged.
+def by_value(buffer: Buffer | FileBuffer, parameter: Parameter) -> Value:
+    """Return the elements of a list or a file, ``f32[3]:[1,2,3]``, for an array or a vector.
 
-    A buffer for an array of pointers is one of them.
+    Other buffers are unchanged; one for an array of pointers is one of them.
     """
-    initial, axes = buffer.initial, len(buffer.dimensions)
-    if not isinstance(initial, ListInitial) or any(
-        isinstance(each, types.PointerType) for each in (buffer.type, expected_type(array.type))
+    initial, element, count = buffer.initial, expected_type(parameter.type), parameter.count
+    if isinstance(initial, FileInitial) and isinstance(
+        element, types.ScalarType | types.VectorType
     ):
+        if isinstance(element, types.VectorType) and count == 1:
+            element, count = element.element, element.count
+        contents = Buffer(element, (parse_count(str(count)),), initial)
+        return FilledArray(types.ArrayType(element, count), contents)
+    if not (isinstance(buffer, Buffer) and isinstance(initial, ListInitial)) or count == 1:
         return buffer
+    if any(isinstance(each, types.PointerType) for each in (buffer.type, element)):
+        return buffer
+    axes = len(buffer.dimensions)
     elements = tuple(each for each in initial.leaves if isinstance(each, Element))
     if not elements or [*map(str, buffer.dimensions)] != [*map(str, initial.shape[:axes])]:
         return buffer

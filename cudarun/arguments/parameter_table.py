@@ -32,7 +32,15 @@ from cudarun.arguments.parameter_match import (
 )
 from cudarun.arguments.parameter_order import in_order
 from cudarun.arguments.scanner import counted
-from cudarun.arguments.types import NAMELESS, PointerType, ScalarType, StructType, Type, innermost
+from cudarun.arguments.types import (
+    NAMELESS,
+    PointerType,
+    ScalarType,
+    StructType,
+    Type,
+    VectorType,
+    innermost,
+)
 from cudarun.arguments.values import (
     AddressOf,
     Argument,
@@ -104,7 +112,8 @@ def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) ->
     """
     value = argument.value
     fields = fields_of(parameter)
-    if parameter.count > 1 and isinstance(value, Buffer):
+    is_several = parameter.count > 1 or isinstance(expected_type(parameter.type), VectorType)
+    if noun == "member" and is_several and isinstance(value, Buffer | FileBuffer):
         value = by_value(value, parameter)
     if isinstance(value, StructValue):
         if fields and (not has_type(value) or has_member_names(value)):

@@ -71,6 +71,29 @@ extern "C" __global__ void types(P p, __nv_bfloat16* x, float2* c, P* q, short* 
 """
 P = np.dtype([("a", "i4"), ("b", "f4")])
 
+ARRAYS_IN_A_STRUCT = b"""
+#include <cuda_bf16.h>
+struct S { int a[2][2]; float2 b; __nv_bfloat16 c[3]; const float *d; };
+extern "C" __global__ void sums(S s, float *y) {
+    y[0] = s.a[0][0] + 10 * s.a[0][1] + 100 * s.a[1][0] + 1000 * s.a[1][1];
+    y[1] = s.b.x + 10 * s.b.y;
+    y[2] = (float)s.c[0] + 10 * (float)s.c[1] + 100 * (float)s.c[2];
+    y[3] = s.d[2];
+}
+"""
+
+
+def test_arrays_that_are_members_of_a_struct() -> None:
+    bfloat16 = ml_dtypes.bfloat16
+    arrays = {"a": np.arange(4, dtype="i4").reshape(2, 2), "b": np.array([5, 6], "f4")}
+    members = {**arrays, "c": np.array([7, 8, 9], bfloat16), "d": np.arange(3, dtype="f4")}
+    given = {"s": members, "y": "f32[4]"}
+    outputs = cudarun.launch(ARRAYS_IN_A_STRUCT, device="cpu", threads=1, args=given)
+    assert outputs["y"].tolist() == [3210, 65, 987, 2]
+    given = {"s": {**members, "a": np.zeros((2, 2))}, "y": "f32[4]"}
+    with pytest.raises(cudarun.InvalidRequest, match=r"contains float64; the buffer is i32\[4\]"):
+        cudarun.launch(ARRAYS_IN_A_STRUCT, device="cpu", threads=1, args=given)
+
 
 def test_types_of_arrays_and_numbers() -> None:
     given = {

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import struct as struct_module
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from cudarun.arguments.binding import bind
@@ -31,7 +34,7 @@ PARAMETERS = (
 GOOD = "{f32:1, {i32, u32}*2:{0,4},{4,8}, f32[4], float2:1,2, i16*3:1,2,3, u32:1, f32:0, u64:9}"
 
 
-def bound(text: str, mode: str = "1", **options: bool):
+def bound(text: str, mode: str = "1", **options: Any):
     return bind(parse_arguments([f"s={text}", f"mode={mode}"]), PARAMETERS, kernel="k", **options)
 
 
@@ -169,6 +172,22 @@ def test_named_members_are_laid_out_like_typed_ones():
 def test_spellings_of_an_array_by_value(name: str, text: str):
     given = bound(struct(**{name: text})).pack({"s.bias": 64}, {})
     assert given == bound(GOOD).pack({"s.2": 64}, {})
+
+
+def test_arrays_and_vectors_from_files(tmp_path: Path):
+    np.save(tmp_path / "rows.npy", np.array([1, 2, 3], np.int16))
+    np.save(tmp_path / "shift.npy", np.array([[1, 2]], np.float32))
+    changed = struct(rows="@rows.npy", shift="@shift.npy")
+    binding = bound(changed, directory=tmp_path)
+    assert binding.pack({"s.bias": 64}, {}) == bound(GOOD).pack({"s.2": 64}, {})
+    assert binding.scalars["s.rows"].tolist() == [1, 2, 3]
+    for name, message in (("rows", "contains int16; the buffer is f32[2]"), ("shift", "i16[3]")):
+        other = {"rows": "shift", "shift": "rows"}[name]
+        with pytest.raises(RequestError, match=re.escape(message)):
+            bound(struct(**{other: f"@{name}.npy"}), directory=tmp_path)
+    np.save(tmp_path / "rows.npy", np.zeros(4, np.int16))
+    with pytest.raises(RequestError, match=r"has shape \(4,\)"):
+        bound(struct(rows="@rows.npy"), directory=tmp_path)
 
 
 def test_arrays_of_vectors_and_pointers_by_value():

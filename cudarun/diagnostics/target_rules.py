@@ -73,7 +73,7 @@ def specific_target(case: RefusalFacts) -> Explanation | None:
     match = case.match(r"\.target '((?:sm|compute)_\d+[af])' cannot be compiled (?:to|for)")
     target = parse_target(match[1]) if match else None
     if target is None and case.contents is not None and case.target.architecture is not None:
-        specific = [t for t in case.contents.targets if t.is_specific]
+        specific = [t for t in case.contents.targets if t.suffix]
         refused = case.cuda_error in (None, *_NO_CODE)
         if refused and len(specific) == len(case.contents.targets) > 0:
             target = next((t for t in specific if not t.runs_on(case.target.architecture)), None)

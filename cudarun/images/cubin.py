@@ -26,21 +26,16 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from math import prod
-from typing import TYPE_CHECKING
 
-from cudarun.base.records import dataclass
+from cudarun.images.contents import Buffer, CodeBytes
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.elf import Elf, ElfSection, ElfSymbol, read_elf
 from cudarun.images.facts import OF_THE_DRIVER, Extent, ImageFacts, KernelFacts, VariableFacts
 from cudarun.images.kinds import Damaged, ImageKind, refused_if_damaged
 from cudarun.images.parameters import Parameter
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Buffer, CodeBytes
 
 _TRUNCATED = "a record of .nv.info is truncated"
 _OLD_OS_ABI = 51
@@ -65,24 +60,15 @@ class Attribute(IntEnum):
     KPARAM_INFO_V2 = 0x45  # the same where sizes need more bits: index, ordinal and offset, size
 
 
+_EXTENTS = (Attribute.MAX_THREADS, Attribute.REQNTID, Attribute.CTA_PER_CLUSTER)
 _VALUE_BYTES: dict[int, int] = {
     **dict.fromkeys((Attribute.FRAME_SIZE, Attribute.MIN_STACK_SIZE, Attribute.REGCOUNT), 8),
-    **dict.fromkeys((Attribute.MAX_THREADS, Attribute.REQNTID, Attribute.CTA_PER_CLUSTER), 12),
+    **dict.fromkeys(_EXTENTS, 12),
     **dict.fromkeys((Attribute.KPARAM_INFO, Attribute.KPARAM_INFO_V2), 12),
 }
 _SIZED = 4  # the format whose half word is the size of the value that follows
 _COMPAT_SUFFIX = 9
 _OPEN = 0xFFFF_FFFF
-
-
-@dataclass(slots=True)
-class _KernelInfo:
-    """The attributes of one kernel."""
-
-    parameters: list[tuple[int, int, int]] = field(default_factory=list)  # ordinal, offset, size
-    max_threads: Extent | None = None
-    required_block: Extent | None = None
-    required_cluster: Extent | None = None
 
 
 def read_cubin(data: Buffer | CodeBytes, origin: str) -> ImageFacts:
@@ -162,17 +148,21 @@ def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
     kernels = {s.name: index for index, s in enumerate(elf.symbols) if _is_kernel(s)}
     for index in kernels.values():  # the records of a name are read once
         symbol = elf.symbols[index]
-        info = _kernel_info(elf, symbol.name)
+        records = [*_records(elf.named.get(f".nv.info.{symbol.name}"))]
+        extents: dict[int, Extent] = {
+            kind: struct.unpack("<III", value) for kind, value in records if kind in _EXTENTS
+        }
+        max_threads = extents.get(Attribute.MAX_THREADS)
         yield KernelFacts(
             name=symbol.name,
-            parameters=_parameters(symbol.name, info),
+            parameters=_parameters(symbol.name, records),
             registers=registers.get(index),
             shared_bytes=_shared_bytes(elf, symbol.name, architecture),
             local_bytes=stacks.get(index),
             const_bytes=constants.size if constants else 0,
-            max_threads=prod(info.max_threads) if info.max_threads else None,
-            required_block=info.required_block,
-            required_cluster=info.required_cluster,
+            max_threads=None if max_threads is None else prod(max_threads),
+            required_block=extents.get(Attribute.REQNTID),
+            required_cluster=extents.get(Attribute.CTA_PER_CLUSTER),
         )
 
 
@@ -212,45 +202,25 @@ def _by_symbol(elf: Elf, attribute: Attribute) -> dict[int, int]:
 def _stacks(elf: Elf) -> dict[int, int]:
     """Return the stack of each function and its callees, if it is bounded."""
     stacks = _by_symbol(elf, Attribute.FRAME_SIZE) | _by_symbol(elf, Attribute.MIN_STACK_SIZE)
-    unknown = _callers(elf) if elf.is_relocatable else set()
-    return {index: size for index, size in stacks.items() if size != _OPEN and index not in unknown}
-
-
-def _callers(elf: Elf) -> set[int]:
-    """Return the functions that call others."""
     section = elf.named.get(".nv.callgraph")
-    data = bytes(section.data) if section else b""
-    pairs = struct.iter_unpack("<II", data[: len(data) // 8 * 8])
-    return {caller for caller, _ in pairs if caller != 0}
+    data = bytes(section.data) if section and elf.is_relocatable else b""
+    callers = {caller for caller, _ in struct.iter_unpack("<II", data[: len(data) // 8 * 8])}
+    return {index: size for index, size in stacks.items() if size != _OPEN and index not in callers}
 
 
-def _kernel_info(elf: Elf, name: str) -> _KernelInfo:
-    info = _KernelInfo()
-    for attribute, value in _records(elf.named.get(f".nv.info.{name}")):
-        match attribute:
-            case Attribute.KPARAM_INFO:
-                _, ordinal, offset, packed = struct.unpack("<IHHI", value)
-                info.parameters.append((ordinal, offset, packed >> 18))
-            case Attribute.KPARAM_INFO_V2:
-                _, ordinal, offset, size = struct.unpack("<IHHI", value)
-                info.parameters.append((ordinal, offset, size))
-            case Attribute.MAX_THREADS:
-                info.max_threads = struct.unpack("<III", value)
-            case Attribute.REQNTID:
-                info.required_block = struct.unpack("<III", value)
-            case Attribute.CTA_PER_CLUSTER:
-                info.required_cluster = struct.unpack("<III", value)
-    return info
-
-
-def _parameters(name: str, info: _KernelInfo) -> tuple[Parameter, ...]:
-    layout = sorted(info.parameters)
+def _parameters(name: str, records: Sequence[tuple[int, bytes]]) -> tuple[Parameter, ...]:
+    layout = []
+    for attribute, value in records:
+        if attribute in (Attribute.KPARAM_INFO, Attribute.KPARAM_INFO_V2):
+            _, ordinal, offset, size = struct.unpack("<IHHI", value)
+            size >>= 18 if attribute == Attribute.KPARAM_INFO else 0
+            layout.append((ordinal, offset, size))
     types: tuple[str | None, ...] | None = parameter_types(demangle(name))
     if types is None or len(types) != len(layout):
         types = (None,) * len(layout)
     return tuple(
         Parameter(ordinal, offset, size, type=type_)
-        for (ordinal, offset, size), type_ in zip(layout, types, strict=True)
+        for (ordinal, offset, size), type_ in zip(sorted(layout), types, strict=True)
     )
 
 

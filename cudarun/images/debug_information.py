@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from cudarun.base.errors import ImageRefused
+from cudarun.images.contents import Data
 from cudarun.images.debug_sections import ptx_sections
 from cudarun.images.debug_types import DebugParameter, debug_parameters
 from cudarun.images.demangler import demangle
@@ -20,9 +20,6 @@ from cudarun.images.elf import read_elf
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.parameters import Parameter
 from cudarun.images.reader import image_entries
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Data
 
 _SECTION = ".debug_info"
 _SECTIONS = (

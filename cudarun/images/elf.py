@@ -9,14 +9,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cudarun.base.records import dataclass
-from cudarun.images.contents import CodeBytes, WholeCode
+from cudarun.images.contents import Buffer, CodeBytes, WholeCode
 from cudarun.images.kinds import Damaged, ImageKind, refused_if_damaged
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Buffer
 
 _HEADER = struct.Struct("<7xB8xH22xQI6xHHH")
 _SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")

@@ -22,11 +22,11 @@ import re
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from cudarun.base.errors import ImageRefused
 from cudarun.base.records import dataclass
-from cudarun.images.contents import CodeBytes, StreamedCode, WholeCode
+from cudarun.images.contents import Buffer, CodeBytes, StreamedCode, WholeCode
 from cudarun.images.kinds import (
     FATBIN_MAGIC,
     FATBIN_WRAPPER_MAGIC,
@@ -35,9 +35,6 @@ from cudarun.images.kinds import (
     refused_if_damaged,
 )
 from cudarun.images.versions import parse_target
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Buffer
 
 _CONTAINER = struct.Struct("<4sHHQ")
 _ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")

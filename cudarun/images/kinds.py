@@ -7,12 +7,9 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from cudarun.base.errors import ImageRefused
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Buffer
+from cudarun.images.contents import Buffer
 
 EM_CUDA = 190  # the machine number of NVIDIA's GPUs in an ELF header
 

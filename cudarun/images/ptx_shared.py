@@ -6,18 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from cudarun.base.process import without_collection
-from cudarun.base.records import dataclass
 from cudarun.images.ptx_facts import ptx_text
 from cudarun.images.ptx_usage import names_in
 from cudarun.ptx import tree
 from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 from cudarun.ptx.parser import lazy_module
-
-
-@dataclass(frozen=True, slots=True)
-class _Body:
-    shared: tuple[tree.Variable, ...]
-    names: frozenset[str]
 
 
 def static_use(data: bytes) -> dict[str, tuple[int, frozenset[str]]]:
@@ -30,26 +23,24 @@ def static_use(data: bytes) -> dict[str, tuple[int, frozenset[str]]]:
     """
     with without_collection():
         lazy = lazy_module(ptx_text(data))
-        bodies = {
-            declared.name: _body(tuple(lazy.read(declared).statements()))
-            for declared in lazy.module.functions
-            if declared.body is not None
-        }
+        bodies = {}
+        for declared in lazy.module.functions:
+            if declared.body is not None:
+                statements = [*lazy.read(declared).statements()]
+                code = (each for each in statements if isinstance(each, tree.Instruction))
+                names = frozenset(chain.from_iterable(names_in(each.operands) for each in code))
+                bodies[declared.name] = [*_shared(statements)], names
     found = {}
     for kernel in (each.name for each in lazy.module.functions if each.is_entry):
         if kernel in bodies:
-            reached = [bodies[name] for name in _reached(kernel, bodies)]
-            names = frozenset().union(*(body.names for body in reached))
+            reached = _reached(kernel, {name: names for name, (_, names) in bodies.items()})
+            names = frozenset().union(*(bodies[name][1] for name in reached))
             outside = (each for each in _shared(lazy.module.variables) if each.name in names)
-            own = chain.from_iterable(body.shared for body in reached)
-            found[kernel] = _bytes((*outside, *own)), names
+            layout = VariableLayout()
+            for each in chain(outside, *(bodies[name][0] for name in reached)):
+                layout.place(size_of(each), alignment_of(each))
+            found[kernel] = layout.size, names
     return found
-
-
-def _body(statements: Iterable[tree.Statement]) -> _Body:
-    instructions = (each for each in statements if isinstance(each, tree.Instruction))
-    names = chain.from_iterable(names_in(each.operands) for each in instructions)
-    return _Body(tuple(_shared(statements)), frozenset(names))
 
 
 def _shared(statements: Iterable[tree.Statement]) -> Iterator[tree.Variable]:
@@ -60,19 +51,13 @@ def _shared(statements: Iterable[tree.Statement]) -> Iterator[tree.Variable]:
                 yield each
 
 
-def _reached(kernel: str, bodies: dict[str, _Body]) -> list[str]:
-    """Return the kernel and the functions that it may call."""
-    found = {kernel: None}
-    waiting = [kernel]
-    while waiting:
-        new = [each for each in bodies[waiting.pop()].names & bodies.keys() if each not in found]
-        found |= dict.fromkeys(new)
-        waiting += new
-    return [*found]
+def _reached(kernel: str, uses: dict[str, frozenset[str]]) -> list[str]:
+    """Return the kernel and the functions that it may call.
 
-
-def _bytes(variables: Iterable[tree.Variable]) -> int:
-    layout = VariableLayout()
-    for variable in variables:
-        layout.place(size_of(variable), alignment_of(variable))
-    return layout.size
+    Args:
+        uses: The names that each function uses.
+    """
+    found = [kernel]
+    for name in found:
+        found += [each for each in uses[name] & uses.keys() if each not in found]
+    return found

@@ -12,18 +12,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING
 
 from cudarun.base.process import without_collection
 from cudarun.base.records import dataclass
+from cudarun.images.contents import Data
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import ptx_text
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import lazy_module
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Data
 
 Place = tuple[int, int]  # a value in the parameters: the parameter's index, and the offset in it
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.base.records import dataclass, derived
+from cudarun.images.contents import Buffer, Data
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
 from cudarun.images.fatbin import Entry, read_entries, split_containers
 from cudarun.images.kinds import (
@@ -21,9 +22,6 @@ from cudarun.images.kinds import (
     refused_if_damaged,
 )
 from cudarun.images.ptx_facts import read_ptx
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Buffer, Data
 
 # Sections of fatbins in a host object: final code, and code to be linked (-rdc=true).
 _FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from cudarun.base.errors import ImageRefused
 from cudarun.base.records import dataclass
+from cudarun.images.contents import Data
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.reader import image_entries, read_image
 from cudarun.images.versions import Architecture, Version, parse_target
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Data
 
 _VERSION = re.compile(rb"^[ \t]*\.version[ \t]+(\d{1,9})\.(\d{1,9})\b", re.MULTILINE)
 _TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)
@@ -35,7 +32,10 @@ def summarize(data: Data, origin: str) -> FileSummary:
     """Summarize a file, which may be damaged in any way."""
     kind = identify(data)
     if kind is ImageKind.PTX:
-        return _of_ptx(bytes(data))
+        found, target = _VERSION.search(data), _TARGET.search(data)
+        version = (int(found[1]), int(found[2])) if found else None
+        names = [target[1].decode().replace("sm_", "compute_")] if target else []
+        return FileSummary(kind, _targets(names), version, lines=_line_count(bytes(data)))
     if kind is ImageKind.CUDA_SOURCE:
         return FileSummary(kind, lines=_line_count(bytes(data)))
     try:
@@ -47,17 +47,6 @@ def summarize(data: Data, origin: str) -> FileSummary:
     except ImageRefused as error:
         return FileSummary(kind, damage=error.cause or error.what)
     return FileSummary(kind)
-
-
-def _of_ptx(data: bytes) -> FileSummary:
-    version, target = _VERSION.search(data), _TARGET.search(data)
-    names = [target[1].decode().replace("sm_", "compute_")] if target else []
-    return FileSummary(
-        ImageKind.PTX,
-        _targets(names),
-        (int(version[1]), int(version[2])) if version else None,
-        lines=_line_count(data),
-    )
 
 
 def _line_count(data: bytes) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from cudarun.base.errors import ImageRefused
 from cudarun.base.records import dataclass
+from cudarun.images.contents import Data
 from cudarun.images.facts import OF_THE_DRIVER
 from cudarun.images.fatbin import best_entry, read_entries
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
@@ -16,9 +17,6 @@ from cudarun.images.ptx_facts import ptx_text
 from cudarun.images.reader import fatbins_in
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Module
-
-if TYPE_CHECKING:
-    from cudarun.images.contents import Data
 
 Role = Literal["defined", "weak", "wanted"]
 
@@ -43,7 +41,7 @@ def link_symbols(data: Data, origin: str, architecture: int) -> tuple[LinkSymbol
         architecture: 90 for sm_90; selects the entry of a fatbin.
 
     Returns:
-        None if the input cannot be read: LTO-IR, PTX that does not parse, a damaged file.
+        Nothing if the input cannot be read: LTO-IR, PTX that does not parse, a damaged file.
         The linker reports the errors of those.
     """
     try:
@@ -52,37 +50,29 @@ def link_symbols(data: Data, origin: str, architecture: int) -> tuple[LinkSymbol
         return ()
 
 
+_NAME = re.compile(r"[\w$%]+")
+
+
 def _symbols(data: Data, origin: str, architecture: int) -> Iterator[LinkSymbol]:
     kind = identify(data)
     if kind is ImageKind.PTX:
-        yield from _ptx_symbols(bytes(data))
+        text = ptx_text(bytes(data))
+        mentions = Counter(_NAME.findall(text))
+        for each in _declared(parse(text)):
+            if each.role != "wanted" or mentions[each.name] > 1:  # else it is declared only
+                yield each
     elif kind is ImageKind.CUBIN:
-        yield from _cubin_symbols(data, origin)
+        from cudarun.images.cubin import linkable
+        from cudarun.images.elf import read_elf
+
+        for symbol in linkable(read_elf(data, origin, ImageKind.CUBIN)):
+            role: Role = "weak" if symbol.binding == "STB_WEAK" else "defined"
+            yield LinkSymbol(symbol.name, role if symbol.is_defined else "wanted")
     elif kind in CONTAINERS:
         for fatbin in fatbins_in(data, origin):
             entry = best_entry(architecture, read_entries(fatbin, origin))
             if entry is not None:
                 yield from _symbols(entry.content(origin), origin, architecture)
-
-
-def _ptx_symbols(data: bytes) -> Iterator[LinkSymbol]:
-    """Return the symbols that the text declares; undefined ones only if they are used."""
-    text = ptx_text(data)
-    mentions = Counter(_NAME.findall(text))
-    for symbol in _declared(parse(text)):
-        if symbol.role != "wanted" or mentions[symbol.name] > 1:
-            yield symbol
-
-
-_NAME = re.compile(r"[\w$%]+")
-
-
-def _declared(module: Module) -> Iterator[LinkSymbol]:
-    yield from _function_symbols(module)
-    for variable in module.variables:
-        role = _ROLES.get(variable.linkage or "")
-        if role is not None and not (role == "wanted" and variable.space == "shared"):
-            yield LinkSymbol(variable.name, role, variable.position.line)
 
 
 # Linkage directives of PTX, section 11.6; without one a symbol is its file's own.
@@ -94,7 +84,8 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def _function_symbols(module: Module) -> Iterator[LinkSymbol]:
+def _declared(module: Module) -> Iterator[LinkSymbol]:
+    """Yield the symbols that a text declares."""
     defined = {function.name for function in module.functions if function.body is not None}
     for function in module.functions:
         if function.body is None:
@@ -102,16 +93,9 @@ def _function_symbols(module: Module) -> Iterator[LinkSymbol]:
             if is_wanted and function.name not in defined:
                 yield LinkSymbol(function.name, "wanted", function.position.line)
         elif function.is_entry or function.linkage in ("visible", "weak"):
-            role: Role = "weak" if function.linkage == "weak" else "defined"
-            yield LinkSymbol(function.name, role, function.position.line)
-
-
-def _cubin_symbols(data: Data, origin: str) -> Iterator[LinkSymbol]:
-    from cudarun.images.cubin import linkable
-    from cudarun.images.elf import read_elf
-
-    for symbol in linkable(read_elf(data, origin, ImageKind.CUBIN)):
-        if not symbol.is_defined:
-            yield LinkSymbol(symbol.name, "wanted")
-        else:
-            yield LinkSymbol(symbol.name, "weak" if symbol.binding == "STB_WEAK" else "defined")
+            own: Role = "weak" if function.linkage == "weak" else "defined"
+            yield LinkSymbol(function.name, own, function.position.line)
+    for variable in module.variables:
+        role = _ROLES.get(variable.linkage or "")
+        if role is not None and not (role == "wanted" and variable.space == "shared"):
+            yield LinkSymbol(variable.name, role, variable.position.line)

@@ -51,11 +51,6 @@ class Architecture:
     def __str__(self) -> str:
         return f"{'compute' if self.is_virtual else 'sm'}_{self.number}{self.suffix}"
 
-    @property
-    def is_specific(self) -> bool:
-        """True if the code does not run on later architectures."""
-        return bool(self.suffix)
-
     def runs_on(self, device: int) -> bool:
         """Return whether a GPU of compute capability ``device / 10`` can run it (CUDA guide, 5.1).
 

@@ -121,11 +121,14 @@ def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
     check_file(path, spec, initial)
     dtype, count = spec.dtype(), math.prod(spec.array_shape)
     if _is_image(path, initial.order):
-        pixels = _with_alpha(read_png(path), spec).reshape(-1)
+        pixels = read_png(path)
+        if _gets_alpha(pixels.shape, spec):  # an opaque one
+            alpha = np.full((*pixels.shape[:2], 1), np.iinfo(pixels.dtype).max, pixels.dtype)
+            pixels = np.concatenate((pixels, alpha), axis=2)
         scalar = innermost(spec.type)
         if initial.cast and isinstance(scalar, ScalarType):
-            return converted(pixels, scalar)
-        return ArrayContents(pixels.view(dtype))
+            return converted(pixels.reshape(-1), scalar)
+        return ArrayContents(pixels.reshape(-1).view(dtype))
     if not is_npy(path):
         return FileContents(path, 0, dtype, count)
     array = _mapped(path)
@@ -162,14 +165,6 @@ def _typed_array(path: Path, order: FileOrder) -> Array | None:
 def _gets_alpha(shape: tuple[int, ...], spec: BufferSpec) -> bool:
     """Return whether a buffer has an alpha channel that its image lacks."""
     return len(shape) == 3 and shape[2] == 3 and spec.array_shape == (*shape[:2], 4)
-
-
-def _with_alpha(pixels: Array, spec: BufferSpec) -> Array:
-    """Return the pixels with an opaque alpha channel if the buffer has one and they do not."""
-    if not _gets_alpha(pixels.shape, spec):
-        return pixels
-    alpha = np.full((*pixels.shape[:2], 1), np.iinfo(pixels.dtype).max, pixels.dtype)
-    return np.concatenate((pixels, alpha), axis=2)
 
 
 def _is_numeric(dtype: DType) -> bool:

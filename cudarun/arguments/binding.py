@@ -190,8 +190,10 @@ def bind(
         except RequestError as error:
             raise error.at(argument=argument.shown, kernel=kernel) from None
         slots.append(packing.ParameterSlot(name, parameter, value, packed.data, packed.pointers))
-        rows.append(_placed(packed.rows, parameter.offset, parameter.offset - end))
-        end = parameter.offset + parameter.size
+        start = parameter.offset
+        whole, *members = (replace(row, offset=row.offset + start) for row in packed.rows)
+        rows.append([replace(whole, padding_before=start - end), *members])
+        end = start + parameter.size
     further: list[packing.BufferSpec] = []
     for other in others:
         name = other.name or ""
@@ -230,12 +232,6 @@ def bind(
     )
     scope.refuse_same_names(binding.buffers)
     return binding
-
-
-def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[LayoutRow]:
-    """Return the layout rows of a value at its parameter's offset."""
-    whole, *members = (replace(row, offset=row.offset + offset) for row in rows)
-    return [replace(whole, padding_before=padding), *members]
 
 
 def _resolved(rows: Sequence[LayoutRow], slot: packing.ParameterSlot) -> Iterator[LayoutRow]:

@@ -134,7 +134,12 @@ def resolve_object(
         levels: list[BufferSpec] = [first]
     elif others:
         levels = [first, *others]
-        _check_levels(name, levels, form)
+        if len(levels) > (most := form.most_levels(first.shape)):
+            raise _refused(name, first, f"{len(levels)} levels: it has at most {most}")
+        for number, each in enumerate(levels):
+            expected = replace(first, shape=form.level_shape(first.shape, number))
+            if (each.type, each.shape) != (first.type, expected.shape):
+                raise RequestError(f"{name}: level {number} is {each}; it must be {expected}")
     else:
         levels = [first, *_computed(name, first, form)]
     if sampling is not None:
@@ -169,18 +174,6 @@ def _computed(name: str, first: BufferSpec, form: ArrayForm) -> list[BufferSpec]
         )
         for level in range(1, count)
     ]
-
-
-def _check_levels(name: str, levels: Sequence[BufferSpec], form: ArrayForm) -> None:
-    """Check the types and the shapes of the levels of a list."""
-    first = levels[0]
-    most = form.most_levels(first.shape)
-    if len(levels) > most:
-        raise _refused(name, first, f"{len(levels)} levels: it has at most {most}")
-    for number, level in enumerate(levels):
-        expected = replace(first, shape=form.level_shape(first.shape, number))
-        if (level.type, level.shape) != (first.type, expected.shape):
-            raise RequestError(f"{name}: level {number} is {level}; it must be {expected}")
 
 
 def _check_sampling(

@@ -145,7 +145,7 @@ class BufferRules(ValueRules):
 
     def list_initial(self, element: types.Type, levels: int) -> ListInitial:
         """Parse nested lists, a level for each of the buffer's axes, including the element's."""
-        scanner = self.scanner
+        scanner, inner = self.scanner, types.innermost(element)
         start = scanner.skip_space()
         if not scanner.accept("["):
             raise scanner.error(
@@ -155,7 +155,13 @@ class BufferRules(ValueRules):
         with self.enclosed("]"), scanner.nested(types.MAX_DEPTH):
             while not scanner.peek("]"):
                 at = scanner.skip_space()
-                item = self.list_item(element, levels)
+                item: ListInitial | Leaf
+                if levels > 1:
+                    item = self.list_initial(element, levels - 1)
+                elif isinstance(inner, types.ScalarType) and scanner.peek("["):
+                    raise scanner.error("a list is nested deeper than the axes of the buffer")
+                else:
+                    item = self.member_value(inner)
                 first = items[0] if items else item
                 shapes = [i.shape for i in (first, item) if isinstance(i, ListInitial)]
                 if len(set(shapes)) > 1:
@@ -171,12 +177,3 @@ class BufferRules(ValueRules):
         if not items and levels > 1:
             raise scanner.error("an empty list does not determine the axes within it", start)
         return ListInitial(tuple(items))
-
-    def list_item(self, element: types.Type, levels: int) -> ListInitial | Leaf:
-        """Parse an item of a list: a list within it, or a value."""
-        if levels > 1:
-            return self.list_initial(element, levels - 1)
-        inner = types.innermost(element)
-        if isinstance(inner, types.ScalarType) and self.scanner.peek("["):
-            raise self.scanner.error("a list is nested deeper than the axes of the buffer")
-        return self.member_value(inner)

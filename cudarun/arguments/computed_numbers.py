@@ -55,21 +55,17 @@ def with_numbers(
     found: list[Argument | None] = []
     for argument, parameter in zip_longest(arguments, parameters):
         try:
-            _refuse_braced_name(argument, parameter)
+            match argument:
+                case Argument(value=StructValue((Member(None, Reference(name)),))) if (
+                    parameter is not None and expected_type(parameter.type) is not None
+                ):
+                    what = f"{parameter.label} is {parameter.type}, not a struct"
+                    raise RequestError(what, hint=name_hint(name))
             found.append(argument and replace(argument, value=numbers.resolved(argument.value)))
         except RequestError as error:
             assert argument is not None, "nothing is resolved for a missing argument"
             raise error.at(argument=argument.shown) from None
     return found
-
-
-def _refuse_braced_name(argument: Argument | None, parameter: Parameter | None) -> None:
-    match argument:
-        case Argument(value=StructValue((Member(None, Reference(name)),))) if (
-            parameter is not None and expected_type(parameter.type) is not None
-        ):
-            what = f"{parameter.label} is {parameter.type}, not a struct"
-            raise RequestError(what, hint=name_hint(name))
 
 
 def with_integers(value: Value, integers: Mapping[str, int]) -> Value:

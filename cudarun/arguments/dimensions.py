@@ -55,12 +55,8 @@ def integer_operation(operator: str, left: int, right: int) -> int:
     return result
 
 
-def read_dimension(scanner: Scanner) -> Expression:
+def read_dimension(scanner: Scanner, what: str = "the dimension") -> Expression:
     """Read the dimension of a buffer or a grid: integers, names, operators, such as ``2*n+1``."""
-    return _read(scanner, "the dimension")
-
-
-def _read(scanner: Scanner, what: str) -> Expression:
     start = scanner.skip_space()
     expression = read_expression(scanner)
     for node in tree.walk(expression.node):
@@ -93,7 +89,7 @@ def is_of_integers(expression: Expression) -> bool:
 def parse_count(text: str) -> Expression:
     """Parse an option whose value is an integer expression over the arguments, such as ``12*n``."""
     scanner = Scanner(text)
-    expression = _read(scanner, "the expression")
+    expression = read_dimension(scanner, "the expression")
     scanner.expect_end()
     return expression
 

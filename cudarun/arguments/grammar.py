@@ -256,7 +256,9 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
         named = self.longest_name(word)
         if named is None and word not in _CONSTRUCTS and not scanner.looks_at(_AFTER_TYPE):
             scanner.position = start
-            found = self.reference() or self.computed()
+            if name := scanner.match(_REFERENCE):
+                return values.Reference(name.group())
+            found = self.computed()
             assert found is not None, "an expression may start with a word"
             return found
         if named is None:
@@ -265,11 +267,6 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
                 hint = "write an argument as NAME=VALUE"
             raise scanner.error(f"unknown type {word!r}", start, hint=hint)
         return self.after_type(named)
-
-    def reference(self) -> values.Reference | None:
-        """Parse a name that is a whole value."""
-        found = self.scanner.match(_REFERENCE)
-        return None if found is None else values.Reference(found.group())
 
     def longest_name(self, word: str) -> ScalarType | VectorType | None:
         """Parse the type whose name starts with ``word``: C's type names have up to four words."""

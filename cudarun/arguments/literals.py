@@ -178,7 +178,12 @@ def encode(text: str, scalar: ScalarType) -> int:
     if literal.form is Form.TRUTH:
         raise LiteralError(f"{text!r} is a bool, not {_article(scalar)}")
     if scalar.is_integer:
-        return _encode_integer(text, literal, scalar)
+        if literal.form is not Form.INTEGER:
+            raise LiteralError(f"{text!r} is not an integer, but {scalar} requires one")
+        value, least, most = literal.integer, scalar.minimum, scalar.maximum
+        if not least <= value <= most:
+            raise LiteralError(f"{text} is out of range for {scalar}, {least} to {most}")
+        return value & ((1 << (8 * scalar.size)) - 1)
     if literal.form is Form.BITS:
         if literal.denominator != 2 * scalar.size:
             raise LiteralError(
@@ -191,17 +196,6 @@ def encode(text: str, scalar: ScalarType) -> int:
 
 def _article(scalar: ScalarType) -> str:
     return f"an {scalar}" if scalar.name[0] in "if" else f"a {scalar}"
-
-
-def _encode_integer(text: str, literal: Literal, scalar: ScalarType) -> int:
-    if literal.form is not Form.INTEGER:
-        raise LiteralError(f"{text!r} is not an integer, but {scalar} requires one")
-    value = literal.integer
-    if not scalar.minimum <= value <= scalar.maximum:
-        raise LiteralError(
-            f"{text} is out of range for {scalar}, {scalar.minimum} to {scalar.maximum}"
-        )
-    return value & ((1 << (8 * scalar.size)) - 1)
 
 
 def _round(literal: Literal, scalar: ScalarType) -> int:

@@ -86,7 +86,12 @@ def fit(value: values.Value, parameter: Parameter) -> values.Value:
     if is_tensor_map(parameter) and isinstance(value, values.Buffer | values.FileBuffer):
         raise ParameterMismatch("it is a tensor map: tensormap(…, box=…)")
     if isinstance(value, values.Buffer | values.FileBuffer | values.AddressOf | values.Null):
-        _fit_address(expected)
+        # A device address may be declared as an integer of its size, like CUdeviceptr.
+        match expected:
+            case types.ScalarType() | types.VectorType() if expected != types.SCALARS["u64"]:
+                raise ParameterMismatch(f"it is {expected} by value, not a pointer")
+            case PtxType(letter="f"):
+                raise ParameterMismatch("it is a float by value, not a pointer")
     elif isinstance(given, types.ScalarType):
         _fit_scalar(given, expected)
     elif isinstance(given, types.VectorType) and isinstance(expected, types.VectorType):
@@ -155,15 +160,6 @@ def _agreement(given: types.ScalarType, expected: types.ScalarType) -> Agreement
     if given.size != expected.size or given.is_float or expected.is_float:
         return Agreement.NONE
     return Agreement.SIGNEDNESS
-
-
-def _fit_address(expected: Expected) -> None:
-    # A device address may be declared as an integer of its size, like CUdeviceptr.
-    match expected:
-        case types.ScalarType() | types.VectorType() if expected != types.SCALARS["u64"]:
-            raise ParameterMismatch(f"it is {expected} by value, not a pointer")
-        case PtxType(letter="f"):
-            raise ParameterMismatch("it is a float by value, not a pointer")
 
 
 def _fit_object(given: types.Type, text: str | None) -> None:

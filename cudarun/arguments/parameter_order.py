@@ -63,7 +63,14 @@ def in_order(
     for index, argument in enumerate(arguments):
         place = owners.get(argument.name) if argument.name else index
         if place is None:
-            raise _unknown_name(argument, parameters, kernel, noun)
+            known = [parameter.label for parameter in parameters]
+            near = did_you_mean(str(argument.name), known)
+            listed = f"its {noun}s are {', '.join(known)}"
+            raise RequestError(
+                f"{kernel} has no {noun} '{argument.name}'",
+                hint=f"{near} {listed}" if near else listed,
+                argument=argument.shown,
+            )
         if argument.name is None and displaced is not None:
             raise RequestError(
                 f"{kernel}: argument {index} ({argument}) has no name and follows "
@@ -82,19 +89,6 @@ def in_order(
         placed[place] = argument
     count = max(len(parameters), *(place + 1 for place in placed), 0)
     return [placed.get(place) for place in range(count)]
-
-
-def _unknown_name(
-    argument: Argument, parameters: Sequence[Parameter], kernel: str, noun: str
-) -> RequestError:
-    known = [parameter.label for parameter in parameters]
-    near = did_you_mean(str(argument.name), known)
-    listed = f"its {noun}s are {', '.join(known)}"
-    return RequestError(
-        f"{kernel} has no {noun} '{argument.name}'",
-        hint=f"{near} {listed}" if near else listed,
-        argument=argument.shown,
-    )
 
 
 def argument_names(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> list[str]:

@@ -37,7 +37,6 @@ from cudarun.arguments.types import (
     PointerType,
     ScalarType,
     StructType,
-    Type,
     VectorType,
     innermost,
 )
@@ -285,7 +284,10 @@ def _matching(mismatch: ElementMismatch, directory: Path) -> str | None:
     if isinstance(initial, FileInitial):
         path = locate(initial.path, directory)
         if is_npy(path) or is_png(path):
-            initial = _converting(initial, innermost(spec.type), expected)
+            # numpy's format has no name for bf16 and fp8: integers of their size have their bits.
+            has_bits = expected.name in NAMELESS and innermost(spec.type).size == expected.size
+            order = FileOrder.STORED if has_bits else initial.order
+            initial = replace(initial, order=order, cast=not has_bits)
         elif spec.type.size == 1 and spec.nbytes % expected.size == 0:  # raw bytes
             spec = replace(spec, type=expected, shape=(spec.nbytes // expected.size,))
         else:
@@ -297,13 +299,3 @@ def _matching(mismatch: ElementMismatch, directory: Path) -> str | None:
     except RequestError:  # a list of fractions for integers, for instance
         return None
     return text
-
-
-def _converting(initial: FileInitial, given: Type, expected: ScalarType) -> FileInitial:
-    """Return the initializer that converts a file's elements.
-
-    numpy's format has no name for bf16 and fp8: integers of their size are taken for their bits.
-    """
-    if expected.name in NAMELESS and given.size == expected.size:
-        return replace(initial, order=FileOrder.STORED, cast=False)
-    return replace(initial, cast=True)

@@ -243,7 +243,8 @@ class _MismatchTally:
         is_of_floats = is_float(left.dtype) or is_float(right.dtype)
         self.used_tolerance |= is_of_floats
         if passed.all():  # the usual case
-            self.note_none(right)
+            if right.size:  # a relative error needs a nonzero right side
+                self.note(np.zeros(1), np.ones(1) if right.any() else np.zeros(1))
             return passed
         left, right = wide(left), wide(right)
         if not is_of_floats:
@@ -256,11 +257,6 @@ class _MismatchTally:
             self.both_nan += int(np.count_nonzero(both))
         self.note(difference, right)
         return passed
-
-    def note_none(self, right: Array) -> None:
-        """Record a chunk without mismatches: a relative error needs a nonzero right side."""
-        if right.size:
-            self.note(np.zeros(1), np.ones(1) if right.any() else np.zeros(1))
 
     def note(self, difference: Array, right: Array) -> None:
         """Record the largest errors, ignoring NaNs and relative errors against zero."""

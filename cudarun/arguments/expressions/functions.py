@@ -42,23 +42,19 @@ def reduce(name: str, array: Any, **options: Any) -> Any:
     if not array.size:
         guard_size(math.prod(extent for extent in array.shape if extent))
     try:
-        return _reduced(name, array, **options)
+        match name:
+            case "sum" | "prod":
+                return getattr(np, name)(array, dtype=accumulator(array.dtype), **options)
+            case "mean" | "std" | "var":
+                return getattr(np, name)(array, dtype=np.float64, **options)
+            case "median":
+                return np.median(wide(array), **options)
+            case "min" | "max" | "argmin" | "argmax":
+                return getattr(np, name)(native(array), **options)
+            case _:
+                return getattr(np, name)(truth(array), **options)
     except RuntimeWarning:  # which numpy prints, and returns NaN
         raise RequestError(f"{name}: there are too few elements") from None
-
-
-def _reduced(name: str, array: Any, **options: Any) -> Any:
-    match name:
-        case "sum" | "prod":
-            return getattr(np, name)(array, dtype=accumulator(array.dtype), **options)
-        case "mean" | "std" | "var":
-            return getattr(np, name)(array, dtype=np.float64, **options)
-        case "median":
-            return np.median(wide(array), **options)
-        case "min" | "max" | "argmin" | "argmax":
-            return getattr(np, name)(native(array), **options)
-        case _:
-            return getattr(np, name)(truth(array), **options)
 
 
 def matrix_product(left: Any, right: Any) -> Any:

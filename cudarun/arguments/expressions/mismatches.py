@@ -131,7 +131,9 @@ def long_sum(evaluator: Evaluator, node: tree.Comparison, rtol: float, atol: flo
             relative = np.where(difference > atol, (difference - atol) / np.abs(right), 0.0)
         needed_rtol = max(needed_rtol, float(np.max(relative)))
     kind, needed = ("rtol", needed_rtol) if needed_rtol <= error else ("atol", needed_atol)
-    return f"{terms} terms in {scalar}; it passes with {kind}={_rounded_up(needed):g}"
+    step = 10.0 ** math.floor(math.log10(needed))
+    rounded_up = float(f"{math.ceil(needed / step) * step:.1g}")  # to one decimal digit
+    return f"{terms} terms in {scalar}; it passes with {kind}={rounded_up:g}"
 
 
 def _terms(evaluator: Evaluator, node: tree.IndexItem) -> Iterator[int]:
@@ -169,9 +171,3 @@ def _magnitude(node: Node) -> Node:
             return tree.Old(_magnitude(operand))
         case _:
             return tree.Call("abs", (node,))
-
-
-def _rounded_up(value: float) -> float:
-    """Return the smallest number of one decimal digit that is not below a positive value."""
-    step = 10.0 ** math.floor(math.log10(value))
-    return float(f"{math.ceil(value / step) * step:.1g}")

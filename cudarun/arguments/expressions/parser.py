@@ -260,7 +260,9 @@ class _ExpressionParser:
         """Parse the rest of ``name(…)``."""
         self.count()
         if name == "load":
-            return self.load()
+            path, _ = self.quoted('load requires the path of a file in quotes: load("ref.npy")')
+            self.scanner.expect(")", "after the path")
+            return tree.FileLoad(path)
         if name == "old":
             return self.old(start)
         if name == "symbol":
@@ -306,11 +308,6 @@ class _ExpressionParser:
 
         self.items(")", argument)
         return arguments, list(keywords.items())
-
-    def load(self) -> Node:
-        path, _ = self.quoted('load requires the path of a file in quotes: load("ref.npy")')
-        self.scanner.expect(")", "after the path")
-        return tree.FileLoad(path)
 
     def quoted(self, otherwise: str) -> tuple[str, int]:
         """Parse a string; return its contents and its column."""

@@ -87,7 +87,8 @@ def option_field(*names: str, default: Any = None, **facts: Any) -> Any:
     Args:
         names: The option's names as the help shows them, ``--grid X[,Y[,Z]]``, and that of its
             value where it is not the field's.
-        default: The value without the option; ``None``, or ``()`` of a repeatable one.
+        default: The value without the option; by default ``False`` of a flag, ``()`` of a
+            repeatable option, and ``None`` of others.
         facts: The facts of the option, as for `cudarun.commands.declaration.Option`. The bounds of
             a whole number are ``bounds``, all values are ``choices``, ``is_number`` is a
             nonnegative number, ``without`` the option's default where it is not the field's, and
@@ -97,6 +98,8 @@ def option_field(*names: str, default: Any = None, **facts: Any) -> Any:
     metadata = {"option": (names, {**facts, **metavar})}
     if default is None and facts.get("form") in REPEATED:
         default = ()
+    if default is None and not metavar and not facts.keys() & {"choices", "form"}:  # a flag
+        default = False
     if default is dataclasses.MISSING:
         return dataclasses.field(metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)

@@ -47,12 +47,11 @@ class Tolerance:
         help="Absolute tolerance of --check and --reference.  [default: depends on the dtype]",
     )
     equal_nan: bool = _check(
-        "--equal-nan", default=False, help="Treat NaN as equal to NaN in --check and --reference."
+        "--equal-nan", help="Treat NaN as equal to NaN in --check and --reference."
     )
 
     algebra: bool = _check(
         "--algebra",
-        default=False,
         help="On cpu, compute with floats as numbers modulo a prime, and compare exactly: kernels "
         "that compute the same formula in any order agree.",
     )

@@ -108,7 +108,6 @@ class Target:
     context: ContextOptions = fields_of_group(ContextOptions)
     together: bool = _target(
         "--together",
-        default=False,
         scope=OptionScope.SINGLE,
         early=EarlyEffect.TOGETHER,
         of_device=True,
@@ -122,7 +121,6 @@ class Target:
     )
     trace: bool = _target(
         "--trace",
-        default=False,
         group=OptionGroup.OUTPUT,
         scope=OptionScope.RUN,
         early=EarlyEffect.NO_WORKER,
@@ -131,7 +129,6 @@ class Target:
     verbose: bool = _target(
         "-v",
         "--verbose",
-        default=False,
         group=OptionGroup.OUTPUT,
         scope=OptionScope.RUN,
         help="Log each step with a timestamp to stderr.",

@@ -67,7 +67,6 @@ class JudgeRequest:
     )
     allow_library: bool = option_field(
         "--allow-library",
-        default=False,
         help="Accept kernels of PyTorch and of CUDA's libraries beside those of the submission.",
     )
     python: str | None = option_field(

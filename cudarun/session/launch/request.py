@@ -62,9 +62,7 @@ class Timing:
         help="Alternate between N sets of inputs in the runs of --repeat, of the seeds --seed, "
         "--seed + 1, …, and check the last run of each.",
     )
-    hot: bool = _timing(
-        "--hot", default=False, help="Do not flush L2 between the runs of --repeat."
-    )
+    hot: bool = _timing("--hot", help="Do not flush L2 between the runs of --repeat.")
     nbytes: Expression | None = _timing(
         "--bytes EXPR",
         scope=OptionScope.CASE,
@@ -94,13 +92,11 @@ class Detection:
     )
     prove: bool = _check(
         "--prove",
-        default=False,
         help="With --detect race, launch again without each barrier, fence and atomic, and "
         "report for which a race is found.",
     )
     stats: bool = _output(
         "--stats",
-        default=False,
         help="On cpu, count instructions, divergent branches, bytes per memory space and bank "
         "conflicts.",
     )
@@ -168,7 +164,6 @@ class ProgramOptions:
     )
     stateless: bool = _check(
         "--stateless",
-        default=False,
         help="Launch the same inputs again after others, without restoring variables of the "
         "image, and fail if the results differ.",
     )
@@ -203,7 +198,6 @@ class ProgramOptions:
     )
     force: bool = _output(
         "--force",
-        default=False,
         is_keyword=False,
         help="Allow --save and --junit to overwrite existing files.",
     )
@@ -219,12 +213,10 @@ class ProgramOptions:
     timing: Timing | None = fields_of_group(Timing, default=None)
     profile: bool = _timing(
         "--profile",
-        default=False,
         help="Launch once for a profiler, without guard zones and copies of unused outputs.",
     )
     graph: bool = option_field(
         "--graph",
-        default=False,
         group=OptionGroup.PROGRAMS,
         scope=OptionScope.OVERRIDE,
         help="Capture all launches as a CUDA graph, and launch that.",

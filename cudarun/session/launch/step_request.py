@@ -70,7 +70,6 @@ class GeometryRequest:
     )
     cooperative: bool = _attribute(
         "--cooperative",
-        default=False,
         scope=OptionScope.CASE,
         help="Make a cooperative launch: all blocks are resident, and the grid can synchronize.",
     )
@@ -115,7 +114,6 @@ class Preferences:
     programmatic: bool = _attribute(
         "--pdl",
         "pdl",
-        default=False,
         scope=OptionScope.CASE,
         help="Let the launch begin before the kernel before it has ended (programmatic dependent "
         "launch).",
@@ -185,7 +183,6 @@ class LaunchStep:
     arguments: tuple[Argument, ...] = ()
     allow_type_mismatch: bool = _argument(
         "--allow-type-mismatch",
-        default=False,
         scope=OptionScope.OVERRIDE,
         help="Accept buffers whose element type differs from the kernel's in size or kind.",
     )

@@ -37,9 +37,5 @@ class LinkRequest:
         "arch",
         help="Target architecture, such as sm_90.  [default: the device's own]",
     )
-    lto: bool = option_field(
-        "--lto", default=False, help="Optimize LTO-IR at link time; nvJitLink only."
-    )
-    load: bool = option_field(
-        "--load", "load_it", default=False, help="Load the linked image on each device."
-    )
+    lto: bool = option_field("--lto", help="Optimize LTO-IR at link time; nvJitLink only.")
+    load: bool = option_field("--load", "load_it", help="Load the linked image on each device.")

@@ -42,12 +42,8 @@ class JitOptions:
         bounds=(1, INT_MAX),
         help="Compile PTX for at least N threads per block.",
     )
-    line_info: bool = option_field(
-        "--lineinfo", default=False, help="Compile PTX with line information."
-    )
-    debug: bool = option_field(
-        "-g", "--debug", default=False, help="Compile PTX with debug information."
-    )
+    line_info: bool = option_field("--lineinfo", help="Compile PTX with line information.")
+    debug: bool = option_field("-g", "--debug", help="Compile PTX with debug information.")
     target: Architecture | None = option_field(
         "--target ARCH", help="Compile PTX for this architecture instead of the device's own."
     )
@@ -60,7 +56,7 @@ class JitOptions:
         help="When no SASS matches exactly: prefer PTX or compatible SASS.",
     )
     position_independent: bool = option_field(
-        "--position-independent", default=False, help="Compile PTX to position-independent code."
+        "--position-independent", help="Compile PTX to position-independent code."
     )
     verbose: bool = False  # create a verbose log
 
@@ -112,7 +108,6 @@ class LoadRequest:
     )
     lazy: bool = option_field(
         "--lazy",
-        default=False,
         of_device=True,
         help="Do not force kernels to load; invalid code can remain undetected.",
     )

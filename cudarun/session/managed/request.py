@@ -56,7 +56,6 @@ class ManagedRequest:
     with_globals: bool = option_field(
         "--globals",
         "with_globals",
-        default=False,
         help="Also show __device__ and __constant__ variables, with their address in each context.",
     )
     # ``None`` for as many as give at least two in total.

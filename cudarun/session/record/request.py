@@ -34,7 +34,6 @@ class RecordRequest:
     )
     all_kernels: bool = option_field(
         "--all-kernels",
-        default=False,
         help="Apply --nth and --count to each matching kernel of each process.",
     )
     max_bytes: int = option_field(
@@ -45,12 +44,10 @@ class RecordRequest:
     )
     listed: bool = option_field(
         "--list",
-        default=False,
         help="List the launches of the program with their times, and record nothing.",
     )
     at_fault: bool = option_field(
         "--at-fault",
-        default=False,
         help="Run the program twice: to find the launch that faults, and to record it.",
     )
     # With ``at_fault``, the seconds after which a launch counts as endless.

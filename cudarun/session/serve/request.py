@@ -17,7 +17,6 @@ class ServeRequest:
     )
     stdio: bool = option_field(
         "--stdio",
-        default=False,
         help="Read requests from stdin and write answers to stdout, until stdin ends.",
     )
     jobs: int | None = option_field(

@@ -15,7 +15,7 @@ from cudarun.images.kinds import ImageKind
 from cudarun.images.parameters import Parameter, parameter_base
 from cudarun.images.versions import parse_target
 from cudarun.ptx.errors import PtxError
-from cudarun.ptx.layout import alignment_of, size_of
+from cudarun.ptx.layout import VariableLayout, alignment_of, size_of
 from cudarun.ptx.parser import SHORT, lazy_module
 from cudarun.ptx.tree import Function, Integer, Module, SymbolValue, Variable
 
@@ -93,14 +93,13 @@ def _layout(function: Function, base: int) -> tuple[Parameter, ...]:
     if types is None or len(types) != len(function.parameters):
         types = tuple(map(_type_text, function.parameters))
     parameters = []
-    end = base
+    layout = VariableLayout(base)
     for index, declared in enumerate(function.parameters):
         alignment = alignment_of(declared)
-        offset = -(-end // alignment) * alignment
         size = size_of(declared)
+        offset = layout.place(size, alignment)
         own_name = None if declared.name == f"{function.name}_param_{index}" else declared.name
         parameters.append(Parameter(index, offset - base, size, alignment, types[index], own_name))
-        end = offset + size
     return tuple(parameters)
 
 

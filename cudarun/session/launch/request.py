@@ -30,9 +30,10 @@ MAX_INPUT_SETS = 1000
 CheckStrength: TypeAlias = Literal["off", "warn", "fail"]
 """``--check-strength``: what happens where checks would pass whatever the kernel did."""
 
-_timing = partial(option_field, group=OptionGroup.TIMING, scope=OptionScope.OVERRIDE)
-_check = partial(option_field, group=OptionGroup.CHECKS, scope=OptionScope.OVERRIDE)
-_output = partial(option_field, group=OptionGroup.OUTPUT, scope=OptionScope.OVERRIDE)
+_override = partial(option_field, scope=OptionScope.OVERRIDE)
+_timing = partial(_override, group=OptionGroup.TIMING)
+_check = partial(_override, group=OptionGroup.CHECKS)
+_output = partial(_override, group=OptionGroup.OUTPUT)
 _emulator = partial(
     option_field, group=OptionGroup.CONTEXTS, scope=OptionScope.RUN, of_result=True, is_keyword=True
 )
@@ -81,11 +82,10 @@ class Timing:
 class Detection:
     """The detectors of a launch; false without any."""
 
-    detect: tuple[str, ...] = option_field(
+    detect: tuple[str, ...] = _override(
         "--detect WORDS",
         default=(),
         group=OptionGroup.FIRST,
-        scope=OptionScope.OVERRIDE,
         form=CaseForm.WORDS,
         help="On cpu, detect data races (race; race=strict also between writes of equal values), "
         "uninitialized reads (uninit), synchronization errors (sync), or all.",
@@ -142,10 +142,9 @@ class BaselineLaunch:
 class ProgramOptions:
     """The options of a whole program."""
 
-    priority: int | None = option_field(
+    priority: int | None = _override(
         "--priority N",
         group=OptionGroup.ATTRIBUTES,
-        scope=OptionScope.OVERRIDE,
         bounds=(-INT_MAX, INT_MAX),
         help="Launch in a stream with this priority; 0 is the lowest, negative numbers are higher.",
     )
@@ -168,18 +167,14 @@ class ProgramOptions:
         "image, and fail if the results differ.",
     )
     # The schedule of emulated kernels; ``None`` for the usual one.
-    schedule: Literal["late"] | int | None = option_field(
+    schedule: Literal["late"] | int | None = _check(
         "--schedule late|SEED",
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         help="On cpu, complete asynchronous operations at the last permitted time (late), or at "
         "random times with threads in a random order (a seed, which repeats it).",
     )
-    schedules: int = option_field(
+    schedules: int = _check(
         "--schedules N",
         default=0,
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         bounds=(0, MAX_SEEDS),
         help="On cpu, launch again with N schedules, late and the seeds 0, 1, …, and compare all "
         "buffers with those of the usual schedule.",
@@ -201,11 +196,10 @@ class ProgramOptions:
         is_keyword=False,
         help="Allow --save and --junit to overwrite existing files.",
     )
-    seed: int = option_field(
+    seed: int = _override(
         "--seed N",
         default=0,
         group=OptionGroup.ARGUMENTS,
-        scope=OptionScope.OVERRIDE,
         help="Seed for random initializers: a number, or random to choose one and print it.",
     )
     detection: Detection = fields_of_group(Detection)
@@ -215,10 +209,9 @@ class ProgramOptions:
         "--profile",
         help="Launch once for a profiler, without guard zones and copies of unused outputs.",
     )
-    graph: bool = option_field(
+    graph: bool = _override(
         "--graph",
         group=OptionGroup.PROGRAMS,
-        scope=OptionScope.OVERRIDE,
         help="Capture all launches as a CUDA graph, and launch that.",
     )
     # The engine of emulated devices; ``None`` for that of the environment.

@@ -34,7 +34,7 @@ ShowKind: TypeAlias = Literal["hist", "image", "plot"]
 SHOW_KINDS: tuple[ShowKind, ...] = ("hist", "image", "plot")  # the forms of ``--show``
 
 _first = partial(option_field, group=OptionGroup.FIRST, scope=OptionScope.CASE)
-_attribute = partial(option_field, group=OptionGroup.ATTRIBUTES, scope=OptionScope.OVERRIDE)
+_attribute = partial(option_field, group=OptionGroup.ATTRIBUTES, scope=OptionScope.CASE)
 _argument = partial(option_field, group=OptionGroup.ARGUMENTS, scope=OptionScope.CASE)
 _check = partial(option_field, group=OptionGroup.CHECKS, scope=OptionScope.CASE)
 _output = partial(option_field, group=OptionGroup.OUTPUT, scope=OptionScope.CASE)
@@ -70,12 +70,10 @@ class GeometryRequest:
     )
     cooperative: bool = _attribute(
         "--cooperative",
-        scope=OptionScope.CASE,
         help="Make a cooperative launch: all blocks are resident, and the grid can synchronize.",
     )
     cluster: tuple[Expression, ...] | None = _attribute(
         "--cluster X[,Y[,Z]]",
-        scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         help="Cluster size in blocks.  [default: the kernel's own]",
     )
@@ -101,6 +99,7 @@ class Preferences:
 
     carveout: int | None = _attribute(
         "--carveout PERCENT",
+        scope=OptionScope.OVERRIDE,
         bounds=(0, 100),
         help="Set the preferred shared memory carveout, 0–100 % of the maximum.",
     )
@@ -108,13 +107,13 @@ class Preferences:
     cache_config: str | None = _attribute(
         "--func-cache",
         "func_cache",
+        scope=OptionScope.OVERRIDE,
         choices=CACHE_CONFIGS,
         help="Prefer shared memory or L1 for this kernel.",
     )
     programmatic: bool = _attribute(
         "--pdl",
         "pdl",
-        scope=OptionScope.CASE,
         help="Let the launch begin before the kernel before it has ended (programmatic dependent "
         "launch).",
     )

@@ -234,9 +234,12 @@ def _typed(value: values.Value, facts: VariableFacts) -> values.Leaf:
     """Return a value passed as itself; a number gets the type of the variable."""
     element = variable_type(facts)
     if isinstance(value, UntypedNumber) and element is None:
+        example = f"'{facts.demangled}=u8[{facts.size}]:{value}'"
+        if facts.size in (1, 2, 4, 8):
+            example = f"i{8 * facts.size}:{value}"
         raise RequestError(
             f"the image does not contain the type of {facts.demangled}",
-            hint=f"write the value with its type, such as {_typed_example(value, facts)}",
+            hint=f"write the value with its type, such as {example}",
         )
     is_one = isinstance(value, UntypedNumber | Scalar)
     if element is not None and is_one and facts.size > element.size:
@@ -290,13 +293,6 @@ def _read(
     count = facts.size // element.size
     shape = () if count == 1 else (count,)
     return ImageVariable(name, element, shape, symbol=facts.name, space=facts.space)
-
-
-def _typed_example(number: UntypedNumber, facts: VariableFacts) -> str:
-    """Return a number with a type of the variable's size."""
-    if facts.size in (1, 2, 4, 8):
-        return f"i{8 * facts.size}:{number}"
-    return f"'{facts.demangled}=u8[{facts.size}]:{number}'"
 
 
 def _scalars(data: bytes, element: ScalarType) -> Iterator[Scalar]:

@@ -281,12 +281,12 @@ def _run(
         return ran
     except CudarunError as error:
         if ran is not None:
-            named = _step_of(error, ran.steps)
-            if named is None:
-                error.hint = (
-                    error.hint or "to find the step, run without --graph, --repeat and --pdl"
-                )
-            step = named or ran.steps[-1]
+            step, number = ran.steps[-1], error.context.get("step")
+            if number is not None:
+                step = ran.steps[int(number.split()[0]) - 1]
+            elif len(steps) > 1:
+                hint = "to find the step, run without --graph, --repeat and --pdl"
+                error.hint = error.hint or hint
             error.engines = _engines(session.driver, ran.steps, options.engine)
             explain_fault(error, step, all_buffers(steps), ran.buffers.addresses)
             if (until_then := ran.watched()) is not None:
@@ -296,14 +296,6 @@ def _run(
         if len(steps) == 1:
             error.at(file=steps[0].request.image.origin, kernel=steps[0].kernel.demangled)
         raise
-
-
-def _step_of(error: CudarunError, steps: Sequence[BoundStep]) -> BoundStep | None:
-    """Return the step that an error names, or the only one; ``None`` if it names none."""
-    named = error.context.get("step")
-    if named is None:
-        return steps[0] if len(steps) == 1 else None
-    return steps[int(named.split()[0]) - 1]
 
 
 def _engines(

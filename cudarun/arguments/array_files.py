@@ -54,8 +54,14 @@ def npy_header(
     if not array.flags.c_contiguous and value.order is FileOrder.PLAIN:
         raise _in_fortran_order(path, lambda order: paste(replace(value, order=order)))
     element = element_type(array.dtype)
+    if element is None and array.dtype.names is not None:
+        what = f"contains structs whose layout is not that of C++: {array.dtype}"
+        own = f"u8[{array.nbytes}]:asis(@{path})"
+        hint = f"save it with numpy.dtype(…, align=True), or pass its bytes: {own}"
+        raise _refused(path, what, hint)
     if element is None:
-        raise _no_type(path, array)
+        hint = f"add the type and dimensions: bf16[n]:@{path}"
+        raise _refused(path, f"contains {array.dtype}, which is not an argument type", hint)
     return element, array.shape[::-1] if _as_stored(array, value.order) else array.shape
 
 
@@ -213,16 +219,6 @@ def _in_fortran_order(path: Path, written: Callable[[FileOrder], str]) -> Reques
     reordered, stored = map(written, (FileOrder.C, FileOrder.STORED))
     hint = f"reorder it: {reordered}\nor pass its bytes as stored: {stored}"
     return _refused(path, "is in Fortran order", hint)
-
-
-def _no_type(path: Path, array: Array) -> RequestError:
-    if array.dtype.names is not None:
-        what = f"contains structs whose layout is not that of C++: {array.dtype}"
-        own = f"u8[{array.nbytes}]:asis(@{path})"
-        hint = f"save it with numpy.dtype(…, align=True), or pass its bytes: {own}"
-        return _refused(path, what, hint)
-    hint = f"add the type and dimensions: bf16[n]:@{path}"
-    return _refused(path, f"contains {array.dtype}, which is not an argument type", hint)
 
 
 def _mapped(path: Path) -> np.memmap[Any, Any]:

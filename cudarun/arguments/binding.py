@@ -249,16 +249,13 @@ def _resolved(rows: Sequence[LayoutRow], slot: packing.ParameterSlot) -> Iterato
         if spec is None:
             yield row
             continue
-        yield replace(row, value=f"tensormap({_tensor_facts(spec)})")
-
-
-def _tensor_facts(spec: packing.TensorMapSpec) -> str:
-    """Return the text of a tensor map: its buffer, and the layout in numbers."""
-    tensor, facts = spec.tensor, str(spec.layout)
-    if isinstance(tensor, packing.BufferSpec):
-        return f"{tensor.text}, {facts.removeprefix(f'{tensor}, ')}"
-    assert isinstance(tensor, packing.BufferElement), "binding resolves the names of buffers"
-    return f"{tensor.name}{f' + {tensor.offset} B' if tensor.offset else ''}, {facts}"
+        tensor, facts = spec.tensor, str(spec.layout)
+        if isinstance(tensor, packing.BufferSpec):
+            name, facts = tensor.text, facts.removeprefix(f"{tensor}, ")
+        else:
+            assert isinstance(tensor, packing.BufferElement), "the names of buffers are resolved"
+            name = f"{tensor.name}{f' + {tensor.offset} B' if tensor.offset else ''}"
+        yield replace(row, value=f"tensormap({name}, {facts})")
 
 
 def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any]]:

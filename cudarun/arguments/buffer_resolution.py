@@ -26,18 +26,18 @@ from cudarun.arguments.values import (
     ObjectValue,
 )
 from cudarun.base.errors import RequestError
-from cudarun.base.records import replace
+from cudarun.base.records import dataclass, replace
 
 MAX_BYTES = (1 << 63) - 1
 """The largest accepted size of a buffer in bytes; the device refuses a size beyond its memory."""
 
 
+@dataclass(frozen=True, slots=True)
 class BufferResolver:
     """A converter of buffers from their text to the buffers to allocate."""
 
-    def __init__(self, integers: Mapping[str, int], directory: Path) -> None:
-        self.integers = integers
-        self.directory = directory
+    integers: Mapping[str, int]
+    directory: Path
 
     def resolve(
         self, argument: Argument, value: Buffer | FileBuffer | ObjectValue, name: str

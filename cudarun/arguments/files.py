@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cudarun.arguments.initial_values import FileInitial
-from cudarun.arguments.values import Argument, Buffer, FileBuffer, Value, with_parts
+from cudarun.arguments.values import Argument, Buffer, FileBuffer, Value, walk, with_parts
 from cudarun.base.errors import RequestError
 
 _NPY_MAGIC = b"\x93NUMPY"
@@ -38,14 +38,8 @@ def relocated(argument: Argument, move: Callable[[str], str]) -> Argument:
 
 def files_of(argument: Argument) -> list[str]:
     """Return every path in the argument, as written."""
-    paths: list[str] = []
-
-    def collect(path: str) -> str:
-        paths.append(path)
-        return path
-
-    relocated(argument, collect)
-    return paths
+    initials = (getattr(value, "initial", None) for value in walk(argument.value))
+    return [each.path for each in initials if isinstance(each, FileInitial)]
 
 
 def unreadable(path: Path, error: OSError | ValueError) -> RequestError:

@@ -8,6 +8,8 @@ from enum import Enum
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.base.records import dataclass
 
+_PLAIN_PATH = re.compile(r"[\w./~+-]+")
+
 
 class FileOrder(Enum):
     """The order in which the elements of a ``.npy`` file are read."""
@@ -15,10 +17,6 @@ class FileOrder(Enum):
     PLAIN = ""  # c order; an array in Fortran order is refused
     C = "corder"  # c order; an array in Fortran order is reordered
     STORED = "asis"  # the bytes as stored, whatever their order and type
-
-    def apply(self, text: str) -> str:
-        """Return the text of a file with this order."""
-        return f"{self.value}({text})" if self.value else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +65,8 @@ class FileInitial:
     name: str | None = None  # the name in texts of a file whose path means nothing to the user
 
     def __str__(self) -> str:
-        text = self.order.apply(f"@{quoted_path(self.name or self.path)}")
+        path = self.name or self.path
+        if not _PLAIN_PATH.fullmatch(path):  # in quotation marks, as the grammar has it
+            path = '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        text = f"{self.order.value}(@{path})" if self.order.value else f"@{path}"
         return f"cast({text})" if self.cast else text
-
-
-_PLAIN_PATH = re.compile(r"[\w./~+-]+")
-
-
-def quoted_path(path: str) -> str:
-    """Return a path as the grammar has it: in quotation marks where it needs them."""
-    if _PLAIN_PATH.fullmatch(path):
-        return path
-    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -89,7 +89,12 @@ def read_cubin(data: Buffer | CodeBytes, origin: str) -> ImageFacts:
             externs=tuple(s.name for s in linkable(elf) if not s.is_defined),
             toolkit=_toolkit(elf),
             is_relocatable=elf.is_relocatable,
-            relocations=sum(map(_relocations, elf.sections)),
+            relocations=sum(
+                section.size // entry_bytes
+                for section in elf.sections
+                for prefix, entry_bytes in ((".rela.", 24), (".rel.", 16))
+                if section.name.startswith(prefix) and not section.name.startswith(f"{prefix}debug")
+            ),
         )
 
 
@@ -130,15 +135,6 @@ def _toolkit(elf: Elf) -> str | None:
     section = elf.named.get(".note.nv.tkinfo")
     match = _TOOLKIT.search(bytes(section.data)) if section else None
     return f"{match[1].decode()} {match[2].decode()}" if match else None
-
-
-def _relocations(section: ElfSection) -> int:
-    if section.name.startswith((".rela.debug", ".rel.debug")):
-        return 0
-    for prefix, entry_bytes in ((".rela.", 24), (".rel.", 16)):
-        if section.name.startswith(prefix):
-            return section.size // entry_bytes
-    return 0
 
 
 def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:

@@ -7,7 +7,6 @@ as in mangled names; a struct has its own name, without its namespaces, which nv
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import islice
 from math import prod
 
@@ -216,31 +215,26 @@ class TypeReader:
         """Return the members of a struct; none of another type or of an incomplete struct."""
         if type_ is None or type_.tag not in STRUCTS or depth > _DEEPEST:
             return ()
-        size = count(type_, "DW_AT_byte_size") or 0
-        found = [*self._declared_members(type_, depth)]
-        is_whole = all(each.offset + each.size <= size for each in found)
-        return tuple(found) if is_whole else ()
-
-    def _declared_members(self, struct: DIE, depth: int) -> Iterator[ParameterMember]:
-        for die in self.dwarf.children(struct):
+        found: list[ParameterMember] = []
+        for die in self.dwarf.children(type_):
             offset = self.dwarf.location(die)
             if die.tag not in ("DW_TAG_member", "DW_TAG_inheritance") or offset is None:
                 continue
-            type_ = self.unqualified(die)
-            size = self.size(type_)
+            inner = self.unqualified(die)
+            size = self.size(inner)
             if not size:  # an incomplete type, or a flexible array
                 continue
             name = self.dwarf.name(die)
             if name is not None and name.startswith(BASE_CLASS):
                 name = None
             if "DW_AT_bit_size" in die.attributes:  # other members can be in the same bytes
-                yield ParameterMember(offset, size, name=name)
+                found.append(ParameterMember(offset, size, name=name))
                 continue
             elements = 1
-            while type_ is not None and type_.tag == "DW_TAG_array_type":
-                elements *= prod(self.extents(type_))
-                type_ = self.unqualified(type_)
-            spelling = self._value_spelling(type_)
-            yield ParameterMember(
-                offset, size, spelling, name, elements, self._members(type_, depth + 1)
-            )
+            while inner is not None and inner.tag == "DW_TAG_array_type":
+                elements *= prod(self.extents(inner))
+                inner = self.unqualified(inner)
+            spelling, members = self._value_spelling(inner), self._members(inner, depth + 1)
+            found.append(ParameterMember(offset, size, spelling, name, elements, members))
+        whole = count(type_, "DW_AT_byte_size") or 0
+        return tuple(found) if all(each.offset + each.size <= whole for each in found) else ()

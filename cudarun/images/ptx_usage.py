@@ -136,7 +136,17 @@ class _Reader:
         for variable in shared:
             if variable.name in self._symbols:
                 self._declare(variable)
-        self._resolve_floats()
+        # A ``b32`` is a float where the instructions that use the data say so.
+        for use, register in self._untyped:
+            known = self._floats.get(register)
+            if known is None:
+                continue
+            kind = use.element if isinstance(use, PointerUse) else self.usage.values[use]
+            if kind and kind[0] == "b" and tree.TYPE_BYTES[kind] == tree.TYPE_BYTES[known]:
+                if isinstance(use, PointerUse):
+                    use.element = known
+                else:
+                    self.usage.values[use] = known
 
     def _read(self, it: tree.Instruction) -> None:
         has_others = False
@@ -262,19 +272,6 @@ class _Reader:
         use.element = use.element or kind
         if use.is_surface:
             use.width = next((_WIDTHS[word] for word in it.modifiers if word in _WIDTHS), 1)
-
-    def _resolve_floats(self) -> None:
-        """Make ``b32`` a float where the instructions that use the data say so."""
-        for use, register in self._untyped:
-            known = self._floats.get(register)
-            if known is None:
-                continue
-            kind = use.element if isinstance(use, PointerUse) else self.usage.values[use]
-            if kind and kind[0] == "b" and tree.TYPE_BYTES[kind] == tree.TYPE_BYTES[known]:
-                if isinstance(use, PointerUse):
-                    use.element = known
-                else:
-                    self.usage.values[use] = known
 
     def _places(self, operands: Iterable[tree.Operand]) -> set[Place]:
         none = frozenset[Place]()

@@ -48,11 +48,22 @@ def read_image(
             PtxError if the PTX does not parse.
     """
     kind = identify(data)
-    if kind in CONTAINERS:
-        parts = file_parts(data, origin)
-        check_sizes(parts, len(data), origin, limit)
-        return _read_container(kind, parts, origin, whole=whole)
-    return _read_code(kind, data, origin, whole=whole)
+    if kind not in CONTAINERS:
+        return _read_code(kind, data, origin, whole=whole)
+    parts = image_entries(data, origin, limit)
+    if not parts:
+        raise no_device_code(kind, origin)
+    read: list[Part] = []
+    refusals = []
+    for part in parts:
+        try:
+            read.append(read_part(part, origin, whole=whole))
+        except ImageRefused as error:
+            refusals.append(error)
+            read.append(unread_part(part, error))
+    if len(refusals) == len(parts):
+        raise refusals[0]
+    return combined(kind, tuple(read))
 
 
 def _read_code(kind: ImageKind, data: Data, origin: str, *, whole: bool) -> ImageFacts:
@@ -229,24 +240,6 @@ def combined(kind: ImageKind, parts: tuple[Part, ...]) -> ImageFacts:
         externs=tuple(dict.fromkeys(name for facts in read for name in facts.externs)),
         has_unread_code=any(facts.has_unread_code for facts in read),
     )
-
-
-def _read_container(
-    kind: ImageKind, parts: tuple[Entry, ...], origin: str, *, whole: bool
-) -> ImageFacts:
-    if not parts:
-        raise no_device_code(kind, origin)
-    read: list[Part] = []
-    refusals = []
-    for part in parts:
-        try:
-            read.append(read_part(part, origin, whole=whole))
-        except ImageRefused as error:
-            refusals.append(error)
-            read.append(unread_part(part, error))
-    if len(refusals) == len(parts):
-        raise refusals[0]
-    return combined(kind, tuple(read))
 
 
 def no_device_code(kind: ImageKind, origin: str) -> ImageRefused:

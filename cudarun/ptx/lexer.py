@@ -95,9 +95,12 @@ def _token(text: str, match: re.Match[str]) -> PtxToken:
     name = match.lastgroup
     assert name is not None
     kind = _KINDS.get(name)
-    if kind is None:
-        raise _unreadable(text, match)
     start, end = match.span(name)
+    if kind is None:
+        message = f"Parsing error near '{match['OTHER']}': syntax error"
+        if name == "UNFINISHED":
+            message = "Parsing error near '': unexpected EOF while scanning"
+        raise PtxError([PtxDiagnostic(Lines(text).position(start), message, "fatal")])
     return PtxToken(kind, text[start:end], start)
 
 
@@ -130,15 +133,6 @@ def tokenize(text: str) -> list[PtxToken]:
         if tokens[-1].kind is TokenKind.END:
             break
     return tokens
-
-
-def _unreadable(text: str, match: re.Match[str]) -> PtxError:
-    if match.lastgroup == "UNFINISHED":
-        message = "Parsing error near '': unexpected EOF while scanning"
-    else:
-        message = f"Parsing error near '{match['OTHER']}': syntax error"
-    position = Lines(text).position(match.start(match.lastgroup or 0))
-    return PtxError([PtxDiagnostic(position, message, "fatal")])
 
 
 class Cursor:

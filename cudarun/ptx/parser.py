@@ -176,7 +176,10 @@ class _ModuleParser(VariableRules):
         elif self.accept(".pragma"):
             self._pragma()
         elif self.accept(".alias"):
-            self._alias()
+            alias = self._name()
+            self.expect(",")
+            self._aliases[alias] = self._name()
+            self.expect(";")
         elif self.accept(".target"):
             self._targets += self._separated(self._name)
         else:
@@ -204,12 +207,6 @@ class _ModuleParser(VariableRules):
         self._separated(self._string)
         self.expect(";")
 
-    def _alias(self) -> None:
-        alias = self._name()
-        self.expect(",")
-        self._aliases[alias] = self._name()
-        self.expect(";")
-
     def _declaration(self) -> None:
         position = self.position()
         linkage = self._linkage()
@@ -235,8 +232,14 @@ class _ModuleParser(VariableRules):
         name = self._name()
         parameters = self._parameters()
         directives |= self._function_directives()
-        unread = self._skip_body() if self.at("{") and not self._reads_bodies else None
+        unread: int | None = None
         body: tuple[tree.Statement, ...] | None = ()
+        if self.at("{") and not self._reads_bodies:
+            start = self.token.offset
+            end = end_of_block(self.text, start)
+            if end is not None:
+                self.seek(end)
+                unread = start
         if unread is None:
             body = self._statements() if self.accept("{") else None
         if body is None:
@@ -253,15 +256,6 @@ class _ModuleParser(VariableRules):
             directives=directives,
             unread=unread,
         )
-
-    def _skip_body(self) -> int | None:
-        """Skip a body; return the offset of its brace, or ``None`` without a closing one."""
-        start = self.token.offset
-        end = end_of_block(self.text, start)
-        if end is None:
-            return None
-        self.seek(end)
-        return start
 
     def body(
         self, function: tree.Function, start: int, variables: dict[str, tree.Variable]

@@ -169,10 +169,13 @@ class VariableRules(InstructionRules):
         row = vector * math.prod(extent for extent in inner if extent is not None)
         plain = _NUMBERS.match(self.text, self.token.offset) if row == 1 else None
         if plain is not None:  # a table can have thousands
-            numbers = plain[1].split(",")
+            numbers = [each.strip() for each in plain[1].split(",")]
             if length is None or len(numbers) <= length:
                 self.seek(plain.end())
-                return [*map(_plain_number, numbers)]
+                return [
+                    float_of_bits(each) if each[:2].lower() in ("0f", "0d") else Integer(int(each))
+                    for each in numbers
+                ]
         elements = []
         rows = 0
         if row > _MOST_FILLED_IN:
@@ -226,8 +229,3 @@ class VariableRules(InstructionRules):
             numbers = self._separated(self._number)
             self.expect(")")
         return word, tuple(numbers)
-
-
-def _plain_number(text: str) -> Integer | Float:
-    text = text.strip()
-    return float_of_bits(text) if text[:2].lower() in ("0f", "0d") else Integer(int(text))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,35 +138,31 @@ def _of_node(evaluator: ClaimEvaluator, node: tree.Node, unwritten: Unwritten) -
     return tally.result(expression.text, is_empty=is_empty)
 
 
+@dataclass()
 class _MismatchTally:
     """A count of matches and mismatches with the largest errors, over all chunks.
 
     ``operators`` compare adjacent sides; without operators the single side must be true.
     """
 
-    def __init__(
-        self,
-        operators: tuple[str, ...],
-        precisions: Sequence[ScalarType | None],
-        tolerance: Tolerance,
-        shape: tuple[int, ...],
-    ) -> None:
-        self.operators = operators
-        self.precisions = precisions
-        self.precision = least_exact(*precisions)
-        self.tolerance = tolerance
-        self.rtol, self.atol = tolerance.of(self.precision)
-        self.shape = shape
-        self.mirrors = False
-        self.mismatches = 0
-        self.first: list[_Failure] = []
-        self.worst: _Failure | None = None
-        self.location = MismatchLocation(shape)
-        self.worst_abs: float | None = None
-        self.worst_rel: float | None = None
-        self.used_tolerance = False
-        self.both_nan = 0
-        self.long_sum: str | None = None
+    operators: tuple[str, ...]
+    precisions: Sequence[ScalarType | None]
+    tolerance: Tolerance
+    shape: tuple[int, ...]
+    mirrors: bool = False
+    mismatches: int = 0
+    first: list[_Failure] = field(default_factory=list)
+    worst: _Failure | None = None
+    worst_abs: float | None = None
+    worst_rel: float | None = None
+    used_tolerance: bool = False
+    both_nan: int = 0
+    long_sum: str | None = None
+
+    def __post_init__(self) -> None:
+        self.precision = least_exact(*self.precisions)
+        self.rtol, self.atol = self.tolerance.of(self.precision)
+        self.location = MismatchLocation(self.shape)
 
     def add(self, start: int, parts: Sequence[Operand], unwritten: Sequence[Any]) -> None:
         """Compare one chunk.

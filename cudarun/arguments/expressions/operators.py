@@ -184,12 +184,8 @@ def compare_chain(operators: tuple[str, ...], *operands: Operand) -> Operand:
     return functools.reduce(lambda one, other: cast(Operand, np.logical_and(one, other)), passed)
 
 
-def _of_wide(function: Callable[[Any], Operand]) -> Callable[[Operand], Operand]:
-    return lambda value: function(wide(value))
-
-
-def _of_two_wide(function: _Function) -> Callable[[Operand, Operand], Operand]:
-    return lambda one, other: function(wide(one), wide(other))
+def _of_wide(function: Callable[..., Operand]) -> Callable[..., Operand]:
+    return lambda *values: function(*map(wide, values))
 
 
 def _extreme(function: _Function) -> Callable[[Operand, Operand], Operand]:
@@ -242,8 +238,7 @@ ELEMENTWISE: dict[str, Callable[..., Operand]] = {
     "round": _round,
     "erf": _of_wide(_by_element(math.erf)),
     "erfc": _of_wide(_by_element(math.erfc)),
-    **{name: _of_wide(getattr(np, name)) for name in tree.OF_FLOAT},
-    **{name: _of_two_wide(getattr(np, name)) for name in tree.OF_TWO_FLOATS},
+    **{name: _of_wide(getattr(np, name)) for name in (*tree.OF_FLOAT, *tree.OF_TWO_FLOATS)},
     **{name: _extreme(getattr(np, name)) for name in tree.EXTREMES},
     **{name: _whole(getattr(np, name)) for name in tree.ROUNDING},
 }

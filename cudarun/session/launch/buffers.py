@@ -295,6 +295,9 @@ class Buffers:
                     self.deliver(name)
                 else:
                     self._never_written[name] = int(np.count_nonzero(exact))
+        unset = (name for name, spec in self._specs.items() if spec.is_unwritten_at_first)
+        # Whether a kernel is known to have read an item before anything wrote it.
+        early = {name: bool(np.any(self._marked(name, 2))) for name in unset}
         return tuple(
             BufferResult(
                 name=name,
@@ -303,17 +306,12 @@ class Buffers:
                 nbytes=spec.nbytes,
                 never_written=self._elements(name, self._never_written.get(name)),
                 guard_damage=self._buffers[name].guard_damage(),
-                read_unwritten=self._is_read_unwritten(name),
+                read_unwritten=early.get(name, False),
                 digest=self._digest(name) if digests else None,
             )
             for name, spec in self._specs.items()
             if not isinstance(spec, ImageVariable)
         )
-
-    def _is_read_unwritten(self, name: str) -> bool:
-        """Return whether a kernel is known to have read an item before anything wrote it."""
-        found = self._marked(name, 2) if self._specs[name].is_unwritten_at_first else None
-        return found is not None and bool(found.any())
 
     def _digest(self, name: str) -> str:
         from cudarun.session.launch.digests import BufferDigest  # few launches need one

@@ -91,23 +91,19 @@ def report(program: Program, outcomes: Sequence[DeviceOutcome]) -> LaunchReport:
     return LaunchReport(program.steps[0].image.origin, seed, tuple(outcomes))
 
 
-def _recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
-    """Return the addresses and sizes of the memory of recordings, in whole pages."""
-    recordings = [step.image.recording for step in program.steps if step.image.recording]
-    if not recordings:
-        return ()
-    from cudarun.session.launch.recorded.fixed_addresses import required  # few need it
-
-    memory = [each for recording in recordings for each in recording.manifest.memory]
-    return required([(each.address, each.size) for each in memory])
-
-
 class KernelJob(Job[T]):
     """A job that launches kernels of images, which are loaded once for all devices."""
 
     def __init__(self, program: Program, jit: JitOptions | None = None) -> None:
         self.program = program
-        self.addresses = _recorded_addresses(program)
+        # The addresses and sizes of the memory of recordings, in whole pages.
+        self.addresses: Sequence[tuple[int, int]] = ()
+        recordings = [step.image.recording for step in program.steps if step.image.recording]
+        if recordings:
+            from cudarun.session.launch.recorded.fixed_addresses import required  # few need it
+
+            memory = [each for recording in recordings for each in recording.manifest.memory]
+            self.addresses = required([(each.address, each.size) for each in memory])
         self._jit = jit  # the JIT compiler's options
 
     def begin(self, session: Session) -> None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from io import RawIOBase
 from tempfile import gettempdir
 
 import numpy as np
@@ -52,19 +50,18 @@ def write_copies(path: str, buffers: Buffers) -> tuple[BufferCopy, ...]:
     """
     copies: list[BufferCopy] = []
     with open(path, "r+b", buffering=0) as file:
+
+        def write(part: Array, first: int) -> None:
+            data = part.view(np.uint8).data.cast("B")
+            while data:  # a raw file may write only a part
+                data = data[file.write(data) or 0 :]
+
         for spec in buffers.specs:
             offset = -(-file.tell() // _ALIGNMENT) * _ALIGNMENT
             file.seek(offset)
-            buffers.deliver(spec.name, partial(_write_chunk, file))
+            buffers.deliver(spec.name, write)
             copies.append(BufferCopy(spec.name, offset, spec.dtype(), spec.array_shape))
     return tuple(copies)
-
-
-def _write_chunk(file: RawIOBase, part: Array, first: int) -> None:
-    """Write a chunk of a buffer at the position of an unbuffered file."""
-    data = part.view(np.uint8).data.cast("B")
-    while data:  # a raw file may write only a part
-        data = data[file.write(data) or 0 :]
 
 
 def write_reference(path: str, uuid: str, buffers: Buffers) -> ReferenceBuffers:

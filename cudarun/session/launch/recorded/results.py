@@ -12,6 +12,7 @@ from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.packing import BufferSpec
+from cudarun.base.records import dataclass
 from cudarun.model.checks import CheckResult
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.recorded.memory import MovedVariables, RecordedInitial
@@ -51,16 +52,14 @@ def compare_recorded(request: LaunchStep, buffers: Buffers) -> Iterator[CheckRes
                 yield replace(result, expression=f"{recorded.symbol or spec.name} == recorded")
 
 
+@dataclass(slots=True)
 class _Comparison:
     """A comparison with a recorded range, chunk by chunk."""
 
-    def __init__(
-        self, contents: RecordedContents, recorded: RecordedRange, moved: MovedVariables
-    ) -> None:
-        self.is_equal = True
-        self._contents = contents
-        self._recorded = recorded
-        self._moved = moved
+    contents: RecordedContents
+    recorded: RecordedRange
+    moved: MovedVariables
+    is_equal: bool = True
 
     def __call__(self, part: Array, first: int) -> None:
         """Take a chunk of the device's memory."""
@@ -71,8 +70,8 @@ class _Comparison:
 
     def expected(self, start: int, end: int) -> Array:
         """Return the recorded bytes from one offset to another."""
-        found = self._contents.read_after(self._recorded, start, end)
-        self._moved.apply(found, self._recorded.address + start)
+        found = self.contents.read_after(self.recorded, start, end)
+        self.moved.apply(found, self.recorded.address + start)
         return found
 
 

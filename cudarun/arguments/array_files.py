@@ -163,8 +163,7 @@ def _typed_array(path: Path, order: FileOrder) -> Array | None:
     The pixels of an image are decoded where they are needed: here is only their shape.
     """
     if _is_image(path, order):
-        header = png_header(path)
-        return np.empty(header.shape, header.dtype)
+        return png_header(path)
     return _mapped(path) if is_npy(path) else None
 
 

@@ -230,7 +230,13 @@ def bind(
         given=tuple(argument.value for argument in arguments),
         constants=tuple(constants),
     )
-    scope.refuse_same_names(binding.buffers)
+    for spec in binding.buffers:
+        if spec.name in scope.buffers:
+            raise RequestError(
+                f"an earlier step has a buffer '{spec.name}', too",
+                hint=f"pass that buffer by its name ({spec.name}), or name the new one: "
+                f"NAME={spec}",
+            )
     return binding
 
 

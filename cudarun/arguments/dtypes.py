@@ -19,6 +19,7 @@ from cudarun.arguments.scanner import IDENTIFIER
 
 Array: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
+NumpyValue: TypeAlias = np.generic | Array  # a scalar or an array
 Values: TypeAlias = Mapping[str, Any]
 """The values of names in an expression: arrays, and numpy scalars."""
 
@@ -221,7 +222,8 @@ def _round_to_odd(values: Array) -> Array:
     return result
 
 
-def by_value(element: types.Type, data: bytes) -> Any:
+def by_value(element: types.Type, data: bytes) -> NumpyValue:
     """Decode a value passed by value: a numpy scalar, an array or a structured scalar."""
     array = np.frombuffer(data, element_dtype(element)).reshape(types.inner_shape(element)).copy()
-    return array[()]
+    found: NumpyValue = array[()]
+    return found

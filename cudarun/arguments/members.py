@@ -138,7 +138,7 @@ def by_value(buffer: Buffer | FileBuffer, parameter: Parameter) -> Value:
         element, types.ScalarType | types.VectorType
     ):
         if isinstance(element, types.VectorType) and count == 1:
-            element, count = element.element, element.count
+            count, element = element.count, element.element
         contents = Buffer(element, (parse_count(str(count)),), initial)
         return FilledArray(types.ArrayType(element, count), contents)
     if not (isinstance(buffer, Buffer) and isinstance(initial, ListInitial)) or count == 1:

@@ -8,14 +8,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from cudarun.arguments.dtypes import Array
 from cudarun.arguments.files import unreadable
 from cudarun.base.errors import RequestError
-from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -30,24 +29,18 @@ _PASSES = (
 """The passes of interlaced images: the first column and row, and the steps of both."""
 
 
-@dataclass(frozen=True)
-class PngHeader:
-    """The header of a PNG image."""
+def png_header(path: Path) -> Array:
+    """Return an array with the shape and the type of the pixels of a PNG file, but not these.
 
-    # The shape of the array: rows and columns, and channels if there are several.
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]  # the type of a channel, uint8 or uint16
-
-
-def png_header(path: Path) -> PngHeader:
-    """Return the header of a PNG file."""
+    The shape is rows × columns, or rows × columns × channels if there are several of them.
+    """
     with _opened(path) as (image, form):
         axes = (channels,) if (channels := len(_mode(image))) > 1 else ()
         wide = _GRAY_BITS.get(form) == 16
-        return PngHeader((image.height, image.width, *axes), np.dtype(f"u{1 + wide}"))
+        return np.empty((image.height, image.width, *axes), f"u{1 + wide}")
 
 
-def read_png(path: Path) -> npt.NDArray[Any]:
+def read_png(path: Path) -> Array:
     """Return the pixels of a PNG file: rows × columns, or rows × columns × channels.
 
     Raises:

@@ -8,7 +8,6 @@ from dataclasses import field
 from cudarun.arguments.packing import BufferSpec, ObjectSpec
 from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.values import AddressOf, Element, ObjectValue, Value
-from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 
 
@@ -31,16 +30,6 @@ class Scope:
         if name in self.buffers and not isinstance(self.values.get(name), ObjectValue):
             return AddressOf(name)
         return self.values.get(name)
-
-    def refuse_same_names(self, buffers: Sequence[BufferSpec]) -> None:
-        """Refuse buffers of a step with the names of earlier ones."""
-        for spec in buffers:
-            if spec.name in self.buffers:
-                raise RequestError(
-                    f"an earlier step has a buffer '{spec.name}', too",
-                    hint=f"pass that buffer by its name ({spec.name}), or name the new one: "
-                    f"NAME={spec}",
-                )
 
     def including(
         self,

@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from cudarun.base.records import dataclass
 
@@ -24,7 +25,7 @@ _EXACT_PAIRS = 400  # up to which the distribution is computed exactly
 _LEAST = 1e-6  # ms: a time of zero is shorter than the clock's resolution
 _HALVINGS = 100  # of an interval of floats; more do not change it
 
-_Sample: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+_Sample: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

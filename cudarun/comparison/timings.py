@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 from cudarun.base.decoding import InvalidDocument, decode
 from cudarun.base.errors import RequestError
@@ -12,22 +12,24 @@ from cudarun.base.records import derived
 from cudarun.comparison.rank_test import TimeRatio, time_ratio
 from cudarun.model.compare import CaseTimings, ComparedCase, SpeedVerdict
 
+Document: TypeAlias = Mapping[str, Any]  # a part of a JSON document
 
-def timings_of(document: Any, origin: str) -> list[CaseTimings]:
+
+def timings_of(document: object, origin: str) -> list[CaseTimings]:
     """Return the times in a document of ``launch``, ``launch --spec`` or ``fleet``.
 
     Raises:
         RequestError: It is another document, or it has no times of launches that passed.
     """
-    schema = document.get("schema") if isinstance(document, dict) else None
+    known: Document = document if isinstance(document, dict) else {}
     try:
-        match schema:
+        match known.get("schema"):
             case "cudarun/launch/1":
-                found = [*_of_launch(document)]
+                found = [*_of_launch(known)]
             case "cudarun/launch-spec/1":
-                found = [*_of_spec(document)]
+                found = [*_of_spec(known)]
             case "cudarun/fleet/1":
-                found = [*_of_fleet(document)]
+                found = [*_of_fleet(known)]
             case _:
                 raise RequestError(
                     f"{origin} is not a document of launch, launch --spec or fleet",
@@ -103,7 +105,7 @@ def _verdict(found: TimeRatio, threshold: float) -> SpeedVerdict:
     return "faster" if found.ratio < 1 / (1 + threshold) else "no difference"
 
 
-def _of_launch(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
+def _of_launch(document: Document) -> Iterator[CaseTimings]:
     if document.get("exit_code", 0) != 0:  # a wrong result is not faster
         return
     for outcome in document["outcomes"]:
@@ -111,19 +113,19 @@ def _of_launch(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
             yield from _timed(result["demangled"], outcome["device"], result)
 
 
-def _of_spec(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
+def _of_spec(document: Document) -> Iterator[CaseTimings]:
     for case in document["cases"]:
         result = case["result"]
         if case.get("verdict") != "failed" and result is not None:
             yield from _timed(case["name"], case["device"], result)
 
 
-def _timed(name: str, device: str, result: Mapping[str, Any]) -> Iterator[CaseTimings]:
+def _timed(name: str, device: str, result: Document) -> Iterator[CaseTimings]:
     if result["timing"] is not None:
         yield CaseTimings(name, device, _samples(result), _work(result))
 
 
-def _of_fleet(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
+def _of_fleet(document: Document) -> Iterator[CaseTimings]:
     """Yield the medians of all GPUs of a kind as one sample."""
     found: dict[tuple[str, str], list[float]] = {}
     for host in document["hosts"]:
@@ -136,7 +138,7 @@ def _of_fleet(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
         yield CaseTimings(name, kind, tuple(samples))
 
 
-def _work(result: Mapping[str, Any]) -> dict[str, str]:
+def _work(result: Document) -> dict[str, str]:
     """Return the geometry and the buffers of a launch, by which equal work is recognized."""
     extents = {name: "×".join(map(str, result[name])) for name in ("grid", "block")}
     return extents | {
@@ -145,14 +147,14 @@ def _work(result: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _samples(result: Mapping[str, Any]) -> tuple[float, ...]:
+def _samples(result: Document) -> tuple[float, ...]:
     samples = tuple(map(_time, result["timing"]["samples"]))
     if not samples:
         raise KeyError("samples")
     return samples
 
 
-def _time(value: Any) -> float:
+def _time(value: object) -> float:
     try:
         return decode(float, value)
     except InvalidDocument:

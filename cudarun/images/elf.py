@@ -98,15 +98,6 @@ def read_elf(
         return _read(contents, kind, with_symbols=symbols and kind is ImageKind.CUBIN)
 
 
-class _Header(NamedTuple):
-    os_abi: int
-    type: int
-    table: int
-    flags: int
-    section_count: int
-    names: int
-
-
 class _SectionHeader(NamedTuple):
     name: int
     type: int
@@ -128,14 +119,13 @@ class _SectionHeader(NamedTuple):
 
 
 def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
-    header = _header(contents)
-    sections = _section_headers(contents, header)
+    os_abi, type_, flags, strings, sections = _headers(contents)
     tables = []
     if kind is ImageKind.CUBIN:
         tables = [index for index, s in enumerate(sections) if s.type == _SYMBOL_TABLE]
-    _check_extents(contents, sections, header, [sections[index] for index in tables])
+    _check_extents(contents, sections, strings, [sections[index] for index in tables])
     data = _content_of(contents, sections, kind)
-    names = _names(contents, data, header.names, (section.name for section in sections))
+    names = _names(contents, data, strings, (section.name for section in sections))
     for section, name in zip(sections, names, strict=True):
         if section.extent[1] > contents.size:
             raise Damaged(f"section {name!r} extends past the end of the file")
@@ -150,50 +140,46 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
         if with_symbols:
             symbols += map(partial(_symbol, names), rows, of_symbols)
     return Elf(
-        os_abi=header.os_abi,
-        is_relocatable=header.type == _RELOCATABLE,
-        flags=header.flags,
+        os_abi=os_abi,
+        is_relocatable=type_ == _RELOCATABLE,
+        flags=flags,
         sections=read,
         symbols=tuple(symbols),
         named={section.name: section for section in read},
     )
 
 
-def _header(contents: CodeBytes) -> _Header:
+def _headers(contents: CodeBytes) -> tuple[int, int, int, int, list[_SectionHeader]]:
+    """Return the ABI, the type, the flags, the index of the section of names, and all sections."""
     [data] = contents.fetch([(0, min(_HEADER.size, contents.size))])
     if len(data) < _HEADER.size:
         raise Damaged("the file is truncated in the ELF header")
     if data[4:6] != _64_BIT_LITTLE_ENDIAN:
         raise Damaged("it is not 64-bit little-endian ELF")
-    os_abi, type_, table, flags, entry_size, count, names = _HEADER.unpack(data)
-    if not table or not count:
+    os_abi, type_, start, flags, entry_size, count, names = _HEADER.unpack(data)
+    if not start or not count:
         raise Damaged("it has no sections")
     if entry_size != _SECTION_HEADER.size:
         raise Damaged("the section headers have an unsupported size")
-    if table + count * entry_size > contents.size:
+    if (end := start + count * entry_size) > contents.size:
         raise Damaged("the section table extends past the end of the file")
     if names >= count:
         raise Damaged("it has no section names")
-    return _Header(os_abi, type_, table, flags, count, names)
-
-
-def _section_headers(contents: CodeBytes, header: _Header) -> list[_SectionHeader]:
-    end = header.table + header.section_count * _SECTION_HEADER.size
-    [table] = contents.fetch([(header.table, end)], to_end=True)
+    [table] = contents.fetch([(start, end)], to_end=True)
     sections = [_SectionHeader(*row) for row in _SECTION_HEADER.iter_unpack(table)]
-    if any(section.link >= header.section_count for section in sections[1:]):
+    if any(section.link >= count for section in sections[1:]):
         raise Damaged(_MALFORMED)
-    return sections
+    return os_abi, type_, flags, names, sections
 
 
 def _check_extents(
     contents: CodeBytes,
     sections: list[_SectionHeader],
-    header: _Header,
+    strings: int,
     tables: list[_SectionHeader],
 ) -> None:
     """Check that the work of reading sections and symbols is bounded by the size of the file."""
-    for index in (header.names, *(table.link for table in tables)):
+    for index in (strings, *(table.link for table in tables)):
         if sections[index].offset + sections[index].size > contents.size:
             raise Damaged("a string table extends past the end of the file")
     if sum(table.size for table in tables) > contents.size:

@@ -82,7 +82,7 @@ def read_report(data: bytes) -> ProcessReport:
 class _DataUnpickler(pickle.Unpickler):
     """Reads plain values and dataclasses of the package; any other class or function could act."""
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> type:
         """Return a dataclass by its module and name."""
         found = super().find_class(module, name) if module.startswith("cudarun.") else None
         if not (isinstance(found, type) and is_dataclass(found)):

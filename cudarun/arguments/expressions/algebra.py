@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cudarun.arguments.dtypes import convert
+from cudarun.arguments.dtypes import NumpyValue, convert
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.claims import ClaimEvaluator
 from cudarun.arguments.expressions.deferral import Data, elementwise, plain
@@ -69,7 +69,7 @@ class ResidueEvaluator(ClaimEvaluator):
         is_struct = isinstance(found, np.ndarray | np.generic) and found.dtype.names
         return found if is_struct else elementwise(_reduced, found)
 
-    def _moment(self, name: str, array: Any, node: tree.Call) -> Data:
+    def _moment(self, name: str, array: NumpyValue, node: tree.Call) -> Data:
         """Return a mean or a variance."""
         options: dict[str, Any] = {key: self._option(key, each) for key, each in node.keywords}
         ddof = options.pop("ddof", 0)

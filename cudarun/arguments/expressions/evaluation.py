@@ -24,7 +24,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from cudarun.arguments.array_files import load_npy
-from cudarun.arguments.dtypes import Array, Values, convert, scalar_type
+from cudarun.arguments.dtypes import Array, NumpyValue, Values, convert, scalar_type
 from cudarun.arguments.expressions import functions
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.deferral import (
@@ -97,7 +97,7 @@ class Evaluator:
         self.before = self if old is values else Evaluator(expression, old, old, directory, values)
         self._loaded: dict[str, Array] = {}
 
-    def result(self) -> Any:
+    def result(self) -> NumpyValue:
         """Return the value of the whole expression, as a numpy scalar or array.
 
         A float64 result of operands no more precise than ``f32`` is returned as ``f32``.
@@ -303,7 +303,11 @@ class Evaluator:
         return self._integer(node)
 
     def _whole(
-        self, name: str, first: Any, arguments: Sequence[tree.Node], options: Mapping[str, Any]
+        self,
+        name: str,
+        first: NumpyValue,
+        arguments: Sequence[tree.Node],
+        options: Mapping[str, Any],
     ) -> Any:
         """Call a function that needs whole arrays."""
         rest = arguments[1:]
@@ -363,7 +367,7 @@ class Evaluator:
                 raise AssertionError(f"unknown function: {name}")
 
     @staticmethod
-    def _dot(left: Any, right: Any) -> Any:
+    def _dot(left: NumpyValue, right: NumpyValue) -> Any:
         if left.ndim > 2 or right.ndim > 2:
             raise RequestError("dot requires vectors or matrices; use '@' for stacks of matrices")
         if left.ndim and right.ndim:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cudarun.arguments.dtypes import Array, DType, is_float
+from cudarun.arguments.dtypes import Array, DType, NumpyValue, is_float
 from cudarun.arguments.expressions.deferral import MAX_ELEMENTS, guard_size, numpy_errors
 from cudarun.arguments.expressions.operators import integer_dtype, is_bool, is_floating, truth, wide
 from cudarun.base.errors import RequestError
@@ -20,7 +20,7 @@ REDUCTIONS = frozenset(
 """The functions that reduce an array to one value."""
 
 
-def native(array: Any) -> Any:
+def native(array: NumpyValue) -> NumpyValue:
     """Return arrays of ml_dtypes' types as float32, which represents them exactly."""
     return array.astype(np.float32) if is_float(array.dtype) and array.dtype.kind != "f" else array
 
@@ -32,7 +32,7 @@ def accumulator(dtype: DType) -> type[np.generic]:
     return np.uint64 if dtype.kind == "u" else np.int64
 
 
-def reduce(name: str, array: Any, **options: Any) -> Any:
+def reduce(name: str, array: NumpyValue, **options: Any) -> Any:
     """Call one of :data:`REDUCTIONS`; ``options`` are numpy's.
 
     Raises:
@@ -57,7 +57,7 @@ def reduce(name: str, array: Any, **options: Any) -> Any:
         raise RequestError(f"{name}: there are too few elements") from None
 
 
-def matrix_product(left: Any, right: Any) -> Any:
+def matrix_product(left: NumpyValue, right: NumpyValue) -> Any:
     """Return ``left @ right``: floats in float64, integers in 64 bits."""
     if left.ndim == 0 or right.ndim == 0:
         raise RequestError("'@' requires vectors or matrices; use '*' for scalars")
@@ -73,7 +73,7 @@ def matrix_product(left: Any, right: Any) -> Any:
         return _integer_product(left, right)
 
 
-def _integer_product(left: Array, right: Array) -> Any:
+def _integer_product(left: NumpyValue, right: NumpyValue) -> Any:
     dtype = np.promote_types(accumulator(left.dtype), accumulator(right.dtype))
     dtype = dtype if dtype.kind in "iu" else np.dtype(np.uint64)
     if left.size and right.size:
@@ -83,7 +83,7 @@ def _integer_product(left: Array, right: Array) -> Any:
     return np.matmul(left.astype(dtype), right.astype(dtype))
 
 
-def _magnitude(array: Array) -> int:
+def _magnitude(array: NumpyValue) -> int:
     return max(abs(int(array.min())), abs(int(array.max())))
 
 
@@ -109,7 +109,7 @@ def arange(bounds: Sequence[Any], *given: Array) -> Array:
         return np.arange(start, stop, step, dtype=np.int64)
 
 
-def bincount(array: Any, minlength: int = 0) -> Array:
+def bincount(array: NumpyValue, minlength: int = 0) -> Array:
     """Count the occurrences of each integer from 0."""
     if array.dtype.kind not in "iub":
         raise RequestError("bincount requires integers")
@@ -120,7 +120,7 @@ def bincount(array: Any, minlength: int = 0) -> Array:
     return np.bincount(np.ravel(array).astype(np.int64), minlength=minlength)
 
 
-def same_type(parts: Sequence[Any]) -> list[Any]:
+def same_type(parts: Sequence[NumpyValue]) -> list[Any]:
     """Convert arrays to their joint type: float64, bool, or integers as operators have them."""
     if any(map(is_floating, parts)):
         return [wide(part) for part in parts]
@@ -130,13 +130,15 @@ def same_type(parts: Sequence[Any]) -> list[Any]:
     return [part.astype(dtype) for part in parts]
 
 
-def close(left: Any, right: Any, *, equal_nan: bool = False, **tolerances: Any) -> Any:
+def close(
+    left: NumpyValue, right: NumpyValue, *, equal_nan: bool = False, **tolerances: Any
+) -> Any:
     """Return ``numpy.isclose`` of two arrays, with numpy's default tolerances."""
     given = {name: float(each) for name, each in tolerances.items()}
     return np.isclose(wide(left), wide(right), equal_nan=equal_nan, **given)
 
 
-def einsum(subscripts: str, operands: Sequence[Any]) -> Any:
+def einsum(subscripts: str, operands: Sequence[NumpyValue]) -> Any:
     """Return ``numpy.einsum``: floats in float64, integers in 64 bits."""
     inputs, arrow, output = subscripts.partition("->")
     labels = inputs.split(",")
@@ -156,13 +158,13 @@ def einsum(subscripts: str, operands: Sequence[Any]) -> Any:
     return np.einsum(subscripts, *(part.astype(dtype, copy=False) for part in parts))
 
 
-def filled(shape: tuple[int, ...], value: Any, *given: Array) -> Any:
+def filled(shape: tuple[int, ...], value: float | NumpyValue, *given: Array) -> Array:
     """Return an array that has one value in all elements."""
     guard_size(math.prod(shape), *given)
     return np.full(shape, value)
 
 
-def repeated(name: str, array: Any, times: tuple[int, ...], **options: Any) -> Any:
+def repeated(name: str, array: NumpyValue, times: tuple[int, ...], **options: Any) -> Any:
     """Return ``numpy.repeat`` or ``numpy.tile``."""
     guard_size(math.prod((array.size, *times)))
     if name == "tile":

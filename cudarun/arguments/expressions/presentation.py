@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.dtypes import Array
+from cudarun.arguments.dtypes import Array, NumpyValue
 from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.model.checks import NEVER_WRITTEN
 
 
-def presented(value: Any, precision: ScalarType | None) -> Any:
+def presented(value: NumpyValue, precision: ScalarType | None) -> NumpyValue:
     """Round a computed value to ``precision``, the precision of its operands."""
     if value.dtype == np.float64 and precision and precision != SCALARS["f64"]:
         return value.astype(np.float32)
     return value
 
 
-def without_unwritten(value: Any, unwritten: Array | None) -> tuple[str, object]:
+def without_unwritten(value: NumpyValue, unwritten: Array | None) -> tuple[str, object]:
     """Return the text of a value, and the value as Python numbers in nested lists.
 
     Args:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError
-from cudarun.base.fault_place import FaultPlace
 from cudarun.images.ptx_search import code_of, references
 from cudarun.session.driver.calls import is_fault
 from cudarun.session.launch.steps import BoundStep
@@ -29,10 +28,19 @@ def explain_fault(
     if not is_fault(error):
         return
     for place in error.places:
-        if (found := _buffer_at(place, specs, addresses)) and error.log:
-            head, named, rest = error.log.partition(f" address {place.address:#x} ")
-            line, end, rest = rest.partition("\n")
-            error.log = f"{head}{named}{line}\n{found}{end}{rest}"
+        if (address := place.address) is None:
+            continue
+        for spec in specs:
+            start = addresses[spec.name]
+            if start == place.allocation or start <= address < start + spec.nbytes:
+                # Before the start the elements have negative numbers: -1 is adjacent.
+                place.buffer, place.element = spec.name, (address - start) // spec.dtype().itemsize
+                found = f"  that is element {place.element} of buffer {spec.name}, {spec}"
+                if error.log:
+                    head, named, rest = error.log.partition(f" address {address:#x} ")
+                    line, end, rest = rest.partition("\n")
+                    error.log = f"{head}{named}{line}\n{found}{end}{rest}"
+                break
     error.hint = error.hint or _missing_option(error, step)
 
 
@@ -51,20 +59,4 @@ def _missing_option(error: CudarunError, step: BoundStep) -> str | None:
         )
     if _OF_STACK.search(log):
         return "raise the stack size: --limit stack=SIZE"
-    return None
-
-
-def _buffer_at(
-    place: FaultPlace, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
-) -> str | None:
-    """Add the buffer and the element to a place; return a line about them."""
-    address = place.address
-    if address is None:
-        return None
-    for spec in specs:
-        start = addresses[spec.name]
-        if start == place.allocation or start <= address < start + spec.nbytes:
-            # Before the start the elements have negative numbers: -1 is adjacent.
-            place.buffer, place.element = spec.name, (address - start) // spec.dtype().itemsize
-            return f"  that is element {place.element} of buffer {spec.name}, {spec}"
     return None

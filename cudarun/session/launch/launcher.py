@@ -173,7 +173,7 @@ class Launcher:
 
     def _exceeded(self) -> Iterator[str]:
         """Yield a line for each exceeded limit."""
-        for what, asked, limit in (*self._block_limits(), *self._extent_limits()):
+        for what, asked, limit in self._limits():
             if asked > limit:
                 yield f"{what}: {asked} requested, the limit is {limit}"
         if self._geometry.cluster is not None:
@@ -181,8 +181,8 @@ class Launcher:
         if self._geometry.cooperative:
             yield from self._residency_problems()
 
-    def _block_limits(self) -> Iterator[tuple[str, int, int]]:
-        """Yield threads, shared memory and registers: the requested value and the limit."""
+    def _limits(self) -> Iterator[tuple[str, int, int]]:
+        """Yield threads, shared memory, registers and extents: the requested value, the limit."""
         any_kernel = self._device_limit("MAX_THREADS_PER_BLOCK")
         this_kernel = self._kernel_fact("MAX_THREADS_PER_BLOCK")
         whose = f" of {self._kernel.name}" if this_kernel < any_kernel else ""
@@ -199,12 +199,8 @@ class Launcher:
             registers * self._threads,
             self._device_limit("MAX_REGISTERS_PER_BLOCK"),
         )
-
-    def _extent_limits(self) -> Iterator[tuple[str, int, int]]:
-        """Yield each dimension of the block and of the grid."""
-        grid = self._geometry.grid
-        for what, asked in (("block", self._geometry.block), ("grid", grid)):
-            for axis, number in zip("xyz", asked, strict=True):
+        for what, extent in (("block", self._geometry.block), ("grid", self._geometry.grid)):
+            for axis, number in zip("xyz", extent, strict=True):
                 limit = self._device_limit(f"MAX_{what.upper()}_DIM_{axis.upper()}")
                 yield f"{what}.{axis}", number, limit
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.expressions.syntax import Expression
@@ -178,7 +177,7 @@ class StepBinder:
         return suggest
 
 
-_bindings: dict[Any, Binding] = {}
+_bindings: dict[object, Binding] = {}
 _MOST_BINDINGS, _SHORT = 64, 1000
 
 

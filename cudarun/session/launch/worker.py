@@ -281,9 +281,9 @@ def _run(
         return ran
     except CudarunError as error:
         if ran is not None:
-            step, number = ran.steps[-1], error.context.get("step")
-            if number is not None:
-                step = ran.steps[int(number.split()[0]) - 1]
+            step, named = ran.steps[-1], error.context.get("step")
+            if named is not None:
+                step = ran.steps[int(named.split()[0]) - 1]
             elif len(steps) > 1:
                 hint = "to find the step, run without --graph, --repeat and --pdl"
                 error.hint = error.hint or hint

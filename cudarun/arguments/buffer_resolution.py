@@ -126,9 +126,7 @@ def resolve_object(
         resolve(each, f"{name}.{index}" if index else name)
         for index, each in enumerate(value.source)
     )
-    axes = len(first.shape)
-    problem = form.problem(first.type, axes) or form.misshape(first.shape)
-    if problem:
+    if problem := form.misshape(first.type, first.shape):
         raise _refused(name, first, problem)
     if form.linear:
         levels: list[BufferSpec] = [first]
@@ -227,8 +225,6 @@ def _linear_memory(
         way = f"read it as linear memory: texture({spec.source}, linear)"
         hint = None if spec.sampling is None else way
         raise RequestError(f"{spec.text}: {spec.source} is a buffer, not an array", hint=hint)
-    problem = spec.form.problem(buffer.type, len(buffer.shape))
-    problem = problem or spec.form.misshape(buffer.shape)
-    if problem:
+    if problem := spec.form.misshape(buffer.type, buffer.shape):
         raise _refused(spec.source, buffer, problem)
     return buffer

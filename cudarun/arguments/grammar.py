@@ -328,10 +328,18 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
                 raise scanner.error("the struct has no members", start)
             members = scanner.several(lambda: self.member(taken))
             scanner.expect("}", "or ',' after a member")
-        found = self._struct(members)
-        if isinstance(found, StructType):
-            self.check_depth(found, start)
-        elif values.has_type(found):
+        types = [StructMember(name, each) for name, each, _ in members if isinstance(each, Type)]
+        if len(types) == len(members):
+            struct = StructType(tuple(types))
+            self.check_depth(struct, start)
+            return struct
+        given: list[values.Member] = []
+        for name, each, at in members:
+            if isinstance(each, Type):
+                raise self._without_value(each, at)
+            given.append(values.Member(name, each))
+        found = values.StructValue(tuple(given))
+        if values.has_type(found):
             self.check_depth(found.type, start)
         return found
 
@@ -357,21 +365,6 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
         taken |= {name} if name else set()
         start = self.scanner.skip_space()
         return name, self.type_or_value(), start
-
-    def _struct(
-        self, members: list[tuple[str | None, Type | values.Value, int]]
-    ) -> StructType | values.StructValue:
-        types = [what for _, what, _ in members if isinstance(what, Type)]
-        if len(types) == len(members):
-            return StructType(
-                tuple(StructMember(name, w) for name, w, _ in members if isinstance(w, Type))
-            )
-        for _, what, start in members:
-            if isinstance(what, Type):
-                raise self._without_value(what, start)
-        return values.StructValue(
-            tuple(values.Member(name, w) for name, w, _ in members if not isinstance(w, Type))
-        )
 
     def _without_value(self, element: Type, start: int) -> RequestError:
         return self.scanner.error(

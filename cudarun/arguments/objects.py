@@ -71,8 +71,9 @@ class ObjectRules(BufferRules):
         names = given.keys() & {each.name for each in fields(ArrayForm)}
         form = ArrayForm(**{name: given.pop(name) for name in names})
         sampling = Sampling(**given) if word == "texture" else None
-        self.check(source, form, sampling, start)
-        return ObjectValue(source, form, sampling)
+        found = ObjectValue(source, form, sampling)
+        self.check(found, start)
+        return found
 
     def source(self, word: str) -> tuple[Buffer | FileBuffer, ...] | str:
         """Parse the memory of an object: a buffer's text, a list of levels, or a name."""
@@ -98,14 +99,9 @@ class ObjectRules(BufferRules):
             )
         return found
 
-    def check(
-        self,
-        source: tuple[Buffer | FileBuffer, ...] | str,
-        form: ArrayForm,
-        sampling: Sampling | None,
-        start: int,
-    ) -> None:
+    def check(self, found: ObjectValue, start: int) -> None:
         """Refuse options that exclude each other, as far as the text has the array."""
+        source, form, sampling = found.source, found.form, found.sampling
         problem = None if sampling is None else sampling.problem
         if isinstance(source, str):
             others = [each for each in form.texts if each != "linear"]

@@ -45,8 +45,10 @@ class ArrayForm:
         """The axes of layers and faces."""
         return self.layered + self.cube
 
-    def misshape(self, shape: tuple[int, ...]) -> str | None:
+    def misshape(self, element: Type, shape: tuple[int, ...]) -> str | None:
         """Return the reason why no array of this form has a shape; ``None`` if one can have it."""
+        if problem := self.problem(element, len(shape)):
+            return problem
         if 0 in shape:
             return "an array has at least one texel"
         faces, rows, columns = (1, 1, *shape)[-3:]

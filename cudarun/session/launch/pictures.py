@@ -48,14 +48,11 @@ def figure(show: Show, data: Array) -> Figure:
     finite = numbers[np.isfinite(numbers)]
     left_out = numbers.size - finite.size
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    series = _histogram(finite, low, high) if show.kind == "hist" else _plot(numbers)
-    return Figure(show.name, show.kind, low, high, left_out, series)
-
-
-def _histogram(numbers: Array, low: float, high: float) -> tuple[int, ...]:
-    """Count the numbers in each of the equal intervals from the smallest to the largest."""
-    counts, _ = np.histogram(numbers, bins=_BINS if high > low else 1, range=(low, high))
-    return tuple(counts.tolist())
+    if show.kind == "plot":
+        return Figure(show.name, show.kind, low, high, left_out, _plot(numbers))
+    bins = _BINS if high > low else 1  # equal intervals
+    counts, _ = np.histogram(finite, bins, range=(low, high))
+    return Figure(show.name, show.kind, low, high, left_out, tuple(counts.tolist()))
 
 
 def _plot(numbers: Array) -> tuple[tuple[float, float] | None, ...]:

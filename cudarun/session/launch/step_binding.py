@@ -183,16 +183,11 @@ _MOST_BINDINGS, _SHORT = 64, 1000
 
 def resolve_swaps(step: LaunchStep, binding: Binding, scope: Scope) -> tuple[tuple[str, str], ...]:
     """Return the buffers of ``--swap`` by their names; an argument's name is that of its buffer."""
-    aliases = {
-        slot.name: slot.value.name
-        for slot in binding.slots
-        if isinstance(slot.value, AddressOf) and slot.value.index is None
-    }
-    aliases |= {
-        slot.name: slot.value.source
-        for slot in binding.slots
-        if isinstance(slot.value, ObjectValue) and isinstance(slot.value.source, str)
-    }
+    aliases: dict[str, str] = {}
+    for slot in binding.slots:
+        match slot.value:
+            case AddressOf(name, None) | ObjectValue(source=str(name)):
+                aliases[slot.name] = name
     found: list[tuple[str, str]] = []
     for swap in step.swaps:
         pair = [aliases.get(name, name) for name in (swap.first, swap.second)]

@@ -133,7 +133,7 @@ def _array(recording: Recording, recorded: RecordedRange) -> ArraySpec:
     if scalar is not None and found.channels != 1:
         name = f"{scalar.name}x{found.channels}"
         element = VectorType(name, scalar, found.channels, scalar.size * found.channels)
-    problem = form.problem(element, len(shape)) or form.misshape(shape)
+    problem = form.misshape(element, shape)
     if scalar is None or element.size * math.prod(shape) != recorded.size:
         problem = "it has another size"
     if problem is not None:

@@ -149,7 +149,21 @@ class _ModuleParser(VariableRules):
         # The manual's default of 32 is obsolete: every target since CUDA 12.0 has 64 bits.
         address_size = self._number() if self.accept(".address_size") else 64
         while self.token.kind is not TokenKind.END:
-            self._module_item()
+            if self.accept(".file"):
+                self._file()
+            elif self.accept(".section"):
+                self._section()
+            elif self.accept(".pragma"):
+                self._pragma()
+            elif self.accept(".alias"):
+                alias = self._name()
+                self.expect(",")
+                self._aliases[alias] = self._name()
+                self.expect(";")
+            elif self.accept(".target"):
+                self._targets += self._separated(self._name)
+            else:
+                self._declaration()
         return tree.Module(
             version=version,
             targets=tuple(self._targets),
@@ -167,23 +181,6 @@ class _ModuleParser(VariableRules):
             raise self.syntax_error()
         self.advance()
         return int(version[1]), int(version[2])
-
-    def _module_item(self) -> None:
-        if self.accept(".file"):
-            self._file()
-        elif self.accept(".section"):
-            self._section()
-        elif self.accept(".pragma"):
-            self._pragma()
-        elif self.accept(".alias"):
-            alias = self._name()
-            self.expect(",")
-            self._aliases[alias] = self._name()
-            self.expect(";")
-        elif self.accept(".target"):
-            self._targets += self._separated(self._name)
-        else:
-            self._declaration()
 
     def _file(self) -> None:
         number = self._number()

@@ -56,8 +56,8 @@ class ResidueEvaluator(ClaimEvaluator):
             case tree.Binary("**", left, tree.Number(int(exponent))) if exponent >= 0:
                 found = elementwise(lambda each: _power(each, exponent), self.value(left))
             case tree.Binary("//" | "%" | "**" as operator, left, right):
-                whole = partial(_of_integers, operator)
-                found = elementwise(whole, self.value(left), self.value(right))
+                sides = self.value(left), self.value(right)
+                found = elementwise(partial(_of_integers, operator), *sides)
             case tree.Call("mean" | "var" as name, (operand, *_)):
                 found = self._moment(name, self.array(operand), node)
             case tree.Call(name, (operand, *_)) if name in CASTS:

@@ -32,20 +32,11 @@ def without_unwritten(value: NumpyValue, unwritten: Array | None) -> tuple[str, 
         return NEVER_WRITTEN, None
     shown = np.empty(value.shape, object)
     for index, each in np.ndenumerate(value):
-        shown[index] = _Shown(NEVER_WRITTEN if unwritten[index] else str(each))
-    return str(shown), _listed(value, unwritten)
+        shown[index] = NEVER_WRITTEN if unwritten[index] else str(each)
+    return np.array2string(shown, formatter={"object": str}), _listed(value, unwritten)
 
 
 def _listed(value: Any, unwritten: Array) -> object:
     if np.ndim(value):
         return [_listed(*each) for each in zip(value, unwritten, strict=True)]
     return None if unwritten else value.tolist()
-
-
-class _Shown(str):
-    """A text that an array of objects shows as it is."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 from cudarun.arguments.binding import Binding
 from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.values import Buffer
 from cudarun.base.errors import RequestError, errors_of
+from cudarun.images.facts import KernelFacts
 from cudarun.session.launch.step_request import Geometry, GeometryRequest
 from cudarun.session.load.request import Extent
-
-if TYPE_CHECKING:
-    from cudarun.arguments.expressions.syntax import Expression
-    from cudarun.images.facts import KernelFacts
 
 _MOST_BLOCKS = (1 << 31) - 1  # the largest grid dimension of any device
 _BLOCKS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}  # the default for --threads, by its dimensions

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cudarun.arguments.contents import ArithmeticSequence, Contents, RepeatedContents
 from cudarun.session.driver.transfers import LARGE, ProgressCallback, Transfers
 from cudarun.session.image.image import Image
+from cudarun.session.load.library import Library
 from cudarun.session.workers.session import Session
-
-if TYPE_CHECKING:
-    from cudarun.session.load.library import Library
 
 _TILE = 64 << 10  # bytes of repeated items that are generated on the host
 _KERNELS = Path(__file__).parent / "sequences.ptx"
@@ -68,8 +65,6 @@ class BufferInitializer:
         return enough and (sequence.scalar.is_integer or sequence.scalar.name in ("f32", "f64"))
 
     def _compute(self, address: int, sequence: ArithmeticSequence) -> None:
-        from cudarun.session.load.library import Library
-
         if self._kernels is None:
             image = Image("sequences.ptx", _KERNELS.read_bytes())
             self._kernels = Library(self._driver, image)

@@ -32,7 +32,7 @@ from cudarun.session.launch.variable_addresses import completed
 from cudarun.session.launch.variables import (
     ImageVariable,
     VariableUse,
-    buffer_rows,
+    memory_row,
     variable_names,
     variables_of,
 )
@@ -74,7 +74,7 @@ class StepArguments:
             kernel=kernel.name,
             demangled=kernel.demangled,
             parameters=self.binding.rows,
-            memory=(*self.variables.rows, *buffer_rows(self.binding.others)),
+            memory=(*self.variables.rows, *map(memory_row, self.binding.others)),
         )
 
 

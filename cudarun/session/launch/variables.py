@@ -62,7 +62,7 @@ class VariableUse:
         written = {each.symbol for each in self.written}
         read = {each.symbol: each for each in self.read if each.symbol not in written}
         used = (*self.written, *read.values())
-        return tuple(_row(each, each.symbol, each.space) for each in used)
+        return tuple(memory_row(each, each.symbol, each.space) for each in used)
 
     def located(self, address: Callable[[str], int]) -> VariableUse:
         """Return the variables with their addresses; ``address`` returns that of a symbol."""
@@ -301,12 +301,8 @@ def _scalars(data: bytes, element: ScalarType) -> Iterator[Scalar]:
         yield Scalar(element, int.from_bytes(data[start : start + size], "little"))
 
 
-def buffer_rows(buffers: Iterable[BufferSpec]) -> list[MemoryRow]:
-    """Return a row for each buffer that is not an argument."""
-    return [_row(spec) for spec in buffers]
-
-
-def _row(spec: BufferSpec, symbol: str | None = None, space: str = "global") -> MemoryRow:
+def memory_row(spec: BufferSpec, symbol: str | None = None, space: str = "global") -> MemoryRow:
+    """Return the row of a variable, or of a buffer that is not an argument."""
     return MemoryRow(
         name=spec.name,
         symbol=symbol,

@@ -61,49 +61,37 @@ class StepResults:
         )
 
 
+@dataclass()
 class StepReader:
-    """A reader of the buffers of a program after a step.
+    """A reader of the buffers of a program after a step."""
 
-    Args:
-        steps: The steps so far, of which the last one has just run.
-        before: The arrays of ``old(…)``.
-        comparing: Copy all buffers, to compare them with the reference's.
-    """
+    session: Session
+    options: ProgramOptions
+    buffers: Buffers
+    device: Device
+    steps: Sequence[BoundStep]  # the steps so far, of which the last one has just run
+    before: Values  # the arrays of ``old(…)``
+    comparing: bool = False  # copy all buffers, to compare them with the reference's
 
-    def __init__(
-        self,
-        session: Session,
-        options: ProgramOptions,
-        buffers: Buffers,
-        device: Device,
-        steps: Sequence[BoundStep],
-        before: Values,
-        *,
-        comparing: bool = False,
-    ) -> None:
-        self._session = session
-        self._options = options
-        self._buffers = buffers
-        self._device = device
-        self._comparing = comparing
-        self._step = steps[-1]
-        self._request = steps[-1].request
-        self._scalars = all_scalars(steps)
-        self._old = self._scalars | before
-        self._errors: list[CudarunError] = []
+    def __post_init__(self) -> None:
+        self.step = self.steps[-1]
+        self.request = self.step.request
+        self.scalars = all_scalars(self.steps)
+        self.old = self.scalars | self.before
+        self.errors: list[CudarunError] = []
 
     def results(self) -> StepResults:
         """Copy back, save, check and print."""
-        request, step = self._request, self._step
+        request, step = self.request, self.step
         # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
         after, saved = self._copy_back()
         is_last = step.number == step.count
-        verified = self._buffers.verified(digests=is_last and self._options.digests)
-        self._session.progress.report("checking")
+        verified = self.buffers.verified(digests=is_last and self.options.digests)
+        self.session.progress.report("checking")
         checks, weak = self._checks(after)
-        prints = tuple(self._printed(self._scalars | after))
+        prints = tuple(self._printed(self.scalars | after))
         number = None if is_last else step.number
-        where = {"file": request.image.origin, "device": self._device.label}
+        where = {"file": request.image.origin, "device": self.device.label}
         return StepResults(
             after=after,
             buffers=verified,
@@ -112,7 +100,7 @@ class StepReader:
             weaknesses=weak,
             prints=tuple(replace(each, step=number) for each in prints),
             figures=tuple(figure(show, after[show.name]) for show in request.shows),
-            errors=tuple(error.at(**where) for error in self._errors),
+            errors=tuple(error.at(**where) for error in self.errors),
         )
 
     def _checks(self, after: Values) -> tuple[list[CheckResult], tuple[str, ...]]:
@@ -121,15 +109,15 @@ class StepReader:
         Returns:
             The results, and the replacements of the outputs that they do not notice.
         """
-        request, buffers, unwritten = self._request, self._buffers, self._buffers.unwritten
-        values, old = self._scalars | after, self._old
-        only_floats = self._session.driver.traits.unwritten_bytes is None
+        request, buffers, unwritten = self.request, self.buffers, self.buffers.unwritten
+        values, old = self.scalars | after, self.old
+        only_floats = self.session.driver.traits.unwritten_bytes is None
         results: list[CheckResult] = []
         for check in request.checks:
             try:
                 results.append(self._checked(check, values, unwritten, only_floats=only_floats))
             except CudarunError as error:
-                self._errors.append(error.of(option="--check"))
+                self.errors.append(error.of(option="--check"))
                 results.append(not_evaluated(check.expression.text))
         expected: list[Array | CudarunError] = []
         recorded: list[CheckResult] = []
@@ -144,13 +132,13 @@ class StepReader:
                 expected_arrays,
             )
 
-            functions = self._options.functions
-            for each in expected_arrays(self._session, request, functions, buffers.specs, old):
+            functions = self.options.functions
+            for each in expected_arrays(self.session, request, functions, buffers.specs, old):
                 expected.append(each)
-                if isinstance(each, CudarunError) and each not in self._errors:
-                    self._errors.append(each.of(option="--expect"))
+                if isinstance(each, CudarunError) and each not in self.errors:
+                    self.errors.append(each.of(option="--expect"))
             results += compare_expected(request, buffers.specs, expected, values, unwritten)
-        is_tested = _tests_strength(request, self._options, buffers.specs)
+        is_tested = _tests_strength(request, self.options, buffers.specs)
         passed = any(each.elements for each in results) and all(each.passed for each in results)
         if recorded or not (passed and is_tested):
             return results, ()  # recorded results are those of outputs that have changed
@@ -167,22 +155,22 @@ class StepReader:
     def _checked(
         self, check: Check, values: Values, unwritten: Unwritten, *, only_floats: bool = False
     ) -> CheckResult:
-        request = self._request
+        request = self.request
         return run_check(
-            check.expression, values, self._old,
+            check.expression, values, self.old,
             request.tolerance.overridden(check.rtol, check.atol), request.directory, unwritten,
             only_floats=only_floats,
         )  # fmt: skip
 
     def _printed(self, values: Values) -> Iterator[Printed]:
         """Yield the values to print; note the error of one that cannot be evaluated."""
-        for expression in self._request.prints:
+        for expression in self.request.prints:
             try:
-                evaluator = Evaluator(expression, values, self._old, self._request.directory)
+                evaluator = Evaluator(expression, values, self.old, self.request.directory)
                 value = evaluator.result()
-                mask = evaluator.unwritten(expression.node, self._buffers.unwritten)
+                mask = evaluator.unwritten(expression.node, self.buffers.unwritten)
             except CudarunError as error:
-                self._errors.append(error.of(option="--print"))
+                self.errors.append(error.of(option="--print"))
             else:
                 text, plain = without_unwritten(value, mask)
                 yield Printed(expression.text, text, plain)
@@ -194,11 +182,11 @@ class StepReader:
         """
         arrays: Values = {}
         saved: dict[Save, Saved] = {}
-        buffers, request = self._buffers, self._request
-        wanted = _as_arrays(request, self._options, buffers.specs)
+        buffers, request = self.buffers, self.request
+        wanted = _as_arrays(request, self.options, buffers.specs)
         for spec in buffers.specs:
             deliver: Callable[[ChunkSink], object] = partial(buffers.deliver, spec.name)
-            if self._comparing or ALL in wanted.get(spec.name, ()):
+            if self.comparing or ALL in wanted.get(spec.name, ()):
                 arrays[spec.name] = buffers.array(spec.name)
                 deliver = partial(_deliver, arrays[spec.name])
             elif spec.name in wanted:
@@ -206,11 +194,11 @@ class StepReader:
                 arrays[spec.name] = buffers.rows(spec.name, rows)
             for each in request.saves:
                 if each.name == spec.name:
-                    label, force = self._device.label, self._options.force
+                    label, force = self.device.label, self.options.force
                     try:
                         saved[each] = save(each, label, spec, deliver, force=force)
                     except RequestError as error:
-                        self._errors.append(error)
+                        self.errors.append(error)
         return arrays, tuple(saved[each] for each in request.saves if each in saved)
 
 

@@ -99,53 +99,46 @@ def measure(
     return (summed([*whole], nbytes, flops), tuple(summed([*times], None, None) for times in steps))
 
 
+@dataclass()
 class _Runs:
     """Runs of a program under the same conditions."""
 
-    def __init__(
-        self,
-        program: DeviceProgram,
-        parts: Sequence[Callable[[], None]],
-        sets: Sequence[InputSet],
-        throttling: Throttling,
-        *,
-        hot: bool,
-    ) -> None:
-        session = program.session
-        self._driver = session.driver
-        self._program = program
-        self._parts = parts
-        self._sets = sets
+    program: DeviceProgram
+    parts: Sequence[Callable[[], None]]
+    sets: Sequence[InputSet]
+    throttling: Throttling
+    hot: bool
+
+    def __post_init__(self) -> None:
         self.turn = 0  # the number of the set of the next run
-        self._throttling = throttling
-        self.flushed_bytes = 0 if hot or not session.driver.traits.has_cache else _FLUSH_BYTES
-        self._scratch = DeviceBuffer(
-            session.driver, "to flush the L2 cache", self.flushed_bytes or _LEAD_BYTES, 0
-        )
-        session.add_release(self._scratch.free)
-        self._host = session.driver.cuMemHostAlloc(_LEAD_BYTES, 0)
-        session.add_release(lambda: session.driver.cuMemFreeHost(self._host))
+        session, driver = self.program.session, self.program.session.driver
+        self.flushed_bytes = 0 if self.hot or not driver.traits.has_cache else _FLUSH_BYTES
+        size = self.flushed_bytes or _LEAD_BYTES
+        self.scratch = DeviceBuffer(driver, "to flush the L2 cache", size, 0)
+        session.add_release(self.scratch.free)
+        self.host = driver.cuMemHostAlloc(_LEAD_BYTES, 0)
+        session.add_release(lambda: driver.cuMemFreeHost(self.host))
 
     def take(self, count: int, doing: str) -> list[list[float]]:
         """Return the milliseconds of each run: of the whole, then of each of several parts."""
         samples: list[list[float]] = []
         while len(samples) < count:
             samples += self._batch(min(_BATCH, count - len(samples)))
-            progress = self._program.session.progress
-            progress.report(f"{doing} {self._program.name}", len(samples) / count)
+            progress = self.program.session.progress
+            progress.report(f"{doing} {self.program.name}", len(samples) / count)
         return samples
 
     def _batch(self, count: int) -> list[list[float]]:
-        driver, stream = self._driver, self._program.stream
-        marks = range(len(self._parts) + 1)
+        driver, stream = self.program.session.driver, self.program.stream
+        marks = range(len(self.parts) + 1)
         events = [[driver.cuEventCreate(0) for _ in marks] for _ in range(count)]
         for start, *ends in events:
             self._prepare(stream)
             driver.cuEventRecord(start, stream)
-            for part, end in zip(self._parts, ends, strict=True):
+            for part, end in zip(self.parts, ends, strict=True):
                 part()
                 driver.cuEventRecord(end, stream)
-        self._throttling.sample()
+        self.throttling.sample()
         driver.cuCtxSynchronize()
         samples = [
             [
@@ -165,15 +158,15 @@ class _Runs:
         Without a flush, a copy over the bus keeps the device busy for some microseconds
         instead, so that the launch is in the queue before the event is reached.
         """
-        chosen = self._sets[self.turn % len(self._sets)]
+        chosen = self.sets[self.turn % len(self.sets)]
         self.turn += 1
-        self._program.buffers.restore(chosen.originals, stream)
+        self.program.buffers.restore(chosen.originals, stream)
         chosen.state.restore(stream)
-        address = self._scratch.address
+        address = self.scratch.address
         if self.flushed_bytes:
-            self._driver.cuMemsetD8Async(address, 0, self.flushed_bytes, stream)
+            self.program.session.driver.cuMemsetD8Async(address, 0, self.flushed_bytes, stream)
         else:
-            self._driver.cuMemcpyDtoHAsync(self._host, address, _LEAD_BYTES, stream)
+            self.program.session.driver.cuMemcpyDtoHAsync(self.host, address, _LEAD_BYTES, stream)
 
 
 def summary(

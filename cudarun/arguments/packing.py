@@ -272,14 +272,14 @@ def _write(element: values.Element, data: bytearray, offset: int) -> None:
                     _write(member.value, data, offset + start)
 
 
+@dataclass(slots=True)
 class _Packer:
     """A writer of a value and its members into ``data``, with a layout row for each."""
 
-    def __init__(self, data: bytearray, resolve: ResolveAll) -> None:
-        self.data = data
-        self.resolve = resolve
-        self.pointers: list[tuple[int, Pointee]] = []
-        self.rows: list[LayoutRow] = []
+    data: bytearray
+    resolve: ResolveAll
+    pointers: list[tuple[int, Pointee]] = field(default_factory=list)
+    rows: list[LayoutRow] = field(default_factory=list)
 
     def put(self, value: values.Value, name: str, offset: int, padding: int) -> None:
         text, type_text = self.written(value, name, offset)

@@ -10,6 +10,7 @@ import ctypes
 from pathlib import Path
 
 from cudarun.arguments.contents import ArithmeticSequence, Contents, RepeatedContents
+from cudarun.base.records import dataclass
 from cudarun.session.driver.transfers import LARGE, ProgressCallback, Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.load.library import Library
@@ -21,23 +22,15 @@ _THREADS = 256
 _MOST_BLOCKS = 1 << 14  # enough for any device; each thread processes several items
 
 
+@dataclass()
 class BufferInitializer:
-    """A writer of the initial contents of a launch's buffers.
+    """A writer of the initial contents of a launch's buffers."""
 
-    Args:
-        session: The session; the memory's context must be current.
-        with_kernels: Allow kernels of cudarun.
-        large: The size in bytes from which on a sequence justifies compiling a kernel (60 ms).
-    """
-
-    def __init__(
-        self, session: Session, transfers: Transfers, *, with_kernels: bool, large: int = LARGE
-    ) -> None:
-        self._session = session
-        self._driver = session.driver
-        self._transfers = transfers
-        self._large = large if with_kernels else None
-        self._kernels: Library | None = None
+    session: Session  # the session; the memory's context must be current
+    transfers: Transfers
+    with_kernels: bool  # allow kernels of cudarun
+    large: int = LARGE  # the bytes from which on a sequence justifies compiling a kernel (60 ms)
+    kernels: Library | None = None
 
     def fill(
         self, address: int, contents: Contents, progress: ProgressCallback = lambda done: None
@@ -49,28 +42,28 @@ class BufferInitializer:
             case ArithmeticSequence() if self._computes(contents):
                 self._compute(address, contents)
             case _:
-                self._transfers.upload(address, contents, progress)
+                self.transfers.upload(address, contents, progress)
 
     def _repeat(self, address: int, contents: RepeatedContents) -> None:
         tile = contents.cut(max(1, _TILE // contents.dtype.itemsize))
-        self._transfers.upload(address, tile)
+        self.transfers.upload(address, tile)
         done = tile.nbytes
         while done < contents.nbytes:
             size = min(done, contents.nbytes - done)
-            self._driver.cuMemcpyDtoDAsync(address + done, address, size, 0)
+            self.session.driver.cuMemcpyDtoDAsync(address + done, address, size, 0)
             done += size
 
     def _computes(self, sequence: ArithmeticSequence) -> bool:
-        enough = self._large is not None and 0 < self._large <= sequence.nbytes
+        enough = self.with_kernels and 0 < self.large <= sequence.nbytes
         return enough and (sequence.scalar.is_integer or sequence.scalar.name in ("f32", "f64"))
 
     def _compute(self, address: int, sequence: ArithmeticSequence) -> None:
-        if self._kernels is None:
+        if self.kernels is None:
             image = Image("sequences.ptx", _KERNELS.read_bytes())
-            self._kernels = Library(self._driver, image)
-            self._session.add_release(self._kernels.unload)
+            self.kernels = Library(self.session.driver, image)
+            self.session.add_release(self.kernels.unload)
         is_integer = sequence.scalar.is_integer
-        kernel = self._kernels.handle_of("integers" if is_integer else "floats")
+        kernel = self.kernels.handle_of("integers" if is_integer else "floats")
         blocks = min(-(-sequence.count // _THREADS), _MOST_BLOCKS)
         arguments = (
             ctypes.c_uint64(address),
@@ -80,8 +73,8 @@ class BufferInitializer:
             ctypes.c_uint64(sequence.scalar.size),
         )
         parameters = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
-        self._driver.cuLaunchKernel(
-            self._driver.CUfunction(int(kernel)), blocks, 1, 1, _THREADS, 1, 1, 0, 0,
+        self.session.driver.cuLaunchKernel(
+            self.session.driver.CUfunction(int(kernel)), blocks, 1, 1, _THREADS, 1, 1, 0, 0,
             ctypes.addressof(parameters), 0,
         )  # fmt: skip
 

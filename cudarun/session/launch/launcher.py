@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from cudarun.base.errors import DeviceFailed, RequestError
+from cudarun.base.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, attribute_of
 from cudarun.session.launch.step_request import Geometry, LaunchStep, Preferences
@@ -54,61 +55,50 @@ def launch_stream(
     return stream
 
 
+@dataclass()
 class Launcher:
-    """A kernel with fixed arguments that can be launched repeatedly.
+    """A kernel with fixed arguments that can be launched repeatedly."""
 
-    Args:
-        driver: The driver; the context of the launch must be current.
-        step: The preferences and the way to pass parameters.
-        packed: The whole parameter buffer.
-    """
+    driver: Driver  # the driver; the context of the launch must be current
+    device: Device
+    kernel: Kernel
+    step: LaunchStep  # the preferences and the way to pass parameters
+    geometry: Geometry
+    packed: bytes  # the whole parameter buffer
+    stream: cuda.CUstream
 
-    def __init__(
-        self,
-        driver: Driver,
-        device: Device,
-        kernel: Kernel,
-        step: LaunchStep,
-        geometry: Geometry,
-        packed: bytes,
-        stream: cuda.CUstream,
-    ) -> None:
-        self._driver = driver
-        self._device = device
-        self._kernel = kernel
-        self._geometry = geometry
-        self.name = kernel.demangled  # the kernel's name, in C++ spelling
-        self._stream = stream
-        self._threads = prod(geometry.block)
-        self._estimated = " (estimated)" if driver.traits.estimates_resources else ""
-        self._passed = self._parameters(packed, as_array=step.passing == "array")
+    def __post_init__(self) -> None:
+        self._threads = prod(self.geometry.block)
+        self._estimated = " (estimated)" if self.driver.traits.estimates_resources else ""
+        self._passed = self._parameters(as_array=self.step.passing == "array")
         with self._refusals_explained():
-            self._set_attributes(step.preferences)
-        self._function = driver.CUfunction(int(kernel.handle))
-        self._config = self._make_config(programmatic=step.preferences.programmatic)
+            self._set_attributes(self.step.preferences)
+        self._function = self.driver.CUfunction(int(self.kernel.handle))
+        self._config = self._make_config(programmatic=self.step.preferences.programmatic)
 
     def __call__(self) -> None:
         """Launch once; faults are reported at the next synchronization."""
         with self._refusals_explained():
             if self._config is not None:
-                self._driver.cuLaunchKernelEx(self._config, self._function, *self._passed)
+                self.driver.cuLaunchKernelEx(self._config, self._function, *self._passed)
                 return
-            geometry = self._geometry
-            self._driver.cuLaunchKernel(
+            geometry = self.geometry
+            self.driver.cuLaunchKernel(
                 self._function,
                 *geometry.grid, *geometry.block, geometry.shared_bytes,
-                self._stream, *self._passed,
+                self.stream, *self._passed,
             )  # fmt: skip
 
-    def _parameters(self, packed: bytes, *, as_array: bool) -> tuple[int, int]:
+    def _parameters(self, *, as_array: bool) -> tuple[int, int]:
         """Keep the parameter buffer; return the addresses for kernelParams and for extra."""
+        packed = self.packed
         buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
         start, size = ctypes.addressof(buffer), ctypes.c_size_t(len(packed))
         words: list[int | None] = [
             _PARAM_BUFFER_POINTER, start, _PARAM_BUFFER_SIZE, ctypes.addressof(size), _PARAM_END,
         ]  # fmt: skip
         if as_array:
-            words = [start + each.offset for each in self._kernel.parameters] or [None]
+            words = [start + each.offset for each in self.kernel.parameters] or [None]
         array = (ctypes.c_void_p * len(words))(*words)
         self._kept = buffer, size, array
         address = ctypes.addressof(array)
@@ -123,25 +113,25 @@ class Launcher:
             raise
 
     def _set_attributes(self, preferences: Preferences) -> None:
-        if self._geometry.shared_bytes > _SHARED_WITHOUT_OPT_IN:
-            self._set("MAX_DYNAMIC_SHARED_SIZE_BYTES", self._geometry.shared_bytes)
+        if self.geometry.shared_bytes > _SHARED_WITHOUT_OPT_IN:
+            self._set("MAX_DYNAMIC_SHARED_SIZE_BYTES", self.geometry.shared_bytes)
         if preferences.carveout is not None:
             self._set("PREFERRED_SHARED_MEMORY_CARVEOUT", preferences.carveout)
-        if prod(self._geometry.cluster or (1,)) > _PORTABLE_CLUSTER:
+        if prod(self.geometry.cluster or (1,)) > _PORTABLE_CLUSTER:
             self._set("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
         if preferences.cache_config is not None:
             name = f"CU_FUNC_CACHE_PREFER_{preferences.cache_config.upper()}"
-            config = getattr(self._driver.CUfunc_cache, name)
-            self._driver.cuKernelSetCacheConfig(self._kernel.handle, config, self._device.handle)
+            config = getattr(self.driver.CUfunc_cache, name)
+            self.driver.cuKernelSetCacheConfig(self.kernel.handle, config, self.device.handle)
 
     def _set(self, name: str, value: int) -> None:
-        attribute = getattr(self._driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-        handle, device = self._kernel.handle, self._device.handle
-        self._driver.cuKernelSetAttribute(attribute, value, handle, device)
+        attribute = getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+        handle, device = self.kernel.handle, self.device.handle
+        self.driver.cuKernelSetAttribute(attribute, value, handle, device)
 
     def _make_config(self, *, programmatic: bool) -> cuda.CUlaunchConfig | None:
         """Return the ``CUlaunchConfig`` of a launch with attributes; ``None`` for a plain one."""
-        driver, geometry = self._driver, self._geometry
+        driver, geometry = self.driver, self.geometry
         attributes: list[cuda.CUlaunchAttribute] = []
 
         def added(name: str) -> Any:
@@ -164,7 +154,7 @@ class Launcher:
         config.gridDimX, config.gridDimY, config.gridDimZ = geometry.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = geometry.block
         config.sharedMemBytes = geometry.shared_bytes
-        config.hStream = self._stream
+        config.hStream = self.stream
         config.numAttrs = len(attributes)
         config.attrs = attributes
         return config
@@ -176,18 +166,18 @@ class Launcher:
         for what, asked, limit in self._limits():
             if asked > limit:
                 yield f"{what}: {asked} requested, the limit is {limit}"
-        if self._geometry.cluster is not None:
-            yield from self._cluster_problems(self._geometry.cluster)
-        if self._geometry.cooperative:
+        if self.geometry.cluster is not None:
+            yield from self._cluster_problems(self.geometry.cluster)
+        if self.geometry.cooperative:
             yield from self._residency_problems()
 
     def _limits(self) -> Iterator[tuple[str, int, int]]:
         """Yield threads, shared memory, registers and extents: the requested value, the limit."""
         any_kernel = self._device_limit("MAX_THREADS_PER_BLOCK")
         this_kernel = self._kernel_fact("MAX_THREADS_PER_BLOCK")
-        whose = f" of {self._kernel.name}" if this_kernel < any_kernel else ""
+        whose = f" of {self.kernel.name}" if this_kernel < any_kernel else ""
         yield f"threads per block{whose}", self._threads, min(any_kernel, this_kernel)
-        static, dynamic = self._kernel_fact("SHARED_SIZE_BYTES"), self._geometry.shared_bytes
+        static, dynamic = self._kernel_fact("SHARED_SIZE_BYTES"), self.geometry.shared_bytes
         yield (
             f"shared memory in bytes ({static} static + {dynamic} dynamic)",
             static + dynamic,
@@ -199,7 +189,7 @@ class Launcher:
             registers * self._threads,
             self._device_limit("MAX_REGISTERS_PER_BLOCK"),
         )
-        for what, extent in (("block", self._geometry.block), ("grid", self._geometry.grid)):
+        for what, extent in (("block", self.geometry.block), ("grid", self.geometry.grid)):
             for axis, number in zip("xyz", extent, strict=True):
                 limit = self._device_limit(f"MAX_{what.upper()}_DIM_{axis.upper()}")
                 yield f"{what}.{axis}", number, limit
@@ -207,7 +197,7 @@ class Launcher:
     def _cluster_problems(self, cluster: Extent) -> Iterator[str]:
         """Check that the device supports clusters, their size, and that they divide the grid."""
         if not self._device_limit("CLUSTER_LAUNCH"):
-            yield f"device {self._device.label} does not support clusters"
+            yield f"device {self.device.label} does not support clusters"
             return
         blocks = prod(cluster)
         if blocks > _PORTABLE_CLUSTER:
@@ -215,26 +205,26 @@ class Launcher:
                 f"blocks per cluster: {blocks} requested, the limit is {_PORTABLE_CLUSTER}, and up "
                 f"to {_LARGEST_CLUSTER} on some devices"
             )
-        for axis, number, width in zip("xyz", self._geometry.grid, cluster, strict=True):
+        for axis, number, width in zip("xyz", self.geometry.grid, cluster, strict=True):
             if number % width:
                 yield f"grid.{axis}: {number} is not a multiple of the cluster's {width}"
 
     def _residency_problems(self) -> Iterator[str]:
         """Check that a cooperative grid does not exceed the resident blocks of the device."""
         if not self._device_limit("COOPERATIVE_LAUNCH"):
-            yield f"device {self._device.label} does not support cooperative launches"
+            yield f"device {self.device.label} does not support cooperative launches"
             return
-        found = self._driver.attempt("cuKernelGetFunction", self._kernel.handle)
+        found = self.driver.attempt("cuKernelGetFunction", self.kernel.handle)
         if found[0] != 0:
             return
-        result, *resident = self._driver.attempt(
+        result, *resident = self.driver.attempt(
             "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-            found[1], self._threads, self._geometry.shared_bytes,
+            found[1], self._threads, self.geometry.shared_bytes,
         )  # fmt: skip
         if result != 0:
             return
         processors = self._device_limit("MULTIPROCESSOR_COUNT")
-        blocks, limit = prod(self._geometry.grid), resident[0] * processors
+        blocks, limit = prod(self.geometry.grid), resident[0] * processors
         if blocks > limit:
             yield (
                 f"resident blocks{self._estimated}: {blocks} requested, the limit is "
@@ -243,10 +233,10 @@ class Launcher:
 
     def _device_limit(self, name: str) -> int:
         """Return a ``CUdevice_attribute``."""
-        return attribute_of(self._driver, self._device.handle, name)
+        return attribute_of(self.driver, self.device.handle, name)
 
     def _kernel_fact(self, name: str) -> int:
         """Return a ``CUfunction_attribute``."""
-        attribute = getattr(self._driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-        handle, device = self._kernel.handle, self._device.handle
-        return int(self._driver.cuKernelGetAttribute(attribute, handle, device))
+        attribute = getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+        handle, device = self.kernel.handle, self.device.handle
+        return int(self.driver.cuKernelGetAttribute(attribute, handle, device))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from cudarun.arguments.expressions.statements import check_lets
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError, RequestError
-from cudarun.base.records import derived
+from cudarun.base.records import dataclass, derived
 from cudarun.diagnostics.entries import notes
 from cudarun.images.demangler import demangle
 from cudarun.model.detectors import DetectorReport
@@ -123,45 +123,42 @@ def run_reference(
     return write_reference(path, uuid_of(session.driver, device.handle), ran.buffers)
 
 
+@dataclass()
 class _Launch:
     """A launch, or a program of several, with its results still on the device."""
 
-    def __init__(
-        self,
-        session: Session,
-        device: Device,
-        program: Program,
-        steps: tuple[BoundStep, ...],
-        detected: DetectorResults,
-    ) -> None:
-        self._session = session
-        self._device = device
-        self._options = options = program.options
-        self.detected = detected
-        self.steps = steps
-        # The time of all launches with their synchronization; with ``--repeat``, the median.
-        self.milliseconds = 0.0
-        self.timing: TimingResult | None = None
-        # The seed and the results of each input set after the first one.
-        self.other_sets: list[tuple[int, StepResults]] = []
-        self.early: list[StepResults] = []  # the results after steps before the last one
-        self._step_milliseconds: list[float] = []
-        self._step_timings: tuple[TimingResult, ...] = ()
-        specs = all_buffers(steps)
+    session: Session
+    device: Device
+    program: Program
+    steps: tuple[BoundStep, ...]
+    detected: DetectorResults
+    # The time of all launches with their synchronization; with ``--repeat``, the median.
+    milliseconds: float = 0.0
+    timing: TimingResult | None = None
+    # The seed and the results of each input set after the first one.
+    other_sets: list[tuple[int, StepResults]] = field(default_factory=list)
+    early: list[StepResults] = field(default_factory=list)  # those of steps before the last one
+    step_milliseconds: list[float] = field(default_factory=list)
+    step_timings: tuple[TimingResult, ...] = ()
+
+    def __post_init__(self) -> None:
+        steps, options, session = self.steps, self.program.options, self.session
         read = {each.name: each for step in steps for each in step.variables.read}
         written = steps[0].variables.written
-        everything = [*specs, *read.values()]
+        everything = [*all_buffers(steps), *read.values()]
         writable = writable_arrays(steps)
         # Their buffers, initialized.
-        self.buffers = Buffers(session, device, everything, written, writable, bare=options.profile)
+        self.buffers = Buffers(
+            session, self.device, everything, written, writable, bare=options.profile
+        )
         handles = {step.number: step.handles(self.buffers) for step in steps}
         self._handles = {
             spec.name: handles[step.number] for step in steps for spec in step.binding.buffers
         }
         self._handles |= {each.name: handles[1] for each in written}
-        self._kept = old_names(program, everything)
+        self._kept = old_names(self.program, everything)
         self._before = self._fill(options.seed)
-        self._program = DeviceProgram(session, device, options, steps, self.buffers, handles)
+        self._ready = DeviceProgram(session, self.device, options, steps, self.buffers, handles)
 
     def _fill(self, seed: int) -> Values:
         """Initialize the buffers; return the arrays of ``old(…)``."""
@@ -169,26 +166,26 @@ class _Launch:
 
     def run(self, *, reads_results: bool) -> None:
         """Launch and wait: for each step, or for the graph."""
-        if self._options.graph:
-            self.milliseconds = self._program.run_as_graph()
+        if self.program.options.graph:
+            self.milliseconds = self._ready.run_as_graph()
             return
 
         def done(launches: StepLaunches, milliseconds: float) -> None:
-            self._step_milliseconds.append(milliseconds)
+            self.step_milliseconds.append(milliseconds)
             self.milliseconds += milliseconds
             step = launches.step
             if reads_results and step.number < step.count and step.request.reads_results:
                 self.early.append(self.results(self.steps[: step.number]))
                 self.buffers.forget_copies()
 
-        self._program.run(done)
+        self._ready.run(done)
 
     def measure(self, timing: Timing) -> None:
         """Time the runs, and verify the last run of each input set but the first."""
         from cudarun.session.launch.image_state import ImageState  # few launches are timed
         from cudarun.session.launch.timing import InputSet, measure
 
-        session, seed = self._session, self._options.seed
+        session, seed = self.session, self.program.options.seed
         session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress
         libraries = [step.library for step in self.steps]
         sets: list[InputSet] = []
@@ -198,41 +195,41 @@ class _Launch:
             sets.append(InputSet(seed + number, before, originals, state))
         *earlier, last = self.steps
         only_checked = replace(last, request=last.request.without_outputs())
-        unweighed = replace(self._options, check_strength="off")
+        unweighed = replace(self.program.options, check_strength="off")
 
         def verify(chosen: InputSet) -> None:
             results = StepReader(
-                session, unweighed, self.buffers, self._device, (*earlier, only_checked),
+                session, unweighed, self.buffers, self.device, (*earlier, only_checked),
                 chosen.before,
             ).results()  # fmt: skip
             self.other_sets.append((chosen.seed, results))
             self.buffers.forget_copies()
 
-        self.timing, self._step_timings = measure(
-            self._device, self._program, timing, sets, last.binding.integers,
-            as_graph=self._options.graph, verify=verify,
+        self.timing, self.step_timings = measure(
+            self.device, self._ready, timing, sets, last.binding.integers,
+            as_graph=self.program.options.graph, verify=verify,
         )  # fmt: skip
         self.milliseconds = self.timing.median
-        self._program.exchange_all()
+        self._ready.exchange_all()
 
     def results(self, steps: Sequence[BoundStep], *, comparing: bool = False) -> StepResults:
         """Return the results after the last of some steps."""
         return StepReader(
-            self._session, self._options, self.buffers, self._device, steps, self._before,
+            self.session, self.program.options, self.buffers, self.device, steps, self._before,
             comparing=comparing,
         ).results()  # fmt: skip
 
     def watched(self) -> DetectorReport | None:
         """Return the report of the detectors, also of a launch that has failed."""
         specs, addresses = all_buffers(self.steps), self.buffers.addresses
-        return detector_report(self._options.detection, self.detected, specs, addresses)
+        return detector_report(self.program.options.detection, self.detected, specs, addresses)
 
     def step_rows(self) -> tuple[StepResult, ...]:
         """Return the steps for the report; none for one launch."""
         if len(self.steps) == 1 and self.steps[0].request.times == 1:
             return ()
-        timings = self._step_timings
-        milliseconds = [each.median for each in timings] or self._step_milliseconds
+        timings = self.step_timings
+        milliseconds = [each.median for each in timings] or self.step_milliseconds
         return tuple(
             derived(
                 StepResult,

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -49,6 +50,7 @@ from cudarun.arguments.expressions.syntax import CASTS, CONSTANTS, Expression
 from cudarun.arguments.files import locate
 from cudarun.arguments.types import ScalarType, least_exact, most_exact
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.records import dataclass
 
 Unwritten: TypeAlias = Callable[[str], "Array | None"]
 """A function that returns which elements of a buffer were never written, as an array of its shape;
@@ -69,32 +71,24 @@ def nothing_unwritten(name: str) -> None:
     """Return that every element of a buffer was written."""
 
 
+@dataclass(eq=False)
 class Evaluator:
-    """An evaluator of one expression over given values.
+    """An evaluator of one expression over given values."""
 
-    Args:
-        expression: The expression; errors about names point into its text.
-        values: Arrays and numpy scalars by name, after the launch.
-        old: The same before the launch.
-        directory: The base of relative paths in ``load(…)``.
-        after: Of the operand of ``old(…)``, the values after the launch.
-    """
+    expression: Expression  # errors about names point into its text
+    values: Values  # arrays and numpy scalars by name, after the launch
+    old: Values  # the same before the launch
+    directory: Path = Path()  # the base of relative paths in ``load(…)``
+    # Of the operand of ``old(…)``, the values after the launch.
+    after: Values = field(default_factory=dict)
+    # Whether ``all`` was true of an empty selection of buffers that are not empty.
+    is_vacuous: bool = False
 
-    def __init__(
-        self,
-        expression: Expression,
-        values: Values,
-        old: Values,
-        directory: Path = Path(),
-        after: Values | None = None,
-    ) -> None:
-        # Whether ``all`` was true of an empty selection of buffers that are not empty.
-        self.is_vacuous = False
-        self.after = after or {}
-        self.expression = expression
-        self.values = values
-        self.directory = directory
-        self.before = self if old is values else Evaluator(expression, old, old, directory, values)
+    def __post_init__(self) -> None:
+        self.before = self
+        if self.old is not self.values:
+            given = self.old, self.old, self.directory, self.values
+            self.before = Evaluator(self.expression, *given)
         self._loaded: dict[str, Array] = {}
 
     def result(self) -> NumpyValue:

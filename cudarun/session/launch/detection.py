@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 from functools import partial
 
 from cudarun.arguments.packing import BufferSpec
@@ -253,25 +254,25 @@ class _Overdue(Exception):
     """The time limit of a variant has passed."""
 
 
+@dataclass(slots=True)
 class VariantLimit:
     """The time limit of the launches without a synchronizing instruction, in a worker."""
 
-    def __init__(self, progress: Progress, seconds: float | None) -> None:
-        self._progress = progress  # the worker's progress, whose phase each variant starts anew
-        # The limit of ``--timeout``; by default, ten times as long as the unmodified launch with
-        # its buffers takes, at least 10 s.
-        self._seconds = seconds
-        self._created = time.monotonic()
-        self.spent = 0.0  # the seconds that variants have taken
+    progress: Progress  # the worker's progress, whose phase each variant starts anew
+    # The limit of ``--timeout``; by default, ten times as long as the unmodified launch with its
+    # buffers takes, at least 10 s.
+    seconds: float | None
+    created: float = field(default_factory=time.monotonic)
+    spent: float = 0.0  # the seconds that variants have taken
 
     def __call__(self, run: Callable[[], None]) -> bool:
         """Run a variant; return whether it ended within the limit."""
-        if self._seconds is None:
-            self._seconds = max(_SHORTEST, _TIMES * (time.monotonic() - self._created))
-        self._progress.start_phase(_MARGIN)
+        if self.seconds is None:
+            self.seconds = max(_SHORTEST, _TIMES * (time.monotonic() - self.created))
+        self.progress.start_phase(_MARGIN)
         started = time.monotonic()
         try:
-            with interrupted_after(self._seconds, _Overdue()):
+            with interrupted_after(self.seconds, _Overdue()):
                 run()
         except _Overdue:
             return False

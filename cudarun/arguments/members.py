@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 from cudarun.arguments import types
 from cudarun.arguments.dimensions import parse_count
@@ -139,6 +140,11 @@ def by_value(buffer: Buffer | FileBuffer, parameter: Parameter) -> Value:
     ):
         if isinstance(element, types.VectorType) and count == 1:
             count, element = element.count, element.element
+        if isinstance(buffer, Buffer):
+            sizes = [*map(str, buffer.dimensions)]
+            is_whole = all(map(str.isdecimal, sizes)) and prod(map(int, sizes)) == count
+            if buffer.type != element or not is_whole:
+                return buffer
         contents = Buffer(element, (parse_count(str(count)),), initial)
         return FilledArray(types.ArrayType(element, count), contents)
     if not (isinstance(buffer, Buffer) and isinstance(initial, ListInitial)) or count == 1:

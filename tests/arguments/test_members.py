@@ -185,6 +185,12 @@ def test_arrays_and_vectors_from_files(tmp_path: Path):
         other = {"rows": "shift", "shift": "rows"}[name]
         with pytest.raises(RequestError, match=re.escape(message)):
             bound(struct(**{other: f"@{name}.npy"}), directory=tmp_path)
+    np.array([1, 2, 3], np.int16).tofile(tmp_path / "rows.bin")
+    changed = struct(rows="i16[3,1]:@rows.bin")
+    assert bound(changed, directory=tmp_path).scalars["s.rows"].tolist() == [1, 2, 3]
+    for typed in ("i16[4]:@rows.bin", "u16[3]:@rows.bin", "i16[n]:@rows.bin", "i16[3]:iota"):
+        with pytest.raises(RequestError, match="it is an array: pass its 3 elements"):
+            bound(struct(rows=typed), directory=tmp_path)
     np.save(tmp_path / "rows.npy", np.zeros(4, np.int16))
     with pytest.raises(RequestError, match=r"has shape \(4,\)"):
         bound(struct(rows="@rows.npy"), directory=tmp_path)

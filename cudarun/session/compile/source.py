@@ -40,6 +40,11 @@ _ARCHITECTURE = re.compile(
     r"--?(?:(?:gpu-architecture|arch)=|(?:gencode|generate-code)=arch=)(?P<name>[^,]+).*"
 )
 _LAUNCH_IN_KERNEL = re.compile("device-side kernel launch|requires separate compilation mode")
+# Keywords, operators, initializers, lambdas of C++20, and what its compilers call a concept.
+_CPP20 = re.compile(
+    r"\b(?:concept|requires|consteval|constinit|char8_t|co_(?:await|return|yield))\b|<=>"
+    r"|[{,]\s*\.\w+\s*[={]|C\+\+20|argument list for variable template \"[\w:]*\bstd::"
+)
 
 
 def compile_source(
@@ -154,6 +159,8 @@ def _instantiated(compiler: str, compiled: _Compiled, task: CompileTask) -> Imag
     except Diagnosed as refusal:
         if any(_LAUNCH_IN_KERNEL.search(each.message) for each in refusal.diagnostics):
             refusal.hint = "kernels that launch kernels require --compile-option -rdc=true"
+        elif refusal.hint is None and _needs_cpp20(refusal, task.options):
+            refusal.hint = "the source may be C++20: add --std c++20"
         if not wanted:
             raise
         refused = {wanted[0]: refusal} if len(wanted) == 1 else _refused(compiled, wanted)
@@ -161,6 +168,14 @@ def _instantiated(compiler: str, compiled: _Compiled, task: CompileTask) -> Imag
     made = compiled([name for name in wanted if name not in refused])
     spelled = {name: _spelled(compiler, made, name, refusal) for name, refusal in refused.items()}
     return replace(made, lowered=made.lowered | spelled)
+
+
+def _needs_cpp20(refusal: Diagnosed, options: CompileOptions) -> bool:
+    """Return whether an error is about C++20, where no standard is given: it is that of C++17."""
+    if options.standard or any("std" in option for option in options.options):
+        return False
+    errors = (each for each in refusal.diagnostics if each.is_serious)
+    return any(_CPP20.search(f"{each.message}\n{each.source or ''}") for each in errors)
 
 
 def _refused(compiled: _Compiled, wanted: Sequence[str]) -> dict[str, Diagnosed]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cudarun.session.load.request import Extent
 
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_MOST_DAYS = 365  # of a time; the system's timers have no more than a few centuries
 _TIME = re.compile(rf"([0-9]+(?:\.[0-9]+)?)\s*({'|'.join(_SECONDS)})")
 
 # The parser of numbers is imported only for values that are not plain digits, because options are
@@ -55,14 +56,15 @@ def size(minimum: int = 0, maximum: int = (1 << 63) - 1) -> Callable[[str | int]
 
 
 def seconds(text: str | float) -> float:
-    """Parse a time: ``90`` or ``90s``, ``500ms``, ``30m``, ``1h``."""
+    """Parse a time of at most a year: ``90`` or ``90s``, ``500ms``, ``30m``, ``1h``."""
     found = _TIME.fullmatch(text) if isinstance(text, str) else None
-    if found is not None:
-        return float(found[1]) * _SECONDS[found[2]]
     try:
-        return not_negative(text)
+        number = float(found[1]) * _SECONDS[found[2]] if found else not_negative(text)
     except click.BadParameter:
         raise click.BadParameter(f"'{text}' is not a time such as 90, 90s, 30m or 1h") from None
+    if number > _MOST_DAYS * 86400:
+        raise click.BadParameter(f"'{text}' is longer than {_MOST_DAYS} days")
+    return number
 
 
 def not_negative(text: str | float) -> float:

@@ -268,6 +268,7 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
         return ""
 
 
+_LONGEST_POLL = (1 << 31) - 1  # milliseconds, which poll(2) has as an ``int``
 AnyWorker: TypeAlias = WorkerProcess[Any]  # a worker with any state
 
 
@@ -287,8 +288,9 @@ def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> li
         limits = [worker.patience for worker in workers]
         if end is not None:
             limits.append(max(0.0, end - time.monotonic()))
-        left = min((limit for limit in limits if limit is not None), default=None)
-        ready = [by_descriptor[d] for d, _ in poll.poll(None if left is None else left * 1000)]
+        left = min((limit * 1000 for limit in limits if limit is not None), default=None)
+        waited = None if left is None else min(left, _LONGEST_POLL)
+        ready = [by_descriptor[d] for d, _ in poll.poll(waited)]
         settled = [worker for worker in ready if worker.feed()]
         for worker in workers:
             if worker not in ready and worker.seconds_left == 0.0 and not worker.ask():

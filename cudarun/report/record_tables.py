@@ -63,9 +63,9 @@ def _extent(extent: tuple[int, ...]) -> str:
 
 
 def _size(count: int) -> str:
-    number, unit = float(count), "B"
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if number < 1024 or unit == "GiB":
-            break
-        number /= 1024
-    return f"{number:.3g} {unit}" if unit != "B" else f"{count} B"
+    if count < 1024:
+        return f"{count} B"
+    for factor, unit in ((1 << 10, "KiB"), (1 << 20, "MiB")):
+        if count < 999.5 * factor:  # from 999.5 on, three digits have an exponent
+            return f"{count / factor:.3g} {unit}"
+    return f"{count / (1 << 30):.3g} GiB"

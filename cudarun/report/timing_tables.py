@@ -39,7 +39,8 @@ def show_timing(timing: TimingResult, out: Console) -> None:
         (timing.gigaflops_per_second, "GFLOP/s"),
     ):
         if rate is not None:
-            out.print(Text(f"{rate:.4g} {unit} (median)"))
+            # Four digits without an exponent: 61230 GFLOP/s.
+            out.print(Text(f"{float(f'{rate:.4g}'):.15g} {unit} (median)"))
     for doubt in _doubts(timing):
         print_line(out, NOTE, doubt)
 

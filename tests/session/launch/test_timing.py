@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterator
 from functools import partial
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.expressions.parser import parse_expression
@@ -19,7 +21,7 @@ from cudarun.emulator import driver as emulator
 from cudarun.emulator.host.process import process
 from cudarun.images.reader import read_image
 from cudarun.model.launch import LaunchResult
-from cudarun.report.timing_tables import duration
+from cudarun.report.timing_tables import duration, show_timing
 from cudarun.session.driver import drivers
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
@@ -223,6 +225,15 @@ def test_rates_are_by_the_median() -> None:
 )
 def test_durations_have_four_digits(milliseconds: float, text: str) -> None:
     assert duration(milliseconds) == text
+
+
+@pytest.mark.parametrize(
+    ("flops", "text"), [(123_456_789_000, "61730 GFLOP/s"), (1_234_567_000, "617.3 GFLOP/s")]
+)
+def test_rates_have_four_digits_and_no_exponent(flops: int, text: str) -> None:
+    out = io.StringIO()
+    show_timing(figures([2.0], flops=flops), Console(file=out, width=200))
+    assert f"\n{text} (median)\n" in out.getvalue()
 
 
 def test_large_copies_go_in_parts_and_say_how_far_they_are(

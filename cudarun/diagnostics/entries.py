@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -57,20 +57,14 @@ def notes(texts: Iterable[str]) -> tuple[Diagnostic, ...]:
     return tuple(Diagnostic("cudarun", "note", text) for text in texts)
 
 
-def located(
-    diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]
-) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics with their source lines, and with the file if there is only one.
+def located(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics with their source lines, and with the file if there is only one.
 
     ptxas reports no column: it is that of a word of the message that occurs in the line.
 
     Args:
         sources: The texts of the inputs by name; binaries have none.
     """
-    return tuple(_located(diagnostics, sources))
-
-
-def _located(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]) -> Iterator[Diagnostic]:
     lines = {name: text.split("\n") for name, text in sources.items()}
     only = next(iter(sources)) if len(sources) == 1 else None
     for given in diagnostics:
@@ -90,17 +84,10 @@ def _column(message: str, source: str) -> tuple[int | None, int]:
     """Return column and width of the subject of the message; ``None`` if no word of it occurs."""
     words = [*_QUOTED.findall(message), *(w for w in _WORD.findall(message) if len(w) > 2)]
     for word in words:
-        at = _find_word(word, source)
-        if at >= 0:
-            return at + 1, len(word)
+        before = "" if word.startswith(".") else r"(?<![\w%$])"
+        if match := re.search(before + re.escape(word) + r"(?![\w$])", source):
+            return match.start() + 1, len(word)
     return None, 1
-
-
-def _find_word(word: str, source: str) -> int:
-    """Return the index of ``word`` as a whole word."""
-    before = r"(?<![\w%$])" if word[0] not in "." else ""
-    match = re.search(before + re.escape(word) + r"(?![\w$])", source)
-    return match.start() if match else -1
 
 
 class Diagnosed(ImageRefused):
@@ -115,7 +102,7 @@ class Diagnosed(ImageRefused):
         self,
         what: str,
         *,
-        diagnostics: Sequence[Diagnostic] = (),
+        diagnostics: Iterable[Diagnostic] = (),
         explanation: str | None = None,
         hint: str | None = None,
         cuda: tuple[str, int] | None = None,

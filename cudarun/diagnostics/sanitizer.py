@@ -118,40 +118,20 @@ def _kernel(places: Sequence[FindingLocation]) -> str | None:
 
 
 def _places(lines: Sequence[str]) -> Iterator[FindingLocation]:
-    for line in lines:
-        frame = _FRAME.match(line)
-        race = _RACE.search(line)
-        hazard = _HAZARD.match(line)
-        if frame:
-            place = _place(f"at {frame['place']}")
-        elif race or hazard:
-            access = race or hazard
-            assert access is not None, "one of them has matched"
-            place = _place(access["place"], access["access"])
-        else:
-            place = _place(line)
-        if place is not None:
-            yield place
-
-
-def _place(text: str, access: str = "") -> FindingLocation | None:
-    for pattern in _PLACES:
-        found = pattern.match(text)
-        if found:
-            line = found["line"]
-            return FindingLocation(
+    for text in lines:
+        text, access = _FRAME.sub(r"at \g<place>", text), ""
+        if race := _RACE.search(text) or _HAZARD.match(text):
+            text, access = race["place"], race["access"]
+        if found := next(filter(None, (each.match(text) for each in _PLACES)), None):
+            function, line = found["function"], found["line"]
+            yield FindingLocation(
                 access,
-                _function(found["function"]),
+                # The function's own name of ``[clone kernel(int *)] inlined()``.
+                re.sub(r"^\[clone .*?\] ", "", function) if function else None,
                 int(found["offset"], 16),
                 found["file"],
                 int(line) if line else None,
             )
-    return None
-
-
-def _function(text: str | None) -> str | None:
-    """Return the function's own name of ``[clone kernel(int *)] inlined()``."""
-    return re.sub(r"^\[clone .*?\] ", "", text) if text else None
 
 
 def _extent(found: re.Match[str] | None) -> Extent | None:

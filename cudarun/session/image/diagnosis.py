@@ -68,7 +68,7 @@ def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
     texts = [image for image in images if identify(image.data) in _TEXTS]
     # ptxas echoes the bytes, and any byte may be in a comment.
     sources = {image.text_name: image.code.decode("latin-1") for image in texts}
-    return located(parse_log(log), sources)
+    return tuple(located(parse_log(log), sources))
 
 
 def check_structure(

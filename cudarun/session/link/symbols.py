@@ -101,7 +101,7 @@ class SymbolTable:
 
     def with_lines(self, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return a linker's complaints of symbols with their lines in the texts."""
-        return located((self._placed(given) for given in diagnostics), self._sources)
+        return tuple(located(map(self._placed, diagnostics), self._sources))
 
     def _placed(self, given: Diagnostic) -> Diagnostic:
         for name, mentions in self._mentions.items():

@@ -22,7 +22,6 @@ from cudarun.model.launch import (
     MemoryRow,
     PlannedStep,
 )
-from cudarun.model.runs import ScheduleResult
 from cudarun.model.spec import CaseReport
 from cudarun.report.console import FAILED, NOTE, PASSED, FittingTable, Part, extent_text, print_line
 from cudarun.report.detector_tables import (
@@ -58,7 +57,7 @@ def show_launch(report: LaunchReport, out: Console, style: TableStyle) -> None:
         elif error is not None:
             if not style.quiet:
                 is_counted = error.statistics is not None
-                _show_engines(error.engines, out, interpreted=is_counted, verbose=style.verbose)
+                show_engines(error.engines, out, interpreted=is_counted, verbose=style.verbose)
             show_findings(error.findings, out)
             show_statistics(error.statistics, out)
         out.file.flush()
@@ -118,7 +117,9 @@ def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
     elif not style.quiet:
         print_line(out, _headline(result), _on(result), f"  {result.milliseconds:.3f} ms")
     if not style.quiet:
-        show_engines(result, out, verbose=style.verbose)
+        # The counts of --stats are those of the interpreter.
+        is_explained = result.milliseconds > _LONG or result.statistics is not None
+        show_engines(result.engines, out, interpreted=is_explained, verbose=style.verbose)
         for each in result.predictions:
             if each.error is None:
                 blocks = each.occupancy.blocks if each.occupancy else 0
@@ -239,19 +240,14 @@ def _show_runs(result: LaunchResult, out: Console) -> None:
             seeds = f"seeds {runs[0].seed} to {runs[-1].seed}"
             print_line(out, PASSED, f"{len(runs)} {what}: {seeds}")
     if result.schedules is not None:
-        _show_schedules(result.schedules, out)
-
-
-def _show_schedules(result: ScheduleResult, out: Console) -> None:
-    """Print how many schedules passed, and what repeats the first one that failed."""
-    count, wrong = len(result.runs), result.failed
-    schedules = f"{count} schedule{'s' * (count > 1)}"
-    if wrong:
-        first = f"--schedule {wrong[0].schedule} repeats the first one"
-        print_line(out, FAILED, f"{len(wrong)} of {schedules}: {first}")
-    else:
-        seeds = {1: "", 2: " and seed 0"}.get(count, f" and seeds 0 to {count - 2}")
-        print_line(out, PASSED, f"{schedules}: late{seeds}")
+        count, failed = len(result.schedules.runs), result.schedules.failed
+        schedules = f"{count} schedule{'s' * (count > 1)}"
+        if failed:
+            first = f"--schedule {failed[0].schedule} repeats the first one"
+            print_line(out, FAILED, f"{len(failed)} of {schedules}: {first}")
+        else:
+            seeds = {1: "", 2: " and seed 0"}.get(count, f" and seeds 0 to {count - 2}")
+            print_line(out, PASSED, f"{schedules}: late{seeds}")
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:
@@ -259,34 +255,17 @@ def _show_buffer(buffer: BufferResult, out: Console) -> None:
     if unwritten is not None:
         print_line(out, NOTE, unwritten)
     if buffer.guard_damage is not None:
-        where = _outside(buffer, buffer.guard_damage)
-        print_line(out, FAILED, f"{buffer.name}: memory was written {where}")
-
-
-def _outside(buffer: BufferResult, damage: int) -> str:
-    """Return the place of guard zone damage: bytes from the buffer, and the element there."""
-    past = damage - buffer.nbytes
-    where = f"{-damage} bytes before its start" if damage < 0 else f"{past} bytes past its end"
-    count = math.prod(buffer.shape)
-    if not count:
-        return where
-    return f"{where}: element {damage // (buffer.nbytes // count)} of {count}"
+        damage, count = buffer.guard_damage, math.prod(buffer.shape)
+        past = damage - buffer.nbytes
+        where = f"{-damage} bytes before its start" if damage < 0 else f"{past} bytes past its end"
+        element = f": element {damage // (buffer.nbytes // count)} of {count}" if count else ""
+        print_line(out, FAILED, f"{buffer.name}: memory was written {where}{element}")
 
 
 # --- engines of an emulated device ---------------------------------------------------------------
 
 
 _LONG = 5000  # milliseconds from which on a user wants to know why a launch takes so long
-
-
-def show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
-    """Print the engines of a launch where the user asked for them, or waited.
-
-    The counts of ``--stats`` are those of the interpreter.
-    """
-    is_long = result.milliseconds > _LONG
-    is_counted = result.watched is not None and result.watched.statistics is not None
-    _show_engines(result.engines, out, interpreted=is_long or is_counted, verbose=verbose)
 
 
 def show_engines_of_case(case: CaseReport, out: Console) -> None:
@@ -296,13 +275,13 @@ def show_engines_of_case(case: CaseReport, out: Console) -> None:
         print_line(out, "  ", _engine(each))
 
 
-def _show_engines(
+def show_engines(
     engines: Sequence[KernelEngine], out: Console, *, interpreted: bool, verbose: bool
 ) -> None:
-    """Print engines.
+    """Print the engines that the user has selected.
 
     Args:
-        engines: The engine of each kernel. Those that the user has selected are printed.
+        engines: The engine of each kernel.
         interpreted: Print kernels that are interpreted by default, too.
     """
     for each in engines:

@@ -10,7 +10,6 @@ import click
 from cudarun.report.renderer import Renderer
 
 if TYPE_CHECKING:
-    from cudarun.model.compare import ComparisonReport
     from cudarun.model.report import Report
 
 
@@ -20,20 +19,14 @@ class MarkdownRenderer(Renderer):
     def end(self, report: Report) -> None:
         """Write the table and the totals."""
         assert report.tag == "compare", "no other command has --format markdown"
-        click.echo("\n".join(_lines(report)))
+        from cudarun.report.timing_tables import COLUMNS, cells, notes, totals
 
-
-def _lines(report: ComparisonReport) -> Iterator[str]:
-    from cudarun.report.timing_tables import COLUMNS, cells, notes, totals
-
-    rows = []
-    for case in report.cases:
-        *texts, verdict = cells(case)
-        rows.append([*texts, f"**{verdict}**" if verdict == "slower" else verdict])
-    yield from table_lines(COLUMNS, rows, _escaped)
-    yield ""
-    for line in (*notes(report), totals(report)):
-        yield f"{_escaped(line)}  "
+        rows = []
+        for case in report.cases:
+            *texts, verdict = cells(case)
+            rows.append([*texts, f"**{verdict}**" if verdict == "slower" else verdict])
+        lines = [f"{_escaped(line)}  " for line in (*notes(report), totals(report))]
+        click.echo("\n".join((*table_lines(COLUMNS, rows, _escaped), "", *lines)))
 
 
 def table_lines(

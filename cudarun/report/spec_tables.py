@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.base.terminal import one_line
-from cudarun.model.spec import CandidateReport, CaseReport, SpecListing, SpecReport, case_label
+from cudarun.model.spec import CaseReport, SpecListing, SpecReport, case_label
 from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
 from cudarun.report.launch_tables import show_asked, show_engines_of_case, show_failures
@@ -71,29 +71,25 @@ class SpecTable:
             for (severity, words), cases in self._remarks.items():
                 named = ", ".join(cases[:_NAMED])
                 more = f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
-                about = f"  ({named}{more})", "dim"
-                print_line(self._out, (f"{severity} ", "yellow"), words, about)
+                which = f"  ({named}{more})", "dim"
+                print_line(self._out, (f"{severity} ", "yellow"), words, which)
         for candidate in report.candidates:
-            self._show_candidate(candidate)
+            count = candidate.passed + candidate.failed
+            about = f"  {candidate.passed} of {count} cases passed"
+            if candidate.ratio is not None:
+                about += f"; {candidate.ratio:.3g} × the speed of the baseline"
+                if candidate.compared > 1:
+                    about += f" (geometric mean of {candidate.compared} cases)"
+            if candidate.reason is not None:
+                about += f"; {candidate.failures[0]}: {_first_line(candidate.reason)}"
+            verdict = f"{candidate.verdict:7} ", _STYLES[candidate.verdict]
+            print_line(self._out, verdict, (candidate.candidate, "bold"), about)
         for best in report.best:
             label = case_label(best.candidate, best.name)
             time = f"{best.statistic} {duration(best.milliseconds)} of {best.cases} cases"
             print_line(self._out, f"fastest on {best.device}: {label}  {time}")
         counts = f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped"
         self._out.print(Text(f"{counts} in {report.seconds:.1f} s"))
-
-    def _show_candidate(self, candidate: CandidateReport) -> None:
-        """Print the result of a candidate and its first failure."""
-        count = candidate.passed + candidate.failed
-        about = f"  {candidate.passed} of {count} cases passed"
-        if candidate.ratio is not None:
-            about += f"; {candidate.ratio:.3g} × the speed of the baseline"
-            if candidate.compared > 1:
-                about += f" (geometric mean of {candidate.compared} cases)"
-        if candidate.reason is not None:
-            about += f"; {candidate.failures[0]}: {_first_line(candidate.reason)}"
-        verdict = f"{candidate.verdict:7} ", _STYLES[candidate.verdict]
-        print_line(self._out, verdict, (candidate.candidate, "bold"), about)
 
 
 def show_failure(case: CaseReport, out: Console) -> None:
@@ -114,19 +110,12 @@ def show_failure(case: CaseReport, out: Console) -> None:
     if case.result is not None:
         show_failures(case.result, out)
     if case.command is not None:
-        _show_rerun(case.command, out)
-
-
-def _show_rerun(command: str, out: Console) -> None:
-    """Print a command that can be pasted, below its label where it does not fit beside it."""
-    command = one_line(command)
-    line = f"  run again: {command}"
-    if not out.is_terminal or len(line) <= out.width:
-        print_unfolded(out, Text(line))
-        return
-    out.print("  run again:")
-    for part in fold_command(command, out.width, "    "):
-        print_unfolded(out, Text(part))
+        command = one_line(case.command)
+        lines = [f"  run again: {command}"]
+        if out.is_terminal and len(lines[0]) > out.width:  # below its label, to be pasted
+            lines = ["  run again:", *fold_command(command, out.width, "    ")]
+        for line in lines:
+            print_unfolded(out, Text(line))
 
 
 def failure_text(case: CaseReport) -> str:

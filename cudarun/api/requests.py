@@ -41,11 +41,14 @@ def call_of(request: ServerRequest, directory: str, environment: Mapping[str, st
         raise RequestError(f"unknown command '{command}'")
     known = keywords_of(command)
     arguments = given.pop("args", ())
+    is_named = isinstance(arguments, dict)
     try:
         values = option_values(given, known, command)
         with ArrayFiles() as files:
             named = named_values(files, given)
-            pairs = arguments.items() if isinstance(arguments, dict) else _unnamed(arguments)
+            if not is_named and not isinstance(arguments, list | tuple):
+                raise TypeError("args is an object with arguments by name, or a list of them")
+            pairs = arguments.items() if is_named else ((None, each) for each in arguments)
             found = [(name, files.value(name or "args", value)) for name, value in pairs]
     except TypeError as error:
         raise RequestError(str(error)) from None
@@ -62,12 +65,6 @@ def _images(value: Any) -> Any:
     if isinstance(value, list):
         return [_images(each) for each in value]
     return value.encode() if isinstance(value, str) and "\n" in value else value
-
-
-def _unnamed(arguments: Any) -> list[tuple[None, Any]]:
-    if not isinstance(arguments, list | tuple):
-        raise TypeError("args is an object with arguments by name, or a list of them")
-    return [(None, each) for each in arguments]
 
 
 def members_of(answer: ApiAnswer, request: ServerRequest) -> dict[str, Any]:

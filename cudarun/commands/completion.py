@@ -82,24 +82,21 @@ def words(*known: str) -> Completer:
 
 def devices(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the devices of a list, without asking a driver."""
+    from cudarun.base.profiles import profiles
     from cudarun.session.driver.visibility import count
 
     gpus = [str(index) for index in range(count() or 0)]
     emulated = ["cpu", "cpu:all"]
     if incomplete.rpartition(",")[2].startswith("cpu@"):
-        emulated = [f"cpu@{name}" for name in _profiles()]
+        emulated = [f"cpu@{name}" for name in profiles()]
     return _listed([*gpus, *(["all"] if gpus else []), *emulated], incomplete)
 
 
 def gpus(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the GPUs of a list by the names of their profiles."""
-    return _listed(_profiles(), incomplete)
-
-
-def _profiles() -> Iterable[str]:
     from cudarun.base.profiles import profiles
 
-    return profiles()
+    return _listed(profiles(), incomplete)
 
 
 def image_or_case(

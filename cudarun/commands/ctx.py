@@ -10,7 +10,6 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse
-from cudarun.commands import completion
 from cudarun.commands.declaration import option
 from cudarun.commands.help import CommandGroup
 from cudarun.commands.inputs import DASH, read_input, read_text
@@ -74,7 +73,6 @@ def _step_help() -> str:
     "--script FILE",
     "file",
     file=FileUse.INPUT,
-    shell_complete=completion.files,
     help="Read the script from a file; - is stdin.",
 )
 @click.option("--times", is_flag=True, help="Show the duration of each call.")

@@ -131,9 +131,8 @@ def _serve_editor() -> int:
     try:
         os.chdir(editor.folder or ".")
         with command.make_context("debug", [*words]) as context:
-            values = {**context.params}
-            for name in ("commands", "form", "dap"):
-                del values[name]
+            own = ("commands", "form", "dap")
+            values = {name: each for name, each in context.params.items() if name not in own}
             return _debug(values, editor.run, capture=True)
     except click.exceptions.Exit:
         editor.fail("the arguments ask for help")
@@ -282,7 +281,7 @@ class Terminal:
         line = CommandLine(debugger)
         given = self._commands
         if self._is_text:
-            debugger.show_output(_show_output)
+            debugger.show_output(lambda text: _write_lines(text.splitlines()))
         reads = sys.stdin.isatty() or not given
         if not given:
             self._write("", line.stopped(debugger.last))
@@ -384,18 +383,14 @@ def _write_text(command: str, result: Any) -> None:
     """Write the result of a command for people."""
     from cudarun.report.debug_text import lines_of
 
-    lines: Iterable[str] = ()
     if isinstance(result, CudarunError):
-        hint = [f"hint: {result.hint}"] if result.hint else []
-        lines = [f"error: {result}", *hint]
+        _write_lines([f"error: {result}", *([f"hint: {result.hint}"] if result.hint else [])])
     elif command or result is not None:
-        lines = lines_of(result)
+        _write_lines(lines_of(result))
+
+
+def _write_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(shown(line, sys.stdout))
-
-
-def _show_output(text: str) -> None:
-    for line in text.splitlines():
         click.echo(shown(line, sys.stdout))
 
 

@@ -17,7 +17,7 @@ from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
 from cudarun.base.terminal import one_line
 from cudarun.commands import completion
-from cudarun.commands.declaration import Option, Values, filled, given_on_line, option, options_of
+from cudarun.commands.declaration import Values, filled, given_on_line, option, options_of
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import output_options
@@ -68,11 +68,7 @@ _OPTIONS = options_of(
 @click.command("fleet", cls=Command)
 @click.argument("spec", required=False, shell_complete=completion.files)
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
-@click.option(
-    "--hosts",
-    metavar="LIST",
-    help="The machines: gpu[01-64],login2, or @FILE with a machine per line.",
-)
+@option("--hosts LIST", help="The machines: gpu[01-64],login2, or @FILE with a machine per line.")
 @_with_default(
     "--via COMMAND",
     type=_words,
@@ -108,22 +104,16 @@ _OPTIONS = options_of(
     help="Allow the nodes, or with --node this machine, to run the Python functions that cases "
     "compare with.",
 )
-@click.option(
-    "--keep",
-    cls=Option,
+@option(
+    "--keep FILE",
     file=FileUse.OUTPUT,
-    metavar="FILE",
     help="Write the spec with its inputs to a file if outputs differ; 'cudarun fleet --node < "
     "FILE' runs it again.",
 )
-@click.option(
-    "--junit", cls=Option, file=FileUse.JUNIT, metavar="FILE", help="Write a JUnit XML report."
-)
-@click.option(
-    "--openmetrics",
-    cls=Option,
+@option("--junit FILE", file=FileUse.JUNIT, help="Write a JUnit XML report.")
+@option(
+    "--openmetrics FILE",
     file=FileUse.METRICS,
-    metavar="FILE",
     help="Write the results of the GPUs as OpenMetrics, for Prometheus.",
 )
 @click.option(

@@ -189,8 +189,12 @@ def command(quiet: bool, **values: Any) -> int:
     where = target(values, capture=renderer.owns_stdout)
     _refuse_without_spec(values)
     _refuse_several_images(values, where)
-    if renderer.copies is not None:
-        _refuse_several_devices(where)
+    if renderer.copies is not None and (len(where.devices) > 1 or where.devices[0].by == ALL):
+        raise RequestError(
+            "a program launches on one device at a time",
+            hint="launch once for each",
+            option="--device",
+        )
     if values["sanitize"] is not None:
         return _sanitize(values, where, renderer)
     # Imported here: --help needs no workers.
@@ -306,16 +310,6 @@ def _refuse_several_images(values: Values, where: Target) -> None:
         raise RequestError(
             f"launch accepts one image, got {len(images)}: {', '.join(images)}",
             hint=f"link them first: {shlex.join(words)}",
-        )
-
-
-def _refuse_several_devices(where: Target) -> None:
-    """Refuse several devices where a program gets the buffers of one."""
-    if len(where.devices) > 1 or where.devices[0].by == ALL:
-        raise RequestError(
-            "a program launches on one device at a time",
-            hint="launch once for each",
-            option="--device",
         )
 
 

@@ -333,15 +333,8 @@ def _timing(values: Values) -> Timing | None:
         return None
     if values["profile"]:
         raise conflict("--profile", "--repeat", "--profile makes a single launch")
-    return filled(
-        Timing, values, warmup=WARMUP if warmup is None else warmup, input_sets=_input_sets(values)
-    )
-
-
-def _input_sets(values: Values) -> int:
-    """Return the number of input sets."""
-    count: int = values["input_sets"]
-    if count > values["repeat"]:
+    count = values["input_sets"]
+    if count > repeat:
         raise RequestError(
             f"{count} sets of inputs require at least {count} timed runs",
             hint=f"pass --repeat {count} or more",
@@ -349,7 +342,7 @@ def _input_sets(values: Values) -> int:
         )
     if count > 1 and values["swaps"]:
         raise conflict("--input-sets", "--swap")
-    return count
+    return filled(Timing, values, warmup=WARMUP if warmup is None else warmup)
 
 
 def _parsed_all(parse: Callable[[V], T], option: str, texts: Iterable[V]) -> tuple[T, ...]:

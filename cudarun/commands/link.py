@@ -9,7 +9,7 @@ import click
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
 from cudarun.commands import completion
-from cudarun.commands.declaration import Values, filled, option, options_of
+from cudarun.commands.declaration import filled, option, options_of
 from cudarun.commands.files import image_files, output_files
 from cudarun.commands.help import Command
 from cudarun.commands.inputs import open_inputs
@@ -26,7 +26,6 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.session.driver.contexts import Target
 from cudarun.session.link.request import LinkRequest
 
 
@@ -39,7 +38,6 @@ from cudarun.session.link.request import LinkRequest
     "--output FILE",
     file=FileUse.OUTPUT,
     required=True,
-    shell_complete=completion.files,
     help="Write the linked image to FILE.",
 )
 @option("--force", is_flag=True, help="Allow --output to overwrite an existing file.")
@@ -63,15 +61,13 @@ def command(quiet: bool, **values: Any) -> int:
     renderer = chosen_renderer()
     where = target(values, capture=False)
     with reading(where):
-        request = _request(values, where)
+        if values["output"] == "-":
+            raise RequestError(
+                "the linked image cannot be written to stdout (-)", option="--output"
+            )
+        inputs = open_inputs(values["inputs"], values)
+        [output] = outputs = output_files(click.get_current_context().command.params, values)
+        check_outputs(outputs, [path for image in inputs for path in image_files(image)])
+        own = {"inputs": inputs, "output": output, "options": jit(values, verbose=where.verbose)}
+        request = filled(LinkRequest, values, target=where, **own)
     return finish(link(request, progress_display(where, quiet=quiet)), renderer)
-
-
-def _request(values: Values, where: Target) -> LinkRequest:
-    if values["output"] == "-":
-        raise RequestError("the linked image cannot be written to stdout (-)", option="--output")
-    inputs = open_inputs(values["inputs"], values)
-    [output] = outputs = output_files(click.get_current_context().command.params, values)
-    check_outputs(outputs, [path for image in inputs for path in image_files(image)])
-    options = jit(values, verbose=where.verbose)
-    return filled(LinkRequest, values, inputs=inputs, output=output, options=options, target=where)

@@ -102,8 +102,10 @@ def command(quiet: bool, offline: bool, gpus: tuple[Profile, ...], **values: Any
     with worker_pool() as pool:
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         with reading(where):
-            request = _request(values, verbose=where.verbose)
-            kinds = {identify(each.data) for each in request.images} if arch else set()
+            images = open_inputs(values["images"], values)
+            options = jit(values, verbose=where.verbose)
+            request = filled(LoadRequest, values, images=images, options=options)
+            kinds = {identify(each.data) for each in images} if arch else set()
             if arch and ImageKind.CUDA_SOURCE not in kinds:
                 raise RequestError(
                     "a device loads the code for its own architecture", hint="add --offline"
@@ -134,8 +136,3 @@ def _refuse_offline(option: str = "--offline", permitted: Collection[str] = ()) 
     for each in given_on_line(click.get_current_context()):
         if isinstance(each, Option) and each.of_device and each.name not in permitted:
             raise conflict(each.opts[-1], option, f"{option} uses no device")
-
-
-def _request(values: Values, *, verbose: bool) -> LoadRequest:
-    images = open_inputs(values["images"], values)
-    return filled(LoadRequest, values, images=images, options=jit(values, verbose=verbose))

@@ -270,16 +270,14 @@ class _CaseReader:
                 if image is not None:
                     inputs += image_files(image)
                     images[code_of(values)] = image
-        is_complete = reason is None and refused is None
-        if is_complete:
-            check_outputs(outputs, inputs)
-        else:
-            outputs = []
         requires = texts(own.get("requires", []))
+        request: Program | None = None
+        if reason is None and refused is None:
+            check_outputs(outputs, inputs)
+            request = self.request(steps, images, requires)
         expected = own.get("expect_error")
         timeout = whole["timeout"]
         title = name or f"{Path(whole['image']).stem}-{index + 1}"
-        request = self.request(steps, images, requires) if is_complete else None
         return Case(
             name=instance_name(title, instance),
             line=self.text.line_of_case(index),
@@ -287,7 +285,7 @@ class _CaseReader:
             request=request,
             devices=devices,
             inputs=tuple(inputs),
-            outputs=tuple(outputs),
+            outputs=() if request is None else tuple(outputs),
             context=filled(ContextOptions, whole),
             timeout=self.where.timeout if timeout is None else timeout or None,
             requires=tuple(map(parse_requirement, requires)),

@@ -155,16 +155,14 @@ class SpecText:
                         step += 1
                 elif path == (CASES,):
                     self.is_extensible = False
-                self._note(case if path[:1] == (CASES,) else None, path, line)
+                owner = case if path[:1] == (CASES,) else None
+                for length in (1, 2):
+                    self._lines.setdefault((owner, path[:length]), line)
                 if path[:2] == (CASES, STEPS):
                     self._lines.setdefault((case, (*path[:2], str(step), *path[2:3])), line)
                 is_value, depth = True, 0
             elif token not in (".", ",", "{", "}"):
                 parts.append(_key(token))
-
-    def _note(self, case: int | None, path: tuple[str, ...], line: int) -> None:
-        for length in (1, 2):
-            self._lines.setdefault((case, path[:length]), line)
 
     def _over(self, line: int, what: str) -> RequestError:
         return RequestError(f"{self.path}:{line}: {what}")

@@ -14,7 +14,7 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVect
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import CheckedPlace, cache_entry, field
-from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces
+from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.shared_functions import SharedFunctions
 from cudarun.emulator.compiled.state.sites import (
@@ -303,8 +303,8 @@ class AccessCode(LoweringRules):
         places = []
         for turn, (access, number) in enumerate(entries):
             entry = cache_entry(code, number)
-            lanes = code.to_mask(checked.lanes[turn]) if checked else "%mask"
-            offsets, are_valid = self._checked(access, entry, bases[turn], turn, lanes)
+            some = code.to_mask(checked.lanes[turn]) if checked else "%mask"
+            offsets, are_valid = self._checked(access, entry, bases[turn], turn, some)
             good = code.scalar(f"and i1 {good}, {are_valid}")
             places.append((access, entry, offsets))
         code.leave_unless(good, slow, "valid", ", !prof !1")

@@ -195,12 +195,6 @@ def random_layout(rng: random.Random) -> TensorMapLayout:
 
 def refusals(layout: TensorMapLayout) -> tuple[str, str]:
     """The messages of cudarun and of the emulated driver, whose checks are those of an H200."""
-    tensor = tensor_maps.Tensor(
-        [*ELEMENTS].index(layout.type), len(layout.shape), 1 << 40, layout.shape[::-1],
-        (layout.strides or (0,))[::-1], layout.element_strides[::-1],
-        [*INTERLEAVES].index(layout.interleave), [*SWIZZLES].index(layout.swizzle), 0,
-        int(layout.oob == "nan"),
-    )  # fmt: skip
     own = driver = ""
     try:
         check_layout(layout)
@@ -208,10 +202,21 @@ def refusals(layout: TensorMapLayout) -> tuple[str, str]:
         own = str(error)
     box = layout.pixel_box
     try:
-        if box is None:
-            tensor.tiled(layout.box[::-1])
-        else:
-            tensor.im2col(box.lower[::-1], box.upper[::-1], box.channels, box.pixels)
+        tensor_maps.encoded_map(
+            len(layout.shape),
+            layout.shape[::-1],
+            (layout.strides or (0,))[::-1],
+            layout.element_strides[::-1],
+            type=[*ELEMENTS].index(layout.type),
+            address=1 << 40,
+            interleave=[*INTERLEAVES].index(layout.interleave),
+            swizzle=[*SWIZZLES].index(layout.swizzle),
+            promotion=0,
+            fill=layout.oob == "nan",
+            corners=(box.lower[::-1], box.upper[::-1]) if box else None,
+            box=(box.channels,) if box else layout.box[::-1],
+            pixels=box.pixels if box else 0,
+        )
     except Refusal as refusal:
         driver = str(refusal) or "refused"
     return own, driver

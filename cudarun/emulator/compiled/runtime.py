@@ -80,7 +80,8 @@ class CompiledRun:
         self._queue = queue
         self._on_tick = on_tick
         first = max(_FIRST_OPERATIONS // max(kernel.operations, 1), _LEAST_INTERVAL)
-        self._interval = min(first, _FIRST_JUMPS)  # jumps back before the first tick
+        # The jumps back before the first tick.
+        self._interval = min(first, _FIRST_JUMPS, _MOST_JUMPS)
         self._ticked = time.perf_counter()
         self._calling = 0  # the slot of the last callback
         self._failed = 0  # the block that raised the error

@@ -176,13 +176,14 @@ def describe_full_device(batches: Sequence[Batch]) -> DeviceFault:
 
 def _excluded(launch: Launch) -> list[str]:
     """Return the blocks that cannot begin because others fill the device."""
+    if not launch.excluded:
+        return []
     first = (launch.blocks - launch.excluded) * launch.block_threads
-    line = (
+    return [
         f"  {launch.excluded} of {launch.blocks} blocks have not begun, from block "
         f"({_triple(place_of_thread(launch, first)[0])}) on: no more than "
         f"{launch.resident_blocks} fit on the device at once"
-    )
-    return [line] if launch.excluded else []
+    ]
 
 
 def describe_thread_states(launch: Launch) -> Report:

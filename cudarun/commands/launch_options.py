@@ -13,7 +13,7 @@ import click
 from cudarun.base.options import OptionGroup, OptionScope, option_fields
 from cudarun.commands import completion
 from cudarun.commands.declaration import F, option, options_of, value_name
-from cudarun.commands.numbers import whole
+from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import gpus, stack
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
 from cudarun.session.launch.request import ProgramOptions
@@ -98,6 +98,7 @@ _OF_PROGRAM: dict[str, dict[str, Any]] = {
     "schedule": {"type": _schedule},
     "cpu_threads": {"type": click.IntRange(1, 1024)},
     "detect": DETECTION,
+    "expect_timeout": {"type": seconds},
 }
 _ORDER = """
 kernel threads grid block smem cooperative cluster pdl carveout func_cache priority

@@ -123,7 +123,6 @@ class FunctionRun:
     timeout: float | None = _check(
         "--expect-timeout SECONDS",
         "expect_timeout",
-        is_number=True,
         without=300.0,
         help="Time limit of a function of --expect in seconds, for which --timeout does not "
         "count; 0 for no limit.",

@@ -56,19 +56,33 @@ def test_a_kernel_that_launches_kernels(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_the_hint_for_cpp20(run: Run, tmp_path: Path, text: str) -> None:
-    """What compiles as C++20 alone has the option for it as hint; other errors do not."""
+    """What compiles as C++20 alone has the option for it as hint; with it, errors do not."""
     source = f"{text} __global__ void k(T* y) {{ y[threadIdx.x] = 3; }}"
     source += "template __global__ void k<int>(int*);"
     words = ("launch", write(tmp_path, source), *ONE, "y=i32[1]", "--check", "y == 3")
     words = (*words, "--compiler", "nvrtc")
-    ran = run(*words)
+    ran = run(*words, "--compile-option", "-DNAME=std")
     assert ran.code == 4
     option = ran.err.partition("hint: the source may be C++20: add ")[2].split()
     assert run(*words, *option).code == 0
     broken = write(tmp_path, source.replace("= 3", "= nothing"))
     assert "hint" not in run(words[0], broken, *words[2:], *option).err
-    plain = write(tmp_path, "__global__ void k(int* y) { y[0] = nothing; }")
-    assert "hint" not in run(words[0], plain, *words[2:]).err
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "y[0] = nothing;",
+        "y[0] = nothing;  // requires a concept",
+        'printf("requires", nothing);',
+        "const int one;",  # NVRTC: it "requires an initializer"
+    ],
+)
+def test_no_hint_for_cpp20(run: Run, tmp_path: Path, statement: str) -> None:
+    path = write(tmp_path, f"__global__ void k(int* y) {{\n{statement}\n}}")
+    ran = run("launch", path, *ONE, "y=i32[1]", "--compiler", "nvrtc")
+    assert ran.code == 4
+    assert "hint" not in ran.err
 
 
 SAXPY = ("launch", "samples/saxpy.cu", *CPU, "--threads", "1000", "--block", "256")

@@ -40,11 +40,14 @@ _ARCHITECTURE = re.compile(
     r"--?(?:(?:gpu-architecture|arch)=|(?:gencode|generate-code)=arch=)(?P<name>[^,]+).*"
 )
 _LAUNCH_IN_KERNEL = re.compile("device-side kernel launch|requires separate compilation mode")
-# Keywords, operators, initializers, lambdas of C++20, and what its compilers call a concept.
+# Keywords, the operator and initializers of C++20.
 _CPP20 = re.compile(
     r"\b(?:concept|requires|consteval|constinit|char8_t|co_(?:await|return|yield))\b|<=>"
-    r"|[{,]\s*\.\w+\s*[={]|C\+\+20|argument list for variable template \"[\w:]*\bstd::"
+    r"|[{,]\s*\.\w+\s*[={]"
 )
+_NO_CODE = re.compile(r'"[^"]*"|//.*')  # in a line: strings, and its comment
+# What compilers say of features of C++20: an operator or a lambda, and a concept of the library.
+_CPP20_MESSAGE = re.compile(r"C\+\+20|argument list for variable template \"[\w:]*\bstd::")
 
 
 def compile_source(
@@ -172,10 +175,13 @@ def _instantiated(compiler: str, compiled: _Compiled, task: CompileTask) -> Imag
 
 def _needs_cpp20(refusal: Diagnosed, options: CompileOptions) -> bool:
     """Return whether an error is about C++20, where no standard is given: it is that of C++17."""
-    if options.standard or any("std" in option for option in options.options):
+    if options.standard or any(each.startswith(("-std", "--std")) for each in options.options):
         return False
-    errors = (each for each in refusal.diagnostics if each.is_serious)
-    return any(_CPP20.search(f"{each.message}\n{each.source or ''}") for each in errors)
+    return any(
+        _CPP20_MESSAGE.search(each.message) or _CPP20.search(_NO_CODE.sub("", each.source or ""))
+        for each in refusal.diagnostics
+        if each.is_serious
+    )
 
 
 def _refused(compiled: _Compiled, wanted: Sequence[str]) -> dict[str, Diagnosed]:

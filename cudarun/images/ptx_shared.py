@@ -59,5 +59,5 @@ def _reached(kernel: str, uses: dict[str, frozenset[str]]) -> list[str]:
     """
     found = [kernel]
     for name in found:
-        found += [each for each in uses[name] & uses.keys() if each not in found]
+        found += [each for each in sorted(uses[name] & uses.keys()) if each not in found]
     return found

@@ -181,7 +181,6 @@ def read_parameters(
     Args:
         driver: The driver; a context must be current.
         call: ``cuKernelGetParamInfo`` or ``cuFuncGetParamInfo``.
-
     """
     kernel_facts = facts.kernel(name) if facts else None
     if driver.version < PARAM_INFO_SINCE:

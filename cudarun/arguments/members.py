@@ -142,8 +142,10 @@ def by_value(buffer: Buffer | FileBuffer, parameter: Parameter) -> Value:
             count, element = element.count, element.element
         if isinstance(buffer, Buffer):
             sizes = [*map(str, buffer.dimensions)]
-            is_whole = all(map(str.isdecimal, sizes)) and prod(map(int, sizes)) == count
-            if buffer.type != element or not is_whole:
+            given = (*map(int, sizes),) if all(map(str.isdecimal, sizes)) else (0,)
+            whole = prod((*given, *types.inner_shape(buffer.type)))
+            is_whole = whole == prod((count, *types.inner_shape(element)))
+            if not is_whole or types.innermost(buffer.type) != types.innermost(element):
                 return buffer
         contents = Buffer(element, (parse_count(str(count)),), initial)
         return FilledArray(types.ArrayType(element, count), contents)

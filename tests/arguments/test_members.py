@@ -191,6 +191,12 @@ def test_arrays_and_vectors_from_files(tmp_path: Path):
     for typed in ("i16[4]:@rows.bin", "u16[3]:@rows.bin", "i16[n]:@rows.bin", "i16[3]:iota"):
         with pytest.raises(RequestError, match="it is an array: pass its 3 elements"):
             bound(struct(rows=typed), directory=tmp_path)
+    np.array([1, 2], np.float32).tofile(tmp_path / "shift.bin")
+    for typed in ("f32[2]:@shift.bin", "float2[1]:@shift.bin", "f32[1,2]:@shift.npy"):
+        assert bound(struct(shift=typed), directory=tmp_path).scalars["s.shift"].tolist() == [1, 2]
+    for typed in ("float2[2]:@shift.bin", "i32[2]:@shift.bin"):
+        with pytest.raises(RequestError, match="it is float2 by value"):
+            bound(struct(shift=typed), directory=tmp_path)
     np.save(tmp_path / "rows.npy", np.zeros(4, np.int16))
     with pytest.raises(RequestError, match=r"has shape \(4,\)"):
         bound(struct(rows="@rows.npy"), directory=tmp_path)

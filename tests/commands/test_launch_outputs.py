@@ -299,6 +299,14 @@ def test_a_narrow_image_has_a_row_and_a_column(run: Run, shape: str) -> None:
     assert shown.count("@") == (40 if shape == "1000,2" else 80)
 
 
+@pytest.mark.parametrize("kind", ["plot", "hist", "image"])
+def test_elements_never_written_are_shown_without_a_warning(run: Run, kind: str) -> None:
+    args = (*SAXPY, "a=f32:0", "x=f32[2,2]", "y=f32[n]:ones", "n=i32:0", "-q")
+    ran = run(*args, "--show", f"x={kind}")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "x:")
+    assert "Warning" not in ran.err
+
+
 def test_what_is_shown_is_in_the_document(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--json", "--show", "y=hist", "--show", "x=plot")
     [outcome] = ran.document["outcomes"]

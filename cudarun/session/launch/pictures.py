@@ -44,7 +44,8 @@ def figure(show: Show, data: Array) -> Figure:
     """Return the figure of a buffer's contents; a plot is over the elements in memory order."""
     if show.kind == "image":
         return Figure(show.name, "image", 0.0, 255.0, 0, _image(data))
-    numbers = data.reshape(-1).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # of signaling NaNs, which elements never written are
+        numbers = data.reshape(-1).astype(np.float64)
     finite = numbers[np.isfinite(numbers)]
     left_out = numbers.size - finite.size
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
@@ -102,12 +103,12 @@ def brightness(data: Array) -> npt.NDArray[np.uint8]:
         return pixels
     if pixels.dtype == np.bool_:
         return np.where(pixels, np.uint8(255), np.uint8(0))
-    numbers = pixels.astype(np.float64)
-    finite = np.isfinite(numbers)
-    low, high = (numbers[finite].min(), numbers[finite].max()) if finite.any() else (0.0, 1.0)
-    if data.dtype.kind not in "iu" and low >= 0 and high <= 1:
-        low, high = 0.0, 1.0
     with np.errstate(all="ignore"):
+        numbers = pixels.astype(np.float64)
+        finite = np.isfinite(numbers)
+        low, high = (numbers[finite].min(), numbers[finite].max()) if finite.any() else (0.0, 1.0)
+        if data.dtype.kind not in "iu" and low >= 0 and high <= 1:
+            low, high = 0.0, 1.0
         scaled = (numbers - low) / (high - low) if high > low else np.zeros_like(numbers)
         return np.asarray(np.rint(np.where(finite, scaled, 0.0) * 255), np.uint8)
 

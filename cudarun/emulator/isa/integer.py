@@ -125,9 +125,11 @@ def _divided(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _extreme(ufunc: np.ufunc, words: Words) -> Function:
+    is_positive = words.get("relu")
+
     def pick(a: Array, b: Array, d: Array) -> None:
         ufunc(a, b, out=d)
-        if words.get("relu"):
+        if is_positive:
             np.maximum(d, 0, out=d)
 
     return pick

@@ -75,6 +75,9 @@ def custom_kernel(x): answer(b'{{"rule": "not_shared", "message": "again"}}\\n')
 SHARED_MEMORY = """
 def custom_kernel(x): return open({file!r}).read()
 """
+NAMES_THREAD = """
+with open(f"/proc/self/task/{os.getpid()}/comm", "w") as file: file.write("as cuInit does")
+"""
 NESTED_FOLDERS = """
 for _ in range(1000):
     os.mkdir("a")
@@ -99,6 +102,7 @@ def test_no_submission_leaves_its_place(run: Run, tmp_path: Path) -> None:
         "escapes": ESCAPES, "wakes": WAKES, "asks": ASKS_FOR_SIGNAL, "answer": NESTED_ANSWER,
         "links": LINKS.format(victim=os.fspath(victim)),
         "shared": SHARED_MEMORY.format(file=os.fspath(shared)), "folders": NESTED_FOLDERS,
+        "names": NAMES_THREAD,
     }  # fmt: skip
     (tmp_path / "problem.py").write_text(PROBLEM)
     (tmp_path / "honest.py").write_text(HONEST)
@@ -117,7 +121,7 @@ def test_no_submission_leaves_its_place(run: Run, tmp_path: Path) -> None:
     assert victim.read_text() == "kept"
     # Without a kernel, all that a submission breaks otherwise is the rule of launches.
     assert {name: each["rule"] for name, each in found.items()} == {
-        **dict.fromkeys(("honest", "escapes", "folders"), "launches"),
+        **dict.fromkeys(("honest", "escapes", "folders", "names"), "launches"),
         **dict.fromkeys(("wakes", "asks", "answer", "links", "shared"), "error"),
     }
     for name, message in {

@@ -5,6 +5,7 @@ import ctypes
 import pytest
 
 from cudarun.emulator import driver
+from cudarun.emulator.host.modules import LibraryKernel
 
 VARIABLES = b"""
 .version 8.0
@@ -110,6 +111,14 @@ def test_a_library_outlives_its_contexts(context, fresh_process):
     assert ctypes.c_uint32.from_address(int(shared)).value == 9
     ok(driver.cuLibraryUnload(library))
     assert fresh_process.devices[0].memory.used == 0
+
+
+def test_a_library_whose_variables_are_refused_leaves_no_kernels(fresh_process):
+    # A managed variable, the same in every context, cannot hold an address in one of them.
+    image = VARIABLES.replace(b".align 4 .u32 shared = 9", b".align 8 .u64 shared = word")
+    result, _ = driver.cuLibraryLoadData(image, [], [], 0, [], [], 0)
+    assert result.name == "CUDA_ERROR_INVALID_IMAGE"
+    assert fresh_process.handles.every(LibraryKernel) == []
 
 
 def test_more_variables_than_there_is_memory(fresh_process):

@@ -7,6 +7,7 @@ becomes a module in each context at its first use there. A kernel likewise becom
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import field
 
 from cuda.bindings.driver import CUfunction_attribute as Attribute
@@ -321,17 +322,18 @@ class LoadedLibrary:
         self.options = options  # the options of the load, with its logs
         self._handles = handles
         self._host_memory = host_memory
-        # Its kernels by name; empty if it did not compile.
-        self.kernels: dict[str, LibraryKernel] = {}
         self._modules: list[LoadedModule] = []
+        names: Iterable[str] = ()
         managed = ModuleCode({}, {})
         if isinstance(compiled, CompiledModule):
             names, program = compiled.kernel_names, compiled.program
-            self.kernels = {name: LibraryKernel(self, name, handles) for name in names}
             variables = {name: code for name, code in program.variables.items() if code.managed}
             managed = ModuleCode({}, variables, program.functions)
-        # Its managed variables, with the same addresses in every context.
+        # Its managed variables, with the same addresses in every context; they come before handles,
+        # because memory for them may be missing.
         self.managed = ModuleVariables(managed, host_memory, host_memory)
+        # Its kernels by name; empty if it did not compile.
+        self.kernels = {name: LibraryKernel(self, name, handles) for name in names}
         self.handle = handles.add(self)
 
     def compiled(self) -> CompiledModule:

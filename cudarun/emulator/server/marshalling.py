@@ -11,7 +11,7 @@ import inspect
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from cuda.bindings import driver as cuda
@@ -249,8 +249,16 @@ def _structure(bindings: Any, type_: str, data: bytes) -> Any:
     if kind is None:
         return data
     made = kind()
+    data = data[: _sizes().get(type_, len(data))]
     ctypes.memmove(int(made.getPtr()), data, len(data))
     return made
+
+
+@cache
+def _sizes() -> dict[str, int]:
+    """Return the sizes of structures in the bindings: ``cudaResourceDesc`` is larger in CUDA 13."""
+    calls = read_table(f"cudart{cuda.CUDA_VERSION // 1000}").calls
+    return {each.type: each.size for call in calls for each in call.parameters}
 
 
 # --- results -------------------------------------------------------------------------------------

@@ -143,12 +143,15 @@ static void exit_with_error(void *unused) {
 
 static void nothing(void *unused) { (void)unused; }
 
+/* Launch a kernel that never ends; return once it runs. */
 static void start_endless(void) {
-  int *zero;
+  int *zero, *out;
   CHECK(cudaMallocManaged((void **)&zero, 4, 1));
-  *zero = 0;
-  void *args[] = {&zero, &zero};
+  CHECK(cudaMallocManaged((void **)&out, 4, 1));
+  *zero = *out = 0;
+  void *args[] = {&zero, &out};
   CHECK(launch(wait_for, 1, args, 0));
+  while (!*(volatile int *)out) usleep(100);
 }
 
 static void *in_thread(void *host) {
@@ -280,6 +283,8 @@ int main(int count, char **words) {
   }
   if (!strcmp(what, "endless")) {
     start_endless();
+    printf("running\n");
+    fflush(stdout); /* the time limit kills this process */
     CHECK(cudaDeviceSynchronize());
   }
   if (!strcmp(what, "unfinished")) { /* the kernel and a child process go on */

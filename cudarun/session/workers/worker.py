@@ -160,9 +160,10 @@ def serve(
             del task, answer
             if spec.prepare is not None:
                 state = attempt(partial(_prepared, spec.prepare, state))
-                if isinstance(state.error, InternalError) and log is not None:
-                    print(f"error after an answer:\n{state.error.log}", file=sys.stderr, flush=True)
-                    state.error.is_logged = True
+                error = state.error
+                if isinstance(error, InternalError) and log is not None and not error.is_logged:
+                    print(f"error after an answer:\n{error.log}", file=sys.stderr, flush=True)
+                    error.is_logged = True
             gc.collect()  # of a launch on cpu, whose objects know one another, 2 MB are left
             if is_first:  # what it has imported would be visited after each task
                 gc.freeze()

@@ -204,7 +204,8 @@ class ScriptRunner:
             popped.append(top)
         for handle in reversed(popped):
             result, *_ = driver.attempt("cuCtxPushCurrent", driver.CUcontext(handle))
-            below += [handle] if int(result) == 0 else []
+            if int(result) == 0:
+                below.append(handle)
         return below
 
 
@@ -223,7 +224,7 @@ def _last_seen(before: list[int], top: int, own: Step | None) -> list[int]:
     elif verb in ("push", "create"):
         now = [*before, top]
     else:
-        now = before
+        now = [*before]  # the caller extends it
     while now and now[-1] != top:
         now = now[:-1]
     return now or [top]

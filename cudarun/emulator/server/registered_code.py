@@ -115,10 +115,11 @@ class RegisteredCode:
 
     def _library(self, symbol: HostSymbol) -> int:
         binary = self._binaries[symbol.binary]
-        if not binary.library:
-            image = _linked(binary.linked) if binary.linked else image_bytes(binary.address)
-            library = driver_call("cuLibraryLoadData", image, None, None, 0, None, None, 0)
-            binary.library = int(library)
+        with process.mutex:  # another thread would load it, too, with variables of its own
+            if not binary.library:
+                image = _linked(binary.linked) if binary.linked else image_bytes(binary.address)
+                library = driver_call("cuLibraryLoadData", image, None, None, 0, None, None, 0)
+                binary.library = int(library)
         return binary.library
 
     @contextmanager

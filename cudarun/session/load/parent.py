@@ -154,12 +154,10 @@ def _outcome(
             described = f" ({'; '.join(facts)})" if facts else ""
             error.what = f"{error.what} while it loaded fatbin {fatbin.number}{described}"
         name = image.origin if selection.count == 1 else f"{image.origin}:{fatbin.number}"
-
-        # Also of one that the driver did not get or survive.
+        number, target = fatbin.number, fatbin.target
         results = tuple(
-            replace(
-                each, fatbin=fatbin.number, target=fatbin.target, verdict=verdict, failure=error
-            )
+            replace(each, fatbin=number, target=target, verdict=verdict, failure=error)
+            # Also of one that the driver did not get or survive.
             for each in results or (LoadResult(name, ()),)
         )
     return LoadOutcome(

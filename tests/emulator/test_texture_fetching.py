@@ -91,18 +91,18 @@ def test_by_the_formulas(modes: tuple[str, ...], normalized: bool, linear: bool)
     # whole numbers, so that sums of weights of 8 bits have no more digits than a float
     texels = RANDOM.integers(-99, 99, shape)
     data = texels.astype(np.float32).view(np.uint8).ravel()
-    held = Texels(data, np.dtype(np.float32), 1, WIDTH * 4)
+    level = Texels(data, np.dtype(np.float32), 1, WIDTH * 4)
     second = ("clamp", "border")[len(modes) == 1 and linear]  # seen by the filter of a line, too
     numbers = [AddressMode[mode.upper()] for mode in (*modes, second)[:2]]
     sampler = Sampler(
         (numbers[0], numbers[1], AddressMode.CLAMP), linear=linear, normalized=normalized
     )
     size = (WIDTH, HEIGHT if len(modes) == 2 else 1, 1)
-    texture = Texture(lambda: (held,), (size,), f"{len(modes)}d", sampler)
+    texture = Texture(lambda: (level,), (size,), f"{len(modes)}d", sampler)
     given = [coordinates(size, normalized=normalized) for size in shape[::-1]]
     count = min(map(len, given))
     given = [RANDOM.permutation(axis)[:count] for axis in given]
-    words = texture.fetch((held,), Place(given))
+    words = texture.fetch((level,), Place(given))
     assert words.shape == (count, 4)
     got = words[:, 0].copy().view(np.float32)
     for lane in range(count):

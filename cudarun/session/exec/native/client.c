@@ -255,13 +255,15 @@ static void request(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n,
 static void send_registrations(void) {
   pthread_mutex_lock(&lock);
   if (sent < registered) {
-    for (; sent < registered; sent++) {
-      struct registration *each = &registrations[sent];
+    for (uint32_t at = sent; at < registered; at++) {
+      struct registration *each = &registrations[at];
       request(REGISTER, 0, each->w, 4, each->name, each->name ? strlen(each->name) : 0);
       free(each->name);
     }
     request(SYNC, 0, 0, 0, 0, 0);
     answers();
+    /* Not before: other threads look at it without the lock. */
+    __atomic_store_n(&sent, registered, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&lock);
 }
@@ -292,7 +294,7 @@ EXPORT int cr_call_data(uint32_t id, uint64_t caller, const uint64_t *w, uint32_
     if (user && user != getpid()) return NOT_INITIALIZED; /* forked after the use of CUDA */
     connect_thread(0);
   }
-  if (sent != registered) send_registrations();
+  if (__atomic_load_n(&sent, __ATOMIC_ACQUIRE) != registered) send_registrations();
   request(id, caller, w, n, data, bytes);
   int result = answers();
   if (result && caller) send_site(id, caller, result);

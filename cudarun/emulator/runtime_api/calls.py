@@ -132,10 +132,11 @@ def checked_device(device: int) -> int:
 
 def primary_context(device: int) -> int:
     """Return the primary context of a device; create it if it is not active."""
-    primary = process.primary_context(device)
-    if primary not in _retained or not primary.active:
-        _retained[primary] = int(driver_call("cuDevicePrimaryCtxRetain", device))
-    return _retained[primary]
+    with process.mutex:  # another thread would retain it, too, and a reset releases it once
+        primary = process.primary_context(device)
+        if primary not in _retained or not primary.active:
+            _retained[primary] = int(driver_call("cuDevicePrimaryCtxRetain", device))
+        return _retained[primary]
 
 
 def select_device(device: int) -> None:
@@ -146,9 +147,10 @@ def select_device(device: int) -> None:
 
 def reset_device(device: int) -> None:
     """Destroy the primary context of a device; the next call that needs it creates it again."""
-    driver_call("cuDevicePrimaryCtxReset", device)
-    if _retained.pop(process.primary_context(device), None) is not None:
-        driver_call("cuDevicePrimaryCtxRelease", device)
+    driver_call("cuDevicePrimaryCtxReset", device)  # waits, so without the mutex
+    with process.mutex:
+        if _retained.pop(process.primary_context(device), None) is not None:
+            driver_call("cuDevicePrimaryCtxRelease", device)
 
 
 def _enter_context() -> None:

@@ -82,6 +82,7 @@ class ClientMemory(HostAccess):
         self._bytes = np.frombuffer(self._map, np.uint8)
         self._next = self.reserved + _SCRATCH
         self._placed: dict[bytes, int] = {}
+        self._place_lock = threading.Lock()  # of `_next` and `_placed`
         self._scratch_lock = threading.Lock()
         self._is_forbidden = False
         # Registered pages: address, size and offset in the arena; ranges can share a page with
@@ -202,21 +203,23 @@ class ClientMemory(HostAccess):
 
     def place(self, data: bytes) -> int:
         """Put bytes where the program can read them, once; return the address there."""
-        if data not in self._placed:
-            at, self._next = self._next, self._next + -(-len(data) // 64) * 64
-            self._bytes[at : at + len(data)] = np.frombuffer(data, np.uint8)
-            self._placed[data] = BASE + at
-        return self._placed[data]
+        with self._place_lock:
+            if data not in self._placed:
+                at, self._next = self._next, self._next + -(-len(data) // 64) * 64
+                self._bytes[at : at + len(data)] = np.frombuffer(data, np.uint8)
+                self._placed[data] = BASE + at
+            return self._placed[data]
 
     def mapped(self, address: int, size: int) -> Bytes:
         """Replace pages of the program by pages of the arena, which have their contents."""
         start, length = _pages(address, size)
-        self._next = -(-self._next // _PAGE) * _PAGE
-        place, self._next = self._next, self._next + length
+        with self._place_lock:
+            place = -(-self._next // _PAGE) * _PAGE
+            self._next = place + length
         edges = {start, start + length - _PAGE}
         first = start + _PAGE * (start in self._edges)
         last = start + length - _PAGE * (start + length - _PAGE in self._edges)
-        is_full = self._next > self.size
+        is_full = place + length > self.size
         if is_full or (
             first < last and self._ask(_SHARE, first, last - first, place + first - start)
         ):

@@ -91,7 +91,8 @@ class RegisteredCode:
 
     def host_function(self, kernel: int) -> int:
         """Return the host function of a kernel; without one its handle."""
-        return next((host for host, each in self._kernels.items() if each == kernel), kernel)
+        kernels = self._kernels.copy()  # other threads add theirs
+        return next((host for host, each in kernels.items() if each == kernel), kernel)
 
     def variable(self, host: int) -> tuple[int, int]:
         """Return address and size of the variable of a host variable.
@@ -109,8 +110,10 @@ class RegisteredCode:
 
     def managed(self, binary: int) -> list[tuple[int, int]]:
         """Return the host variable and the address of each managed variable of a fat binary."""
-        symbols = self._variables.items()
-        hosts = [host for host, each in symbols if each.is_managed and each.binary == binary]
+        symbols = self._variables.copy()  # other threads register theirs
+        hosts = [
+            host for host, each in symbols.items() if each.is_managed and each.binary == binary
+        ]
         return [(host, self.variable(host)[0]) for host in hosts]
 
     def _library(self, symbol: HostSymbol) -> int:

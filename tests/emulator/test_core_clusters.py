@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from cudarun.emulator.engines import Engines
+from cudarun.emulator.execution import execute
 from cudarun.emulator.machine import launch as launch_module
 from tests.emulator.device import Device
 
@@ -62,15 +66,14 @@ TESTED = f"""
 
 
 @pytest.mark.parametrize("engine", ["interpret", "compile"])
-def test_the_shared_memory_of_another_block_is_not_shared_cta(
-    engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shared_memory_of_another_block_is_not_shared_cta(engine: str) -> None:
     """As an H200 answers."""
-    monkeypatch.setenv("CUDARUN_CPU_ENGINE", engine)
-    device = Device(TESTED)
+    engines = Engines(engine)
+    device = Device(TESTED, execute=partial(execute, engines=engines))
     out = device.buffer(np.zeros(2, "u4"))
     device.launch("test", (2,), (1,), out, cluster=(2, 1, 1))
     assert [f"{bits:o}" for bits in device.read(out, "u4", 2)] == ["747", "747"]
+    assert engines.notes["test"].engine == engine
 
 
 def neighbours(grid: int, block: int, cluster: int) -> None:

@@ -20,7 +20,6 @@ from cudarun.model.debug import (
     StackFrame,
     Stop,
     StoppedAt,
-    ThreadGroup,
     Triple,
     Value,
     Warp,
@@ -67,8 +66,7 @@ def lines_of(result: Any) -> Iterator[str]:
         case [CommandHelp(), *_]:
             yield from _help(result)
         case [Warp(), *_]:
-            for (block, groups), same in groupby(result, lambda each: (each.block, each.groups)):
-                yield from _warps(block, [each.warp for each in same], groups)
+            yield from _warps(result)
         case [str(), *_]:
             yield from fold_words(result, _WIDTH)
         case [_, *_]:
@@ -132,19 +130,25 @@ def _breakpoint(point: Breakpoint) -> str:
     return f"{point.number} {kind}{point.target}{condition}{once}{places}{more}{facts}"
 
 
-def _warps(block: Triple, warps: Sequence[int], groups: Sequence[ThreadGroup]) -> Iterator[str]:
-    """Yield the states of warps that are in the same ones."""
-    numbers = f"warps {warps[0]}-{warps[-1]}" if len(warps) > 1 else f"warp {warps[0]}"
-    yield f"block ({', '.join(map(str, block))}), {numbers}"
-    for group in groups:
-        where = "" if group.place is None else f", {_place(group.place)}"
-        yield f"  {_mask(group.lanes)} {group.state}{where}"
-        yield from (f"    {note}" for note in group.notes)
+def _warps(warps: Sequence[Warp]) -> Iterator[str]:
+    """Yield the states of warps, once for blocks in a row that are in the same ones."""
+    blocks = [(block, [*found]) for block, found in groupby(warps, lambda each: each.block)]
+    for states, same in groupby(blocks, lambda each: [(own.warp, own.groups) for own in each[1]]):
+        first, *others = [_triple(block) for block, _ in same]
+        name = f"block {first}"
+        if others:  # those between that have exited are not counted
+            name = f"{len(others) + 1} blocks from {first} to {others[-1]}"
+        for groups, alike in groupby(states, lambda each: each[1]):
+            numbers = [warp for warp, _ in alike]
+            yield f"{name}, warp{'s' if len(numbers) > 1 else ''} {ranges(numbers)}"
+            for group in groups:
+                where = "" if group.place is None else f", {_place(group.place)}"
+                yield f"  {_mask(group.lanes)} {group.state}{where}"
+                yield from (f"    {note}" for note in group.notes)
 
 
 def _lanes(lanes: Lanes) -> Iterator[str]:
-    block = ", ".join(map(str, lanes.block))
-    yield f"{lanes.expression} in block ({block}), warp {lanes.warp}"
+    yield f"{lanes.expression} in block {_triple(lanes.block)}, warp {lanes.warp}"
     cells = [each or "-" for each in lanes.values]
     width = max(map(len, cells)) + 2
     columns = max(1, (_WIDTH - 4) // width)
@@ -180,6 +184,10 @@ def _place(place: CodePlace) -> str:
     if place.file is None:
         return f"{place.function} (ptx:{place.ptx_line})"
     return f"{place.function} ({PurePath(place.file).name}:{place.line})"
+
+
+def _triple(block: Triple) -> str:
+    return f"({', '.join(map(str, block))})"
 
 
 def _mask(lanes: Sequence[int]) -> str:

@@ -285,6 +285,40 @@ def test_commands_of_gdb_have_hints() -> None:
     ]
 
 
+EXITS = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry exits(.param .u64 y)
+{
+    .reg .b32 %r<3>; .reg .pred %p<3>;
+    mov.u32 %r1, %ctaid.x;
+    setp.eq.u32 %p1, %r1, 1;
+    @%p1 exit;
+    mov.u32 %r2, %tid.x;
+    shr.u32 %r2, %r2, 5;
+    setp.eq.u32 %p2, %r2, 1;
+    @%p2 exit;
+    mov.u32 %r1, 0;
+    ret;
+}
+"""
+
+
+def test_warps_that_are_in_the_same_states_are_shown_once(tmp_path: Path) -> None:
+    """Those that have exited are not among them."""
+    image = tmp_path / "exits.ptx"
+    image.write_text(EXITS)
+    launch = [str(image), "--grid", "4", "--block", "96", "y=i32[1]"]
+    line = 1 + EXITS.splitlines().index("    mov.u32 %r1, 0;")
+    words = ["debug", *launch, "-x", f"break exits; continue; warps; break ptx:{line}; c; warps"]
+    code, out, err = run_command(words, DATA, {**os.environ, "PYTHONPATH": PYTHON_PATH}, b"")
+    assert (code, err) == (0, b"")
+    shown = [each for each in out.decode().splitlines() if "warp" in each and "(debug)" not in each]
+    blocks = "blocks from (0, 0, 0) to (3, 0, 0)"
+    assert shown == [f"4 {blocks}, warps 0-2", f"3 {blocks}, warps 0,2"]
+
+
 def test_a_thread_outside_of_the_block() -> None:
     commands = ["break deviations", "continue", "thread 99"]
     found = answers(commands, *launch_of("deviations", "x=f32[32]:3", "y=f32[32]"))

@@ -11,7 +11,6 @@ import pytest
 
 from cudarun.commands.inputs import MAX_BYTES
 from cudarun.session.contexts.verification import FACTS
-from tests.support.toolkit import without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -155,56 +154,6 @@ def test_a_deadlock_ends_with_its_fault(run: Run) -> None:
     assert "| kernel deadlock: deadlock: no thread can make progress" in ran.out
 
 
-@pytest.mark.parametrize(
-    ("args", "says"),
-    [
-        (
-            ("create A\n  pusj A",),
-            "error: line 2: unknown step 'pusj'\n    pusj A\n    ^\nhint: did you mean push?\n",
-        ),
-        (
-            ("destroy A",),
-            "error: no context or stream or event is named 'A'\n  destroy A\n          ^\n",
-        ),
-        (
-            (),
-            "error: pass either a script or --script FILE\n"
-            "hint: see 'cudarun ctx run --help' for the steps\n",
-        ),
-        (
-            ("pop", "--script", "x"),
-            "error: pass either a script or --script FILE, not both\n"
-            "hint: see 'cudarun ctx run --help' for the steps\n",
-        ),
-        (("--script", "none.ctx"), "error: --script: none.ctx: No such file or directory\n"),
-        (
-            ("create A; module M none.ptx",),
-            "error: none.ptx: No such file or directory\n",
-        ),
-        (
-            ("create A dev=1",),
-            "error: the script uses dev=1, but only 1 device is selected (cpu)\n"
-            "hint: select devices with -d 0,1 or -d all\n",
-        ),
-    ],
-)
-def test_malformed_scripts(run: Run, args: tuple[str, ...], says: str) -> None:
-    ran = run("ctx", "run", *args, "-d", "cpu")
-    assert (ran.code, ran.err, ran.out) == (2, says, "")
-
-
-def test_a_malformed_script_is_refused_before_the_driver(run: Run) -> None:
-    ran = run("ctx", "run", "pusj")  # on a GPU that is not there
-    assert ran.code == 2
-
-
-@without_driver
-def test_no_gpu_is_never_silently_the_cpu(run: Run) -> None:
-    ran = run("ctx", "run", "create A")
-    assert ran.code == 3
-    assert "-d cpu selects the emulated device" in ran.err
-
-
 def test_a_refusal_as_a_document(run: Run) -> None:
     ran = run("ctx", "run", "pusj", "--json")
     assert ran.document["error"]["message"] == "unknown step 'pusj'"
@@ -275,20 +224,6 @@ def test_facts_are_listed_without_a_device(run: Run) -> None:
     assert [fact["script"] for fact in listed] == [fact.script for fact in FACTS]
 
 
-def test_a_fact_that_is_not_known(run: Run) -> None:
-    ran = run("ctx", "verify", "none-curent", "-d", "cpu")
-    assert (ran.code, ran.err) == (
-        2, "error: unknown fact 'none-curent'\n"
-        "hint: did you mean none-current or one-current-per-thread?\n",
-    )  # fmt: skip
-
-
-@without_driver
-def test_verify_without_a_gpu(run: Run) -> None:
-    ran = run("ctx", "verify", "none-current")
-    assert (ran.code, ran.out) == (3, "")
-
-
 # --- show ----------------------------------------------------------------------------------------
 
 
@@ -317,10 +252,3 @@ def test_show_of_a_context_as_asked_for(run: Run) -> None:
     )  # fmt: skip
     assert rows["made current"] == "a new context"
     assert rows["its flags"] == "auto"
-
-
-@without_driver
-def test_show_without_a_gpu(run: Run) -> None:
-    ran = run("ctx", "show")
-    assert ran.code == 3
-    assert "  in device 0\n" in ran.err

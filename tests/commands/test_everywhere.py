@@ -56,49 +56,10 @@ def test_values_have_names_of_ours(context: click.Context) -> None:
         assert isinstance(parameter, click.Argument) or parameter.help, parameter.name
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("--seed", "010", "'010': write 0o10 for octal, 10 for decimal"),
-        ("--seed", "4KB", "'4KB' is not a number"),
-        ("--seed", "1.5", "'1.5' is not an integer"),
-        ("--seed", "-1", "-1 is less than 0"),
-        ("--limit", "stack=1q", "'1q' is not a number"),
-        ("--timeout", "-1", "'-1' is not a time such as 90, 90s, 30m or 1h"),
-        ("--timeout", "nan", "'nan' is not a time such as 90, 90s, 30m or 1h"),
-        ("--timeout", "soon", "'soon' is not a time such as 90, 90s, 30m or 1h"),
-        ("--rtol", "-0.1", "'-0.1' is not a nonnegative number"),
-        ("--rtol", "nan", "'nan' is not a nonnegative number"),
-        ("--repeat", "0", "0 is less than 1"),
-        ("--carveout", "200", "200 is more than 100"),
-        ("--priority", "99999999999", "99999999999 is more than 2147483647"),
-    ],
-)
-def test_a_number_that_an_option_cannot_be(run: Run, option: str, value: str, message: str) -> None:
-    ran = run(*SAXPY, option, value)
-    assert (ran.code, ran.out) == (2, "")
-    assert f"invalid value for '{option}': {message}\n" in ran.err.replace("'-d' / ", "")
-
-
 def test_numbers_are_written_as_in_arguments(run: Run) -> None:
     ran = run(*SAXPY[:4], *ARGUMENTS, "--grid", "0x2,0b1", "--block", "1_0", "--smem", "1Ki")
     assert (ran.code, ran.err) == (0, BY_ORDER)
     assert ran.out.startswith("saxpy  grid 2 × block 10 = 20 threads  shared 1024 B")
-
-
-def test_more_blocks_than_any_grid_has(run: Run) -> None:
-    ran = run(*SAXPY[:4], *ARGUMENTS, "--threads", "4294967295", "--block", "1")
-    assert ran.code == 2
-    assert "error: --threads: 4294967295 blocks in a dimension" in ran.err
-
-
-@pytest.mark.parametrize("word", ["-3", "-2.5", "-inf", "-0x10"])
-def test_a_negative_argument_looks_like_an_option(run: Run, word: str) -> None:
-    ran = run(*SAXPY, *ARGUMENTS[:3], word)
-    assert ran.code == 2
-    assert f"hint: to pass {word} as an argument, add its type" in ran.err
-    ran = run(*SAXPY, *ARGUMENTS[:3], "--", word)
-    assert "no such option" not in ran.err
 
 
 @pytest.mark.parametrize(
@@ -156,17 +117,6 @@ def test_colours_are_asked_for_or_not(run: Run) -> None:
     error = (*SAXPY, *ARGUMENTS, "--check", "y == nothing")
     assert "\x1b[" not in run(*error).err
     assert "\x1b[" in run(*error, "--color").err
-
-
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [(("lanch", "x.ptx"), "cudarun launch"), (("ctx", "rum"), "cudarun ctx run")],
-)
-def test_a_misspelt_command(run: Run, words: tuple[str, ...], meant: str) -> None:
-    ran = run(*words)
-    assert ran.code == 2
-    assert ran.err.endswith(f"hint: did you mean '{meant}'?\n")
-    assert run("dance").err.endswith("hint: see 'cudarun --help'\n")
 
 
 @pytest.mark.parametrize(

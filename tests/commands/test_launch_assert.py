@@ -85,30 +85,6 @@ def test_resources_need_no_counts(run: Run) -> None:
     assert run(*TILED, "--assert", "registers > 0", "--repeat", "2").code == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (("--assert", "mmma > 0"), "mmma is not an instruction of PTX"),
-        (("--assert", "ld.v5 > 0"), "ld.v5 is not an instruction of PTX"),
-        (("--assert", "fma.v4 == 0"), "fma.v4 is not an instruction of PTX"),  # as of ld
-        (("--assert", "ld.m16n8k16 == 0"), "ld.m16n8k16 is not an instruction of PTX"),
-        (("--assert", "spills == 0"), "spills is not an instruction of PTX"),
-        (("--assert", "mma"), "'mma' is not NAME COMPARISON NUMBER"),
-        (("--assert", "fma > 0", "--repeat", "2"), "instructions are not counted with --repeat"),
-        (("--assert", "fma > 0", "--graph"), "instructions are not counted with --graph"),
-        (("--assert", "fma > 0", "--cpu-engine", "compile"), "compiled kernels have no statistics"),
-    ],
-)
-def test_what_cannot_be_asserted_is_refused(
-    run: Run, options: tuple[str, ...], reason: str
-) -> None:
-    ran = run(*TILED, *options)
-    assert ran.code == 2
-    assert reason in ran.err
-    if "not an instruction" in reason:
-        assert "names: registers, local_bytes, shared_bytes" in ran.err
-
-
 def test_a_spec_and_the_python_api_have_assertions(run: Run, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(
         '[[launch]]\nname = "a"\nimage = "samples/saxpy.ptx"\nthreads = 8\n'

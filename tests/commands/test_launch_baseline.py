@@ -174,28 +174,6 @@ def test_a_baseline_outside_of_the_confinement_is_refused(run: Run, tmp_path: Pa
     assert "is outside specs" in ran.err
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("--baseline", ":"), "--baseline: ':' names neither an image nor a kernel"),
-        (("--baseline", "none.ptx"), "none.ptx"),
-        (("--baseline-grid", "1"), "--baseline-grid requires --baseline"),
-        (
-            ("--baseline", ":matmul_naive", "--baseline-grid", "1", "--baseline-threads", "1"),
-            "--baseline: --grid and --threads cannot be combined",
-        ),
-        (("--baseline", ":none"), "samples/matmul.ptx has no kernel 'none'"),
-        (("--baseline", ":matmul_naive", "--profile"), "--baseline and --profile cannot"),
-        (("--baseline", ":matmul_naive", "--reference", "cpu"), "--baseline and --reference"),
-        (("--baseline", ":matmul_naive", "--then", "a=a"), "--baseline and --then cannot"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_compared_is_refused(run: Run, words: tuple[str, ...], says: str) -> None:
-    ran = run(*MATMUL, *words)
-    assert ran.code == 2
-    assert says in ran.err
-
-
 def test_a_fault_of_the_baseline_is_its_own(run: Run) -> None:
     ran = run(
         "launch", "samples/judge/honest_serial.ptx", "-d", "cpu", "--grid", "1", "--block", "64",

@@ -266,31 +266,6 @@ def test_names_for_expressions(run: Run) -> None:
     ]
 
 
-ONLY_EQUAL = "error: a tolerance requires a check with ==\n"
-NO_TOLERANCE = "error: expected rtol=NUMBER or atol=NUMBER after the comma"
-UNKNOWN = "error: unknown name 'q'; known names: x, y, a, n\n  p=q\n    ^"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--check", "y > 2, rtol=1"), ONLY_EQUAL),
-        (("--check", "y == 2, best=1"), NO_TOLERANCE),
-        (("--check", "y == 2, rtol=x"), NO_TOLERANCE),
-        (("--check", "y == 2, atol=1, atol=2"), "error: atol= is given more than once\n"),
-        (("--let", "y"), "error: expected NAME=EXPR\n"),
-        (("--let", "y=2"), "error: --let: the name 'y' is already in use\n"),
-        (("--let", "p=2", "--let", "p=3"), "error: --let: the name 'p' is already in use\n"),
-        (("--let", "p=q", "--let", "q=3"), UNKNOWN),
-        (("--let", "not=3"), "error: 'not' is an operator\n"),
-    ],
-)
-def test_refused_tolerances_and_names(run: Run, options: tuple[str, ...], message: str) -> None:
-    ran = run(*ONES, *options)
-    assert ran.code == 2
-    assert ran.err.startswith(message)
-
-
 def test_names_that_would_make_too_much(run: Run) -> None:
     lets = [f"v{i + 1}=v{i} + v{i}" for i in range(20)]
     options = [word for let in ("v0=x", *lets) for word in ("--let", let)]

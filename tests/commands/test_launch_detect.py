@@ -212,32 +212,6 @@ detect = "race"
 # --- where it is refused -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("devices", ["0", "cpu,0"])
-@pytest.mark.parametrize("option", [("--detect", "race"), ("--stats",)])
-def test_a_gpu_cannot_be_watched(run: Run, devices: str, option: tuple[str, ...]) -> None:
-    ran = run(*RACY, *option, "-d", devices)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        f"error: {option[0]}: requires the emulated device; device 0 is a GPU\n"
-        "hint: run the launch with -d cpu, or use --sanitize on a GPU\n"
-    )
-
-
-def test_only_what_there_is_can_be_looked_for(run: Run) -> None:
-    ran = run(*RACY, "--detect", "race,leaks")
-    assert ran.code == 2
-    assert "'leaks' is not one of race, uninit" in ran.err
-
-
-@pytest.mark.parametrize("option", [("--detect", "race"), ("--stats",)])
-def test_what_is_watched_is_not_timed(run: Run, option: tuple[str, ...]) -> None:
-    ran = run(*RACY, *option, "--repeat", "3")
-    assert (ran.code, ran.err) == (
-        2, f"error: {option[0]} and --repeat cannot be combined: instrumentation slows the kernel "
-           "down\n",
-    )  # fmt: skip
-
-
 # --- together with the rest ----------------------------------------------------------------------
 
 
@@ -433,13 +407,3 @@ def test_all_detectors(run: Run, tmp_path: Path) -> None:
     (tmp_path / "cases.toml").write_text(SPEC.format(detect='"all"', more=""))
     cases = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json").document["cases"]
     assert cases[0]["result"]["watched"]["detect"] == ["race", "uninit", "sync"]
-
-
-@pytest.mark.parametrize(("word", "meant"), [("races", "race"), ("unint", "uninit")])
-def test_a_misspelled_detector(run: Run, word: str, meant: str) -> None:
-    ran = run(*RACY, "--detect", word)
-    assert ran.code == 2
-    assert ran.err.startswith(
-        f"error: invalid value for '--detect': '{word}' is not one of race, uninit, sync, all; "
-        f"did you mean {meant}?\n"
-    )

@@ -116,12 +116,6 @@ def test_compile_refuses_what_cannot_be_compiled(run: Run) -> None:
     assert run(*PARENT, "--cpu-engine", "auto").code == 0
 
 
-def test_compile_and_statistics_are_refused_before_the_launch(run: Run) -> None:
-    ran = run(*SAXPY, "--cpu-engine", "compile", "--stats")
-    assert ran.code == 2
-    assert "--cpu-engine: compiled kernels have no statistics and proofs" in ran.err
-
-
 def test_a_compiled_kernel_with_detectors(run: Run) -> None:
     pytest.importorskip("llvmlite")
     ran = run(*SAXPY, "--cpu-engine", "compile", "--detect", "race,uninit")

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.commands.notes import BY_ORDER
-
 if TYPE_CHECKING:
     from conftest import Ran, Run
 
@@ -265,13 +263,6 @@ def test_no_geometry_is_refused(
         assert lines[-1] == f"hint: add {hint}"
 
 
-def test_the_suggestion_is_about_the_largest_buffer(run: Run) -> None:
-    sizes = ("a=f32:2", "x=f32[4]:iota", "y=f32[n]:iota", "n=i32:100")
-    assert (
-        "hint: add --threads n for" in run("launch", "samples/saxpy.ptx", *sizes, "-d", "cpu").err
-    )
-
-
 @pytest.mark.parametrize(
     ("option", "value", "says"),
     [
@@ -309,70 +300,3 @@ def test_no_geometry_of_it(
 
 
 # --- what the device refuses ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("args", "hint"),
-    [
-        (
-            (*SYNC, "--cooperative", "--grid", "5000"),
-            "resident blocks (estimated): 5000 requested, the limit is 2112 "
-            "(16 on each of 132 multiprocessors)",
-        ),
-        (
-            (*CLUSTERS, "--grid", "30", "--cluster", "4"),
-            "grid.x: 30 is not a multiple of the cluster's 4",
-        ),
-        (
-            (*CLUSTERS, "--grid", "64", "--cluster", "32"),
-            "blocks per cluster: 32 requested, the limit is 8, and up to 16 on some devices",
-        ),
-        (
-            ("launch", "samples/reverse.ptx", "-k", "reverse", "-d", "cpu", "--block", "1",
-             "--smem", "300000", "data=i32[256]:iota"),
-            "shared memory in bytes (0 static + 300000 dynamic): 300000 requested, the "
-            "limit is 232448",
-        ),
-        (
-            (*SYNC, "--grid", "1,70000,70000"),
-            "grid.y: 70000 requested, the limit is 65535\n"
-            "grid.z: 70000 requested, the limit is 65535",
-        ),
-        (
-            ("launch", "samples/reverse.ptx", "-k", "reverse", "-d", "cpu", "--block", "1,1,65",
-             "data=i32[256]:iota"),
-            "block.z: 65 requested, the limit is 64",
-        ),
-    ],
-)  # fmt: skip
-def test_the_limit_stands_beside_the_request(run: Run, args: tuple[str, ...], hint: str) -> None:
-    ran = run(*args)
-    assert ran.code == 5
-    assert ran.out == ""
-    assert ran.err.endswith(f"\nhint: {hint}\n")
-
-
-def test_a_priority_that_the_device_has_not(run: Run) -> None:
-    ran = run(*SAXPY, *ARGUMENTS, "--priority", "-9")
-    assert ran.code == 2
-    assert ran.err.startswith(
-        f"{BY_ORDER}error: --priority -9: device cpu supports priorities 0 (lowest) to -5 "
-        "(highest)\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("option", "says"),
-    [
-        (("--carveout", "101"), "101 is more than 100"),
-        (("--func-cache", "l3"), "'l3' is not one of 'none', 'shared', 'l1', 'equal'"),
-        (("--reference", "cpu,0"), "'cpu,0' selects more than one device"),
-        (("--reference", "all"), "'all' selects more than one device"),
-    ],
-)
-def test_refused_before_any_driver_is_touched(run: Run, option: tuple[str, str], says: str) -> None:
-    ran = run(*SAXPY, *ARGUMENTS, *option, "--trace")
-    assert ran.code == 2
-    assert ran.err == (
-        f"error: invalid value for '{option[0]}': {says}\nhint: see 'cudarun launch --help'\n"
-    )

@@ -32,17 +32,3 @@ def test_arrays_exchange_names(run: Run, option: str) -> None:
         *launch(*FIRST, *step, "--check", "b == 4*(old(t)+1)", "--check", "t == 8*(old(t)+1)")
     )
     assert ran.code == 0, ran.err
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ((*TWICE, "texture(t)", "b=surface(i32[2])", "--swap", "t,b"), "t is i32[4] and b is"),
-        ((*TWICE, "texture(u)", "t"), "no texture, surface or buffer is named 'u'"),
-        ((*TWICE, "texture(t)", "&t"), "t is an array, which has no address"),
-    ],
-)
-def test_what_steps_cannot_share(run: Run, words: tuple[str, ...], says: str) -> None:
-    ran = run(*launch(*FIRST, *words))
-    assert ran.code == 2
-    assert says in ran.err

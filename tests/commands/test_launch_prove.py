@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -152,24 +150,6 @@ def test_each_device_has_its_own_proof(run: Run) -> None:
     proofs = [each["result"]["watched"]["proof"] for each in ran.document["outcomes"]]
     assert proofs[0] == proofs[1]
     assert {each["outcome"] for each in proofs[0]["operations"]} == {"race"}
-
-
-@pytest.mark.parametrize("detect", [(), ("--detect", "uninit")])
-def test_it_requires_the_race_detector(run: Run, detect: tuple[str, ...]) -> None:
-    ran = run(*RACY, *detect, "--prove")
-    assert (ran.code, ran.err) == (
-        2,
-        "error: --prove: requires the race detector\nhint: add --detect race\n",
-    )
-
-
-def test_a_gpu_is_refused(run: Run) -> None:
-    ran = run(*DOUBLE, "-d", "cpu,0")
-    assert (ran.code, ran.err) == (
-        2,
-        "error: --prove: requires the emulated device; device 0 is a GPU\n"
-        "hint: run the launch with -d cpu, or use --sanitize on a GPU\n",
-    )
 
 
 SPEC = """

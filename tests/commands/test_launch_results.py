@@ -162,14 +162,6 @@ def test_verbose_shows_the_parameters(run: Run) -> None:
     assert shown[6].split() == ["24", "4", "4", "n", "i32", "5"]
 
 
-def test_a_fault_names_the_buffer_and_the_element(run: Run) -> None:
-    args = ("launch", "samples/out_of_bounds.ptx", "-d", "cpu", "--grid", "2", "--block", "64")
-    past = run(*args, "-k", "one_past", "out=i32[n]", "n=i32:100")
-    assert "  |   that is element 100 of buffer out, i32[100]\n" in past.err
-    far = run(*args, "-k", "far_past", "first=u8[8]", "n=i32:100")
-    assert f"  |   that is element {4 << 32} of buffer first, u8[8]\n" in far.err
-
-
 def test_shared_memory_that_was_forgotten(run: Run) -> None:
     args = ("launch", "samples/reverse.ptx", "-k", "reverse", "-d", "cpu", "--block", "64")
     ran = run(*args, "x=i32[64]:iota")

@@ -22,28 +22,6 @@ GOOD = (
 )
 
 
-def test_the_emulated_device_has_detectors_of_its_own(run: Run) -> None:
-    ran = run(*GOOD, "-d", "cpu")
-    assert ran.code == 2
-    assert ran.out == ""
-    assert ran.err.startswith(
-        "error: --sanitize: compute-sanitizer requires a GPU; cpu is emulated\nhint: "
-    )
-    assert "--detect race,uninit" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        *(("--together", ()), ("--reference", ("cpu",)), ("--schedule", ("late",))),
-        *((each, (count,)) for each in ("--repeat", "--schedules") for count in "13"),
-    ],
-)
-def test_what_it_cannot_be_with(run: Run, option: str, value: tuple[str, ...]) -> None:
-    ran = run(*GOOD, "-d", "0", option, *value)
-    assert (ran.code, ran.err) == (2, f"error: --sanitize and {option} cannot be combined\n")
-
-
 def test_a_request_is_refused_before_anything_is_started(run: Run) -> None:
     ran = run(*GOOD, "-d", "0", "--save", "out=/nowhere/out.npy")
     assert ran.code in (2, 3)  # 3 where the sanitizer is not installed, which is as good a reason

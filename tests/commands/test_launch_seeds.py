@@ -203,16 +203,6 @@ def test_a_spec_has_both_as_keys(run: Run, tmp_path: Any) -> None:
     assert "FAIL 2 of 2 runs: seeds 0, 1" in ran.out
 
 
-@pytest.mark.parametrize("option", [("--seeds", "2"), ("--stateless",)])
-@pytest.mark.parametrize("other", [("--reference", "cpu:1"), ("--profile",)])
-def test_a_single_launch_is_refused(
-    run: Run, option: tuple[str, ...], other: tuple[str, ...]
-) -> None:
-    ran = run(*SAXPY, "x=f32[n]:rand", "y=f32[n]", "n=i32:8", *option, *other)
-    assert ran.code == 2
-    assert f"{option[0]} and {other[0]} cannot be combined" in ran.err
-
-
 def test_a_spec_notes_changed_variables(run: Run, tmp_path: Any) -> None:
     (tmp_path / "judge.toml").write_text(
         "[[launch]]\nname = 'scratch'\nimage = 'samples/judge/honest_scratch.ptx'\ngrid = 2\n"

@@ -101,50 +101,6 @@ def test_a_fault_while_timing_is_a_fault(run: Run) -> None:
     assert "CUDA_ERROR_ILLEGAL_ADDRESS, 700" in ran.err
 
 
-@pytest.mark.parametrize(
-    ("args", "says"),
-    [
-        (("--warmup", "3"), "--warmup requires --repeat\nhint: time N runs with --repeat N"),
-        (("--bytes", "12*n"), "--bytes requires --repeat\nhint: time N runs with --repeat N"),
-        (("--hot",), "--hot requires --repeat\nhint: time N runs with --repeat N"),
-        (
-            ("--input-sets", "2"),
-            "--input-sets requires --repeat\nhint: time N runs with --repeat N",
-        ),
-        (
-            ("--repeat", "2", "--input-sets", "3"),
-            "--input-sets: 3 sets of inputs require at least 3 timed runs\n"
-            "hint: pass --repeat 3 or more",
-        ),
-        (
-            ("--repeat", "2", "--input-sets", "2", "--swap", "x,y"),
-            "--input-sets and --swap cannot be combined",
-        ),
-        (
-            ("--repeat", "2", "--input-sets", "2", "--then", *ARGUMENTS, "--threads", "8"),
-            "--input-sets and --then cannot be combined: the inputs of a program are one set",
-        ),
-        (
-            ("--repeat", "3", "--profile"),
-            "--profile and --repeat cannot be combined: --profile makes a single launch",
-        ),
-        (
-            ("--repeat", "3", "--bytes", "n/2"),
-            "--bytes: '/' does not produce an integer (use '//') in the expression 'n/2'\n"
-            "  n/2\n  ^",
-        ),
-        (
-            ("--repeat", "3", "--flops", "2*"),
-            "--flops: expected a value, found the end\n  2*\n    ^",
-        ),
-    ],
-)
-def test_unusable_options(run: Run, args: tuple[str, ...], says: str) -> None:
-    ran = run(*SAXPY, *ARGUMENTS, *args)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"error: {says}\n"
-
-
 def test_a_profiled_launch_copies_nothing_back(run: Run) -> None:
     args = (*SAXPY, "a=f32:2", "x=f32[n]:iota", "y=f32[n]", "n=i32:100", "--trace")
     bare, usual = run(*args, "--profile"), run(*args)

@@ -162,33 +162,6 @@ def test_a_descriptor_of_a_buffer_by_its_name(run: Run) -> None:
     assert rows["v"][1] == "tensormap(q, f16[128,64], box=64x64, swizzle=128B, l2=128B)"
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ("D=32", "attention: D is 64 in this kernel"),
-        ("E=32", "attention has no parameter 'E'"),
-        ("q=f32[128,64]", "q is a tensor descriptor of f16, got f32[128,64]"),
-        ("q=null", "q is a tensor descriptor: pass a buffer of f16, got null"),
-        ("q=f16[128,60]", "the stride of dimension 0 is 120 bytes, not a multiple of 16 bytes"),
-    ],
-)
-def test_arguments_that_the_kernel_does_not_accept(run: Run, changed: str, message: str) -> None:
-    kept = [each for each in TENSORS if not each.startswith(changed[:2])]
-    ran = run(
-        "launch", ATTENTION, "--grid", "1", *kept, changed, "length=64", "scale=1", "--dry-run"
-    )
-    assert ran.code == 2
-    assert message in ran.err
-
-
-def test_a_missing_argument_is_suggested(run: Run) -> None:
-    ran = run(
-        "launch", ATTENTION, "--grid", "1", *TENSORS[1:], "length=64", "scale=0.5", "--dry-run"
-    )
-    assert ran.code == 2
-    assert "'q=f16[64,64]:zeros' 'k=f16[2*length,D]'" in ran.err
-
-
 def test_attention_with_descriptors(run: Run) -> None:
     ran = run(
         "launch", ATTENTION, "-d", "cpu", "--grid", "1,2", "q=f16[2*length,D]:randn",

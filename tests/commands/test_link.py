@@ -163,17 +163,6 @@ def lines_of(err: str, word: str) -> list[str]:
     return [line for line in err.splitlines() if word in line]
 
 
-def test_a_symbol_that_is_defined_nowhere(run: Run) -> None:
-    ran = run("link", MAIN, "-o", "out.ptx", *CPU)
-    assert ran.code == 4
-    assert ran.err.startswith(
-        "error: undefined symbols: 'weighted(float)' (_Z8weightedf), 'weight'\n  in device cpu\n"
-    )
-    assert len(lines_of(ran.err, "samples/link/main.ptx:")) == 2
-    assert "| .extern .global .align 4 .f32 weight;" in ran.err
-    assert ran.err.endswith("hint: add the file that defines it\n")
-
-
 @without_driver
 @needs_nvjitlink
 def test_a_symbol_that_is_defined_nowhere_with_nvjitlink(run: Run) -> None:
@@ -252,125 +241,10 @@ def test_an_object_with_nothing_to_link(run: Run, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-@without_driver
-def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "tiny.ltoir").write_bytes(golden("tiny.ltoir"))
-    refused(
-        run, "tiny.ltoir", "-o", "out.ptx", *CPU,
-        says="error: tiny.ltoir: LTO-IR must be linked before it can be loaded\n  in device cpu\n"
-        "LTO-IR contains no SASS or PTX; the driver neither loads nor links it.\n"
-        "hint: link it with nvJitLink: cudarun link --linker nvjitlink --lto\n",
-    )  # fmt: skip
-
-
-@without_driver
-@pytest.mark.parametrize(
-    ("args", "code", "says"),
-    [
-        (
-            (MAIN, LIB, "-o", "out"), 2,
-            "error: --arch is required without a GPU\n"
-            "hint: example: --arch sm_90\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", "--linker", "driver"), 3,
-            "error: no CUDA driver: libcuda.so.1 was not found\n  in device 0\n"
-            "hint: find the cause with 'cudarun devices --doctor'; -d cpu selects the emulated "
-            "device\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *CPU, "--lto"), 2,
-            "error: --lto: the driver's linker does not support LTO-IR\n  in device cpu\n"
-            "hint: use --linker nvjitlink\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *CPU, "--fallback", "prefer-ptx"), 2,
-            "error: --fallback: a link requires code that matches exactly\n  in device cpu\n"
-            "hint: use the option with 'cudarun load'\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *SM_90, "--fallback", "prefer-ptx"), 2,
-            "error: --fallback: nvJitLink does not support this option\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *CPU, "--max-registers", "8"), 2,
-            "error: --max-registers: the emulated device does not allocate registers "
-            "(CUDA_ERROR_NOT_SUPPORTED, 801)\n  in device cpu\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *CPU, "--arch", "sm_90", "--threads-per-block", "8"), 2,
-            "error: --arch: the driver does not accept it together with "
-            "--threads-per-block\n  in "
-            "device cpu\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *CPU, "--arch", "sm_80"), 2,
-            "error: --arch sm_80: the emulated device links PTX only for itself (sm_90)\n"
-            "  in device cpu\nhint: use --linker nvjitlink for other architectures\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *SM_90, "--cache-mode", "ca"), 2,
-            "error: --cache-mode: nvJitLink does not support this option\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *SM_90, "--target", "sm_90"), 2,
-            "error: --target: nvJitLink does not support this option\nhint: select the "
-            "architecture with --arch\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", *SM_90, "-O", "2"), 2,
-            "error: -O2: nvJitLink supports -O0 and -O3 only\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "out", "--arch", "volta"), 2,
-            "error: invalid value for '--arch': 'volta' is not an architecture, such as sm_90 or "
-            "sm_90a\nhint: see 'cudarun link --help'\n",
-        ),
-        (
-            # nvJitLink ends the process that asks it for this one.
-            (MAIN, LIB, "-o", "out", "--arch", "sm_9"), 2,
-            "error: invalid value for '--arch': 'sm_9' is not an architecture, such as sm_90 or "
-            "sm_90a\nhint: see 'cudarun link --help'\n",
-        ),
-        (
-            (MAIN, LIB, "-o", "no/out", *SM_90), 2,
-            "error: --output: no/out cannot be written: the directory no does not exist\n",
-        ),
-        ((MAIN, LIB, "-o", "samples", *SM_90), 2, "error: --output: samples is a directory\n"),
-        (
-            (MAIN, LIB, "-o", "-", *SM_90), 2,
-            "error: --output: the linked image cannot be written to stdout (-)\n",
-        ),
-        (("-", "-", "-o", "out", *SM_90), 2, "error: stdin (-) can be read only once\n"),
-        (("-", "-o", "out", *SM_90), 4, "error: <stdin>: the file is empty\n"),
-    ],
-)  # fmt: skip
-def test_unusable(run: Run, args: tuple[str, ...], code: int, says: str) -> None:
-    refused(run, *args, code=code, says=says)
-
-
 def test_which_code_of_a_fatbin(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.fatbin").write_bytes(golden("tiny.fatbin"))
     report = link(run, "tiny.fatbin", "-o", "out", *CPU)
     assert [kernel["name"] for kernel in report["kernels"]] == ["tiny"]
-
-
-@without_driver
-@needs_nvjitlink
-def test_an_architecture_that_nvjitlink_does_not_know(run: Run) -> None:
-    refused(
-        run, MAIN, LIB, "-o", "out", "--arch", "sm_99", code=2,
-        says="error: --arch sm_99: nvJitLink does not support this architecture\n",
-    )  # fmt: skip
-
-
-def test_what_is_no_image(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "letter").write_text("Dear linker,\n")
-    refused(
-        run, MAIN, "letter", "-o", "out", *CPU,
-        says="error: letter: not an image\nhint: pass PTX text, a cubin, a fatbin, an object or "
-             "library with device code, LTO-IR or CUDA source\n",
-    )  # fmt: skip
 
 
 # --- the output ----------------------------------------------------------------------------------

@@ -213,14 +213,6 @@ def test_an_option_that_changes_nothing_says_so(run: Run) -> None:
     )
 
 
-def test_options_that_do_not_go_together(run: Run) -> None:
-    ran = run("load", SAXPY, *CPU, "--target", "sm_90", "--threads-per-block", "32")
-    assert (ran.code, ran.err) == (
-        2,
-        "error: --target: the driver does not accept it together with --threads-per-block\n",
-    )
-
-
 # --- what other files there are ------------------------------------------------------------------
 
 
@@ -318,11 +310,6 @@ def test_stdin(run: Run) -> None:
     assert (outcome["image"], outcome["verdict"]) == ("<stdin>", "loaded")
 
 
-def test_stdin_twice(run: Run) -> None:
-    ran = run("load", "-", "-", *CPU)
-    assert (ran.code, ran.err) == (2, "error: stdin (-) can be read only once\n")
-
-
 # --- refusals ------------------------------------------------------------------------------------
 
 REFUSED = "cuLibraryGetKernel: a PTX JIT compilation failed (CUDA_ERROR_INVALID_PTX, 218)"
@@ -333,45 +320,6 @@ def refused(run: Run, *args: str, says: str, code: int = 4, **how: Any) -> None:
     ran = run("load", *args, "-q", **how)
     assert ran.err == says
     assert ran.code == code
-
-
-def test_broken_ptx(run: Run, put: Any) -> None:
-    text = saxpy().replace("fma.rn.f32", "fma.rn.f3x")
-    refused(
-        run, put("broken.ptx", text.encode()), *CPU,
-        says=f"error: broken.ptx: {REFUSED}\n"
-        "  in device cpu\n"
-        "broken.ptx:51:8: error: Unknown modifier '.f3x'\n"
-        "    51 |  fma.rn.f3x  %f4, %f2, %f1, %f3;\n"
-        "       |        ^~~~\n",
-    )  # fmt: skip
-
-
-def test_ptx_newer_than_the_driver(run: Run, put: Any) -> None:
-    text = saxpy().replace(".version 8.0", ".version 9.4")
-    refused(
-        run, put("new.ptx", text.encode()), *CPU, env={"CUDARUN_CPU_PTX": "9.0"},
-        says="error: new.ptx: cuLibraryGetKernel: the provided PTX was compiled with an "
-        "unsupported toolchain. (CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)\n"
-        "  in device cpu\n"
-        "new.ptx:9:1: fatal: Unsupported .version 9.4; current version is '9.0'\n"
-        "     9 | .version 9.4\n"
-        "       | ^~~~~~~~\n"
-        "PTX 9.4 requires CUDA 13.4 or later; the driver has CUDA 13.0 and supports PTX up to "
-        "9.0.\n"
-        "hint: compile with a toolkit of that version or older, or update the driver\n",
-    )  # fmt: skip
-
-
-def test_an_unresolved_symbol(run: Run) -> None:
-    refused(
-        run, "samples/link/main.ptx", *CPU,
-        says=f"error: samples/link/main.ptx: {REFUSED}\n"
-        "  in device cpu\n"
-        "fatal: Unresolved extern function '_Z8weightedf'\n"
-        "'weighted(float)' (_Z8weightedf) is used here but defined in no input.\n"
-        "hint: link it with the file that defines it: cudarun link FILE… -o OUT\n",
-    )  # fmt: skip
 
 
 def test_machine_code(run: Run, put: Any) -> None:
@@ -404,17 +352,6 @@ def test_lto_ir(run: Run, put: Any) -> None:
         "LTO-IR contains no SASS or PTX; the driver neither loads nor links it.\n"
         "hint: link it with nvJitLink: cudarun link --linker nvjitlink --lto\n",
     )  # fmt: skip
-
-
-def test_an_empty_file(run: Run, put: Any) -> None:
-    refused(
-        run, put("empty", b""), *CPU,
-        says="error: empty: the file is empty\n  in device cpu\n",
-    )  # fmt: skip
-
-
-def test_a_missing_file(run: Run) -> None:
-    refused(run, "none", *CPU, code=2, says="error: none: No such file or directory\n")
 
 
 def test_one_bad_file_does_not_spoil_the_others(run: Run, put: Any) -> None:

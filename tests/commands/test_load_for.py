@@ -37,20 +37,6 @@ def test_the_reasons(run: Run, tmp_path: Path) -> None:
     assert "The PTX is for compute_90, which is newer than sm_80 (NVIDIA A100" in ran.err
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (("rtx5009",), "--for: unknown GPU 'rtx5009'; did you mean rtx5090"),
-        (("t4", "-d", "cpu"), "--device and --for cannot be combined"),
-        (("t4", "--arch", "sm_75"), "--arch and --for cannot be combined"),
-    ],
-)
-def test_wrong_options(run: Run, words: tuple[str, ...], reason: str) -> None:
-    ran = run("load", SAXPY, "--for", *words)
-    assert ran.code == 2
-    assert reason in ran.err.replace("-d and", "--device and")
-
-
 # --- launches -------------------------------------------------------------------------------------
 
 
@@ -105,11 +91,3 @@ def test_devices_of_one_process_have_one_profile(run: Run) -> None:
     ran = run("managed", "samples/managed.ptx", "-d", "cpu@a100,cpu@l4")
     assert (ran.code, "one process cannot use GPUs" in ran.err) == (2, True)
     assert run("devices", "-d", "cpu@a100,cpu@l4,cpu").code == 0
-
-
-@pytest.mark.parametrize("command", ["load", "launch"])
-@pytest.mark.parametrize("gpus", ["", "t4,"])
-def test_a_missing_gpu_is_refused(run: Run, command: str, gpus: str) -> None:
-    ran = run(command, SAXPY, "--for", gpus)
-    assert ran.code == 2
-    assert "--for: unknown GPU ''" in ran.err

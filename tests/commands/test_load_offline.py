@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.images.golden_files import archive, fatbin_of_ptx, golden
 from tests.support.toolkit import needs_nvrtc
 
@@ -125,20 +123,6 @@ def test_offline_a_damaged_part_has_its_own_verdict(run: Run, put: Any) -> None:
 def test_offline_needs_no_device_and_no_driver(run: Run) -> None:
     ran = run("load", "--offline", SAXPY, "-q", env={"CUDARUN_DEVICE": "0"})
     assert (ran.code, ran.out) == (0, "samples/saxpy.ptx  PTX 8.0 for sm_75, 1131 bytes\n")
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        *(("--via", "both"), ("--lazy",), ("--block", "32"), ("--max-registers", "8")),
-        ("--device", "cpu"),
-    ],
-)
-def test_offline_refuses_what_is_for_a_device(run: Run, option: tuple[str, ...]) -> None:
-    ran = run("load", "--offline", SAXPY, *option)
-    assert (ran.code, ran.out, ran.err) == (
-        2, "", f"error: {option[0]} and --offline cannot be combined: --offline uses no device\n",
-    )  # fmt: skip
 
 
 def test_offline_every_file_gets_its_turn(run: Run, put: Any) -> None:

@@ -10,7 +10,6 @@ import pytest
 from cudarun.base.errors import ArgumentSyntaxError
 from cudarun.session.managed.request import parse_view
 from tests.commands.limits import at_a_limit
-from tests.support.toolkit import without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -266,18 +265,6 @@ def test_addresses_are_refused(run: Run, variables: str, value: str) -> None:
     ran = run("managed", variables, f"ns::pair={value}", "-d", "cpu")
     assert ran.err == f"error: ns::pair={value}: an address cannot be written to a variable\n"
     assert ran.code == 2
-
-
-def test_devices_of_two_drivers(run: Run) -> None:
-    ran = run("managed", "samples/managed.ptx", "-d", "0,cpu")
-    assert (ran.code, ran.out) == (2, "")
-    assert "one process cannot use GPUs and emulated devices, or several emulated GPUs" in ran.err
-
-
-@without_driver
-def test_no_gpu(run: Run) -> None:
-    ran = run("managed", "samples/managed.ptx")
-    assert (ran.code, ran.out) == (3, "")
 
 
 def test_what_was_seen_before_a_fault_is_shown(run: Run, tmp_path: Path) -> None:

@@ -170,15 +170,6 @@ def test_unusable_requests(run: Run, spec: Path, words: tuple[str, ...], says: s
     assert says in ran.err
 
 
-@pytest.mark.parametrize(
-    "words", [("--candidate", HONEST), ("--best", "min"), ("--format", "jsonl")]
-)
-def test_a_spec_is_required(run: Run, words: tuple[str, ...]) -> None:
-    ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", *words)
-    assert ran.code == 2
-    assert "requires --spec" in ran.err
-
-
 def test_candidates_in_a_list(run: Run, spec: Path) -> None:
     ran = judged(run, HONEST, words=("--list", "--json"))
     assert [case["image"] for case in ran.document["cases"]] == [f"../{HONEST}"] * 2

@@ -161,12 +161,6 @@ def test_the_list_of_a_wrong_spec(run: Run, tmp_path: Path) -> None:
     assert ran.document["error"]["message"].startswith("cases.toml:7: case 'one': unknown key")
 
 
-@pytest.mark.parametrize("option", ["--list", "--filter=x", "--allow-python"])
-def test_what_goes_only_with_a_spec(run: Run, option: str) -> None:
-    ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", option)
-    assert (ran.code, ran.err) == (2, f"error: {option.partition('=')[0]} requires --spec\n")
-
-
 # --- the command that runs a case again ----------------------------------------------------------
 
 WRONG = SAXPY.replace("+ 1", "+ 2").replace("x=f32[n]:iota", "x=f32[n]:rand")

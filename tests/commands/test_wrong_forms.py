@@ -7,32 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 
 if TYPE_CHECKING:
     from conftest import Run
 
 SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "4")
-
-
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("A=A.npy", "did you mean A=@A.npy?"),
-        ("x=./data/x.npy", "did you mean x=@./data/x.npy?"),
-        ("~/x.npy", "did you mean @~/x.npy?"),
-        ("3.npy", "did you mean @3.npy?"),
-        ("x=raw.bin", "did you mean x=f32[n]:@raw.bin?"),
-        ("x=f64[4]:raw.bin", "did you mean x=f64[4]:@raw.bin?"),
-        ("x=f64[4]:x.npy", "did you mean x=f64[4]:@x.npy?"),
-    ],
-)
-def test_a_path_without_its_sign(run: Run, text: str, hint: str) -> None:
-    ran = run(*SAXPY, text)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: '")
-    assert ran.err.splitlines()[0].endswith("' is a path without '@'")
-    assert ran.err.endswith(f"\nhint: {hint}\n")
 
 
 def test_several_images(run: Run) -> None:

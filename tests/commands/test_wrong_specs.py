@@ -134,11 +134,6 @@ def test_a_long_spec_is_read_as_often_as_a_short_one(
     assert sum(parsed) < 4 * len(path.read_text())
 
 
-def test_no_spec(run: Run) -> None:
-    ran = run("launch", "--spec", "none.toml", "-d", "cpu")
-    assert (ran.code, ran.err) == (2, "error: --spec: none.toml: No such file or directory\n")
-
-
 def test_an_unknown_name(run: Run, tmp_path: Path) -> None:
     spec(tmp_path, case("saxpy", SAXPY))
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "saxpi")
@@ -170,16 +165,3 @@ def test_what_does_not_go_with_a_spec(
     spec(tmp_path, case("saxpy", SAXPY))
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", *args)
     assert (ran.code, ran.out, ran.err) == (2, "", f"error: {says}\n")
-
-
-@pytest.mark.parametrize("option", ["--fail-fast", "--junit"])
-def test_what_goes_only_with_a_spec(run: Run, option: str) -> None:
-    args = (option, "x.xml") if option == "--junit" else (option,)
-    ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", *args)
-    assert (ran.code, ran.err) == (2, f"error: {option} requires --spec\n")
-
-
-def test_an_image_is_still_wanted_without_a_spec(run: Run) -> None:
-    ran = run("launch", "-d", "cpu")
-    assert ran.code == 2
-    assert ran.err.startswith("error: missing argument 'IMAGE'\n")

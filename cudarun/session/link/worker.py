@@ -61,7 +61,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     session.progress.report(f"the driver links for {target}")
     started = time.perf_counter()
     try:
-        data, logs = with_whole_logs(lambda logs: _link(driver, inputs, options, logs))
+        data, logs = with_whole_logs(lambda logs: linked_by_driver(driver, inputs, options, logs))
         milliseconds = (time.perf_counter() - started) * 1e3
         defined, wanted = result_symbols(data, target)
         symbols.refuse(wanted | (symbols.missing() - defined))
@@ -150,7 +150,7 @@ def _inputs(
     return inputs
 
 
-def _link(
+def linked_by_driver(
     driver: Driver, inputs: Sequence[Image], options: JitOptions, logs: Logs
 ) -> tuple[bytes, Logs]:
     """Return the linked image, copied before the link state that owns it ends, and the logs."""

@@ -6,6 +6,7 @@ import mmap
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from cudarun.base.errors import CudarunError, DeviceFailed, ImageRefused, RequestError
@@ -31,19 +32,21 @@ class Logs:
 
     They must live as long as the library or link state: lazy loading and an unfinished link write
     to them later.
-
-    Args:
-        is_mapped: Use memory that costs nothing until it is written. The CUDA bindings refuse it.
     """
 
-    def __init__(self, size: int = _FIRST_SIZE, *, is_mapped: bool = False) -> None:
+    def __init__(self, size: int = _FIRST_SIZE) -> None:
         self._size = size
-        self._error, self._info = (
-            mmap.mmap(-1, size) if is_mapped else bytearray(size) for _ in range(2)
-        )
+        self._error: bytes | mmap.mmap = b""
+        self._info: bytes | mmap.mmap = b""
 
     def options(self, driver: Driver) -> DriverOptions:
-        """Return the options that pass the buffers."""
+        """Return the options that pass the buffers: memory that costs nothing until it is written.
+
+        The CUDA bindings refuse a mapping. They take `bytes`, whose zeros nothing has written yet,
+        unlike those of a `bytearray`.
+        """
+        make = bytes if driver.traits.runs_machine_code else partial(mmap.mmap, -1)
+        self._error, self._info = make(self._size), make(self._size)
         option = driver.CUjit_option
         return {
             option.CU_JIT_ERROR_LOG_BUFFER: self._error,
@@ -190,10 +193,10 @@ _OPTIONS = {
 """The option of the command line, and the field of `JitOptions`, of each ``CUjit_option``."""
 
 
-def _length(buffer: bytearray | mmap.mmap) -> int:
+def _length(buffer: bytes | mmap.mmap) -> int:
     end = buffer.find(b"\0")
     return len(buffer) if end < 0 else end
 
 
-def _text(buffer: bytearray | mmap.mmap) -> str:
+def _text(buffer: bytes | mmap.mmap) -> str:
     return buffer[: _length(buffer)].decode(errors="replace").strip()

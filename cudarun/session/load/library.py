@@ -67,7 +67,7 @@ class Library(DriverImage):
         self.driver = driver
         self.image = image
         self.options = options or JitOptions()
-        self.logs = logs or Logs(is_mapped=not driver.traits.runs_machine_code)
+        self.logs = logs or Logs()
         given = driver_options(driver, self.options)
         every = given | self.logs.options(driver)
         with option_refusals(given, self.logs):

@@ -146,6 +146,7 @@ def serve(
         is_first = True
         import ctypes  # only in the worker
 
+        flush = ctypes.CDLL(None).fflush
         while True:
             task = attempt(partial(receive, read))
             if task.value is None and task.error is None:
@@ -153,7 +154,7 @@ def serve(
             progress.start_phase()
             answer = attempt(partial(_run, task, state))
             sys.stdout.flush()
-            ctypes.CDLL(None).fflush(None)  # the driver's printf output, which `os._exit` drops
+            flush(None)  # the driver's printf output, which `os._exit` drops
             if log is not None:
                 _redirect(nowhere, log)
             send(parent.answers, answer)

@@ -71,14 +71,16 @@ def _driver(_: object) -> Recording:
 
 
 def link_two(driver: Any) -> tuple[bytes, list[str]]:
-    data, _ = linking._link(driver, [image("main.ptx"), image("lib.ptx")], JitOptions(), Logs())
+    data, _ = linking.linked_by_driver(
+        driver, [image("main.ptx"), image("lib.ptx")], JitOptions(), Logs()
+    )
     return data, driver.calls_made.names
 
 
 def link_broken(driver: Any) -> tuple[str, str, list[str]]:
     broken = Image("broken.ptx", image("lib.ptx").data.replace(b"mul.f32", b"mul.xx.f32"))
     with pytest.raises(ImageRefused) as refused:
-        linking._link(driver, [image("main.ptx"), broken], JitOptions(), Logs())
+        linking.linked_by_driver(driver, [image("main.ptx"), broken], JitOptions(), Logs())
     return refused.value.message, refused.value.log or "", driver.calls_made.names
 
 
@@ -107,7 +109,7 @@ def link_with_small_logs(driver: Any) -> tuple[int, str]:
     def work(logs: Logs) -> Any:
         nonlocal tries
         tries += 1
-        return linking._link(driver, [Image("many.ptx", text)], JitOptions(), logs)
+        return linking.linked_by_driver(driver, [Image("many.ptx", text)], JitOptions(), logs)
 
     jit._FIRST_SIZE = 64  # type: ignore[misc]  # in this process alone
     with pytest.raises(ImageRefused) as refused:
@@ -204,7 +206,8 @@ def test_an_option_that_the_bindings_do_not_pass() -> None:
 
 def test_both_logs_have_their_options() -> None:
     logs = Logs(16)
-    fake = SimpleNamespace(CUjit_option=choose_driver("cuda").module.CUjit_option)
+    option = choose_driver("cuda").module.CUjit_option
+    fake = SimpleNamespace(CUjit_option=option, traits=choose_driver("cuda").traits)
     names = [option.name for option in logs.options(fake)]  # type: ignore[arg-type]
     assert names == [
         "CU_JIT_ERROR_LOG_BUFFER", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES",

@@ -187,7 +187,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "compile": {"image", "workers"},
         "load": {"compile", "driver", "image", "workers"},
         "link": {"compile", "driver", "image", "load", "workers"},
-        "launch": {"compile", "driver", "image", "load", "recording", "workers"},
+        "launch": {"compile", "driver", "image", "link", "load", "recording", "workers"},
         "record": {"driver", "launch", "recording", "workers"},
         "spec": {"driver", "launch", "workers"},
         "fleet": {"driver", "spec", "workers"},

@@ -103,26 +103,29 @@ def _of_machine_code(name: str, counts: Mapping[str, int]) -> int:
 def _sass(step: BoundStep) -> Mapping[str, int]:
     """Return how often each instruction is in the machine code of a kernel.
 
+    PTX is compiled once more, by the driver's linker, which has the same compiler as its loader.
+
     Raises:
-        RequestError: The image has no machine code, or there is no disassembler.
+        RequestError: There is no disassembler.
     """
     from cudarun.images.kinds import ImageKind, identify
     from cudarun.session.compile.toolkit import find_program
+    from cudarun.session.link.worker import linked_by_driver
+    from cudarun.session.load.jit import with_whole_logs
     from cudarun.session.workers.program import run_compiler
     from cudarun.session.workers.shared_file import SharedFile
 
-    image, program = step.library.image, find_program("nvdisasm")
-    if identify(image.data) is not ImageKind.CUBIN:
-        raise RequestError(
-            f"instructions of {image.origin}: the driver compiles it: it has no machine code",
-            hint=f"compile it: cudarun link {image.origin} -o {step.kernel.name}.cubin",
-            option="--assert",
-        )
+    library, program = step.library, find_program("nvdisasm")
+    image, data = library.image, library.image.code
     if program is None:
         hint = "pip install nvidia-cuda-nvdisasm"
         raise RequestError("instructions require nvdisasm", hint=hint, option="--assert")
+    if identify(data) is not ImageKind.CUBIN:
+        data, _ = with_whole_logs(
+            lambda logs: linked_by_driver(library.driver, [image], library.options, logs)
+        )
     with SharedFile() as file:
-        Path(file.path).write_bytes(image.data)
+        Path(file.path).write_bytes(data)
         status, text = run_compiler([program, "-c", file.path])
     if status:
         raise RequestError(f"nvdisasm: {text.strip()}", option="--assert")

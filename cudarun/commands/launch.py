@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import stat
 import sys
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,7 @@ from cudarun.report.terminal import shown
 from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.driver.selection import ALL, Selector
 from cudarun.session.image.image import CompileOptions, Image
+from cudarun.session.image.triton import files_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,13 +212,58 @@ def command(quiet: bool, **values: Any) -> int:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         reference = _reference(values["reference"], where, pool)
-        request = request_of(values, where).with_options(copies=renderer.copies)
+        request = request_of(values, where)
+        if renderer.copies is not None:
+            request = request.with_options(copies=renderer.copies)
         report = launch(request, workers, reference=reference, meanwhile=renderer.prepare)
         return finish(report, renderer)
 
 
 def request_of(values: Values, where: Target) -> Program:
-    """Return the launch that the command line describes."""
+    """Return the launch that the command line describes: to a server, the same again and again."""
+    with reading(where):
+        key = _key(values, where)
+    if key is None or key not in _programs:
+        program = _new_request(values, where)
+        if len(_programs) == _MOST_PROGRAMS:
+            _programs.clear()
+        if key is None:
+            return program
+        _programs[key] = program
+    return _programs[key]
+
+
+_programs: dict[object, Program] = {}
+_MOST_PROGRAMS, _SMALL = 64, 1 << 16
+
+
+def _key(values: Values, where: Target) -> object | None:
+    """Return all that a launch depends on; ``None`` if it is more than its words and its image."""
+    image, words = values["image"], values["arguments"]
+    if not all(isinstance(each, str) and "@" not in each for each in (image, *words)):
+        return None
+    has_files = any(values[name] not in _ABSENT for name in _names_of_files())
+    if has_files or values[STEPS] or values["seed"] == "random" or image == "-":
+        return None
+    try:
+        found = os.stat(image)
+        is_small = stat.S_ISREG(found.st_mode) and found.st_size <= _SMALL
+        if not is_small or os.path.exists(files_beside(image)[0]):
+            return None
+        with open(image, "rb") as file:
+            return (file.read(), where, *values.values())
+    except (OSError, ValueError):  # its reader reports it
+        return None
+
+
+@cache
+def _names_of_files() -> list[str]:
+    """Return the options that name files."""
+    options = (each for each in command.params if isinstance(each, Option))
+    return [each.name or "" for each in options if each.file is not None]
+
+
+def _new_request(values: Values, where: Target) -> Program:
     # Imported here, while the workers are already running.
     from cudarun.commands.launch_request import program_request
     from cudarun.session.image.kernels import check_kernel

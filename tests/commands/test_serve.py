@@ -83,6 +83,18 @@ def test_the_same_output_and_exit_code(folder: Path, path: Path, words: tuple[st
     assert run(folder, *words, path=path) == run(folder, *words)
 
 
+def test_the_same_words_about_another_file(folder: Path, path: Path) -> None:
+    first = run(folder, *FILL, path=path)
+    assert run(folder, *FILL, path=path) == first
+    (folder / "k.ptx").write_text(KERNELS.replace("fill", "full"))
+    assert run(folder, *FILL, path=path)[0] == 2
+    (folder / "k.ptx").write_text(KERNELS)
+    assert run(folder, *FILL, path=path) == first
+    triton = {"name": "fill", "num_warps": 2, "shared": 0}
+    (folder / "k.json").write_text(json.dumps(triton))
+    assert run(folder, *FILL, path=path) != first
+
+
 def test_completion(folder: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_CUDARUN_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "cudarun lau")

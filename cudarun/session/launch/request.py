@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cudarun.base.files import FileUse
@@ -237,6 +237,18 @@ class Program:
     steps: tuple[LaunchStep, ...]
     options: ProgramOptions = ProgramOptions()
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle a short program once, as a server gets it again and again."""
+        if any(len(each.data) > _SHORT or each.recording is not None for each in self.images):
+            return object.__reduce_ex__(self, protocol)
+        if id(self) not in _pickles:
+            import pickle  # only a launch in another process needs it
+
+            if len(_pickles) == _MOST_PICKLES:
+                _pickles.clear()
+            _pickles[id(self)] = self, pickle.dumps((self.steps, self.options))
+        return _unpickled, (_pickles[id(self)][1],)
+
     @property
     def last(self) -> LaunchStep:
         """The last step, or the only one."""
@@ -291,3 +303,16 @@ class Program:
         values = (value for each in everything for value in walk(each.value))
         initials = (value.initial for value in values if isinstance(value, Buffer))
         return any(isinstance(each, Generated) and each.is_random for each in initials)
+
+
+_pickles: dict[int, tuple[Program, bytes]] = {}
+"""The programs that were pickled last, by their identity, and what they became."""
+_MOST_PICKLES, _SHORT = 64, 1 << 16
+
+
+@lru_cache(_MOST_PICKLES)
+def _unpickled(data: bytes) -> Program:
+    """Return a program; the same one again for the same bytes."""
+    import pickle
+
+    return Program(*pickle.loads(data))

@@ -13,6 +13,7 @@ CLIENT = "libcudarun_client.so"
 """The library by which the program calls its server, in the folder of reports."""
 
 USED = "used"  # the file that exists once a process of the program has called CUDA
+SKIPS_KERNELS = "skip"  # the file that exists once kernels are to be skipped
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ def test_honest_submissions_pass() -> None:
 
 def test_cheats_break_the_rules_that_are_meant_for_them() -> None:
     names = (
-        *("cached_by_address", "knows_seed", "empty_kernel", "exits", "lazy_output", "network"),
+        *("cached_by_address", "knows_seed", "busy_kernel", "exits", "lazy_output", "network"),
         *("patched_comparison", "patched_code", "reads_memory", "command_line", "late_process"),
     )
     paths = [CHEATS / f"{name}.py" for name in names]
@@ -65,7 +65,7 @@ def test_the_set_is_complete() -> None:
     assert len(problems) >= 60
     assert all((path.parent / "honest" / path.name).is_file() for path in problems)
     cheats = [*CHEATS.glob("*.py")]
-    assert len(cheats) >= 39
+    assert len(cheats) >= 40
     assert {expected_rule(path) for path in cheats} == {
         *("error", "ended", "host", "inputs", "launches", "memory", "mismatch", "output"),
         *("patched", "timeout"),

@@ -39,7 +39,7 @@ from cudarun.emulator.server.linking import link
 from cudarun.emulator.server.marshalling import Handler, Slots, handler
 from cudarun.emulator.server.return_values import ignores_result
 from cudarun.programs.prototypes import LIBRARIES, PER_LIBRARY, Prototype, read_table
-from cudarun.programs.report import CLIENT, FailedCall, KernelTimes, ProcessReport
+from cudarun.programs.report import CLIENT, SKIPS_KERNELS, FailedCall, KernelTimes, ProcessReport
 
 SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN, LINK, LAUNCH_BY_CALL = range(
     0xFFFF_FF00, 0xFFFF_FF09
@@ -192,9 +192,12 @@ class ProcessServer:
             path.with_suffix(".part").rename(path)
 
     def _timed(self, execute: Callable[..., None]) -> Callable[..., None]:
-        """Return the execution of launches that notes their times."""
+        """Return the execution of launches that notes their times, until the parent ends it."""
+        skips = self._options.folder / SKIPS_KERNELS
 
         def run(program: Any, code: KernelCode, *rest: Any, **named: Any) -> None:
+            if skips.exists():
+                return
             start = time.perf_counter()
             try:
                 execute(program, code, *rest, **named)

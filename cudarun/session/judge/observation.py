@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cudarun.base.records import dataclass
 from cudarun.model.judge import ObservedKernel
+from cudarun.programs.report import SKIPS_KERNELS
 from cudarun.session.driver.selection import Selector
 
 _LIBRARY = re.compile(
@@ -54,6 +55,7 @@ class ObservedDevice:
     environment: Mapping[str, str]  # the variables of the program
     # Returns the observation; called when the program has ended.
     finish: Callable[[], LaunchObservation]
+    skip: Callable[[], object]  # skips the kernels of the program from now on
     readable: tuple[str, ...] = ()  # the folders of the observer that the program reads
     writable: tuple[str, ...] = ()  # those in which the library of the observer writes
 
@@ -103,7 +105,10 @@ def observed_device(
                 counts,
             )
 
-        yield ObservedDevice(program_environment(folder), finish, readable=(os.fspath(folder),))
+        yield ObservedDevice(
+            program_environment(folder), finish, (folder / SKIPS_KERNELS).touch,
+            readable=(os.fspath(folder),),
+        )  # fmt: skip
 
 
 def _recorded(device: Selector, folder: Path) -> ObservedDevice:
@@ -111,7 +116,7 @@ def _recorded(device: Selector, folder: Path) -> ObservedDevice:
     from cudarun.session.record.control import ControlPage, RecordMode
     from cudarun.session.record.parent import read_lists, recorder_environment
 
-    ControlPage(folder / "control", RecordMode.LIST)
+    page = ControlPage(folder / "control", RecordMode.LIST)
     environment = recorder_environment(folder) | {"CUDA_VISIBLE_DEVICES": device.value}
 
     def finish() -> LaunchObservation:
@@ -123,4 +128,4 @@ def _recorded(device: Selector, folder: Path) -> ObservedDevice:
             tuple(ObservedKernel(*each) for each in found.items()), tuple(used)
         )
 
-    return ObservedDevice(environment, finish, writable=(os.fspath(folder),))
+    return ObservedDevice(environment, finish, page.skip, writable=(os.fspath(folder),))

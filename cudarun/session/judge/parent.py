@@ -147,6 +147,7 @@ class _Judgement:
         self._notes: tuple[str, ...] = ()
         self._stored = 0
         self._runs = 0
+        self._is_independent = False  # whether its outputs are right without its kernels
 
     def result(self) -> JudgedSubmission:
         """Run all cases, then apply the rules of the launches."""
@@ -184,6 +185,7 @@ class _Judgement:
                 for index in range(len(self._problem.cases)):
                     self._judge_case(program, index)
                 self._case = None
+                self._is_independent = self._runs_without_kernels(program, device)
         except RuleBroken as error:
             self._broken = error
 
@@ -297,11 +299,7 @@ class _Judgement:
         for run in range(self._request.runs):
             program.send(signal.SIGSTOP)  # it does not see the inputs before the clock starts
             problem.call(do="inputs", seed=_derived(self._seed, f"{index} {run}"))
-            start = time.perf_counter()
-            program.send(signal.SIGCONT)
-            self._call(program, "run")
-            times.append(time.perf_counter() - start)
-            program.send(signal.SIGSTOP)  # nothing changes the outputs that are compared
+            times.append(self._time_of_run(program))
             found = problem.call(do="check")
             if found:
                 raise RuleBroken(found["rule"], f"run {run + 1}: {found['message']}")
@@ -318,6 +316,31 @@ class _Judgement:
             ours, theirs = (1e3 * median(each[1:]) for each in (times, reference))
             case = replace(case, milliseconds=ours, reference_milliseconds=theirs)
         self._cases.append(case)
+
+    def _time_of_run(self, program: LineProgram) -> float:
+        """Run a submission that stands still, stop it again, and return the seconds."""
+        start = time.perf_counter()
+        program.send(signal.SIGCONT)
+        self._call(program, "run")
+        seconds = time.perf_counter() - start
+        program.send(signal.SIGSTOP)  # nothing changes the outputs that are compared
+        return seconds
+
+    def _runs_without_kernels(self, program: LineProgram, device: ObservedDevice) -> bool:
+        """Return whether the outputs of the last case are right in a run that skips all kernels.
+
+        It is the last one: without its kernels a submission can do anything. Where the outputs of
+        the run before are right, too, they can be those.
+        """
+        program.send(signal.SIGSTOP)
+        if not self._problem.call(do="renew", seed=_derived(self._seed, "skip"))["are_wrong"]:
+            return False
+        device.skip()
+        try:
+            self._time_of_run(program)
+        except (RuleBroken, EOFError):
+            return False
+        return not self._problem.call(do="check")
 
     def _broken_by(self, observation: LaunchObservation) -> Iterator[RuleBroken]:
         """Yield the rules that the launches break."""
@@ -337,6 +360,8 @@ class _Judgement:
             yield RuleBroken(
                 "host", f"its kernels stored {stored} bytes of {self._stored} bytes of outputs"
             )
+        if self._is_independent:
+            yield RuleBroken("host", "its outputs are right without its kernels")
 
 
 def _derived(seed: int, purpose: str) -> int:

@@ -31,6 +31,7 @@ class RecordMode(IntEnum):
     LIST = 1
     RECORD = 2
     WATCH = 3  # wait for each launch, so that a fault names its launch
+    SKIP = 4  # launch only the kernels of PyTorch itself
 
 
 class _Slot(ctypes.Structure):
@@ -101,6 +102,10 @@ class ControlPage:
         self._page.mode = mode
         self._page.each_kernel = each_kernel
         self._page.nth, self._page.count, self._page.max_bytes = nth, count, max_bytes
+
+    def skip(self) -> None:
+        """Skip the kernels of the program from now on."""
+        self._page.mode = RecordMode.SKIP
 
     @property
     def matched(self) -> int:

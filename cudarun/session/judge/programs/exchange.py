@@ -105,6 +105,12 @@ def write(view: Array, array: Array) -> None:
         view[...] = array
 
 
+def write_all(views: Tree, arrays: Tree) -> None:
+    """Write the arrays of a tree to those of another one."""
+    for view, array in zip(leaves(views), leaves(arrays), strict=True):
+        write(view, array)
+
+
 class NotShared(Exception):
     """Device memory of another process cannot be opened."""
 

@@ -32,7 +32,7 @@ from exchange import (
     mapped,
     size_of,
     task_stream,
-    write,
+    write_all,
 )
 
 del sys.path[0]
@@ -163,8 +163,7 @@ class Problem:
         if described(self._inputs)[0] != self._trees[0]:
             raise ValueError("the shapes or plain values of the inputs depend on the seed")
         shared = self._shared[0].views(self._trees[0])
-        for view, array in zip(leaves(shared), leaves(self._inputs), strict=True):
-            write(view, array)
+        write_all(shared, self._inputs)
         self._shared[1].fill(_POISON)
         if self._device:
             import torch
@@ -172,6 +171,15 @@ class Problem:
             torch.empty(_L2_BYTES, dtype=torch.uint8, device="cuda").zero_()
             torch.cuda.synchronize()
         return {}
+
+    def renew(self, seed: int) -> dict[str, Any]:
+        """Make new inputs, and return whether the last outputs are wrong for them."""
+        last = mapped(self._shared[1].views(self._trees[1]), copied)
+        self.inputs(seed)
+        write_all(self._shared[1].views(self._trees[1]), last)
+        are_wrong = bool(self.check())
+        self._shared[1].fill(_POISON)
+        return {"are_wrong": are_wrong}
 
     def time(self) -> dict[str, Any]:
         """Run the reference on a copy of the inputs, which the parent measures."""

@@ -19,7 +19,7 @@ from typing import Any, Callable  # noqa: UP035 - for older Pythons
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from exchange import NotShared, SharedMemory, Tree, is_tensor, leaves, mapped, task_stream, write
+from exchange import NotShared, SharedMemory, Tree, is_tensor, mapped, task_stream, write, write_all
 
 sys.path[0] = os.getcwd()
 
@@ -127,8 +127,7 @@ class Submission:
     def run(self) -> None:
         """Run on the inputs in the shared memory, and write the outputs there."""
         if self._is_copied:
-            for own, view in zip(leaves(self._own), leaves(self._inputs), strict=True):
-                write(own, view)
+            write_all(self._own, self._inputs)
         inputs = mapped(self._own, lambda each: each)  # a container of its own in every run
         torch = sys.modules.get("torch")
         with torch.no_grad() if torch else nullcontext():
@@ -136,8 +135,7 @@ class Submission:
         self._synchronize()
         self._write(self._outputs, result, "the output")
         if self._is_copied:
-            for own, view in zip(leaves(self._own), leaves(self._inputs), strict=True):
-                write(view, own)
+            write_all(self._inputs, self._own)
         self._synchronize()
         self._refuse_replaced()
 

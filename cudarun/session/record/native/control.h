@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum Mode { MODE_OFF, MODE_LIST, MODE_RECORD, MODE_WATCH };
+enum Mode { MODE_OFF, MODE_LIST, MODE_RECORD, MODE_WATCH, MODE_SKIP };
 enum { NAME_BYTES = 4096, SLOTS = 64 };
 
 /* A launch that a thread waits for. */

@@ -176,6 +176,7 @@ static CUresult launch(CUgraphExec exec, CUstream stream, CUresult (*real)(CUgra
     CUresult result = CUDA_SUCCESS;
     if (!control || !driver_ready() || is_captured(stream)) return real(exec, stream);
     Graph *graph = graph_of(exec);
+    if (control->mode == MODE_SKIP) return CUDA_SUCCESS;
     if (graph && control->mode == MODE_LIST) list(graph, stream);
     if (graph && control->mode == MODE_WATCH && watch(graph, stream, &result)) return result;
     if (control->mode != MODE_RECORD) return real(exec, stream);

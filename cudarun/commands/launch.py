@@ -7,7 +7,7 @@ import shlex
 import stat
 import sys
 from dataclasses import replace
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.image.triton import files_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cudarun.session.launch.request import Program
     from cudarun.session.spec.case import Case
@@ -222,45 +222,42 @@ def command(quiet: bool, **values: Any) -> int:
 def request_of(values: Values, where: Target) -> Program:
     """Return the launch that the command line describes: to a server, the same again and again."""
     with reading(where):
-        key = _key(values, where)
-    if key is None or key not in _programs:
-        program = _new_request(values, where)
-        if len(_programs) == _MOST_PROGRAMS:
-            _programs.clear()
-        if key is None:
-            return program
-        _programs[key] = program
-    return _programs[key]
+        data = _all_that_it_reads(values)
+    if data is not None:
+        known = _known_request((*values.items(),), where, data)
+        if known.last.image.data == data:  # the file has not changed meanwhile
+            return known
+    return _new_request(values, where)
 
 
-_programs: dict[object, Program] = {}
-_MOST_PROGRAMS, _SMALL = 64, 1 << 16
+@lru_cache(64)
+def _known_request(values: Iterable[tuple[str, Any]], where: Target, _data: bytes) -> Program:
+    return _new_request(dict(values), where)
 
 
-def _key(values: Values, where: Target) -> object | None:
-    """Return all that a launch depends on; ``None`` if it is more than its words and its image."""
+def _all_that_it_reads(values: Values) -> bytes | None:
+    """Return the contents of a short image; ``None`` if a launch depends on other files, too."""
     image, words = values["image"], values["arguments"]
-    if not all(isinstance(each, str) and "@" not in each for each in (image, *words)):
-        return None
-    has_files = any(values[name] not in _ABSENT for name in _names_of_files())
-    if has_files or values[STEPS] or values["seed"] == "random" or image == "-":
+    options = (each for each in command.params if isinstance(each, Option))
+    if (
+        not all(isinstance(each, str) and "@" not in each for each in (image, *words))
+        or any(values[o.name or ""] not in _ABSENT for o in options if o.file is not None)
+        or values[STEPS]
+        or values["seed"] == "random"
+        or os.path.exists(files_beside(image)[0])
+    ):
         return None
     try:
         found = os.stat(image)
-        is_small = stat.S_ISREG(found.st_mode) and found.st_size <= _SMALL
-        if not is_small or os.path.exists(files_beside(image)[0]):
+        if image == "-" or not stat.S_ISREG(found.st_mode) or found.st_size > _SHORT:
             return None
         with open(image, "rb") as file:
-            return (file.read(), where, *values.values())
+            return file.read()
     except (OSError, ValueError):  # its reader reports it
         return None
 
 
-@cache
-def _names_of_files() -> list[str]:
-    """Return the options that name files."""
-    options = (each for each in command.params if isinstance(each, Option))
-    return [each.name or "" for each in options if each.file is not None]
+_SHORT = 1 << 16
 
 
 def _new_request(values: Values, where: Target) -> Program:

@@ -10,7 +10,7 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cudarun import cli as command_line
@@ -32,6 +32,7 @@ from cudarun.report.table import TableRenderer
 from cudarun.session.launch.step_request import BufferExpectation
 from cudarun.session.serve.messages import ServerRequest, members_of_error
 from cudarun.session.workers import prefork
+from cudarun.session.workers.early_options import DEVICE_VARIABLE
 from cudarun.session.workers.pool import keep_workers, replace_lost_workers
 from cudarun.session.workers.service import end_with
 from cudarun.session.workers.service_messages import SERVER_VARIABLE, receive, send
@@ -131,8 +132,7 @@ class _Service:
                 directory = request.directory or self._directory
                 environment = request.environment or self._environment
                 self._enter(environment, directory, request.umask)
-                if start := prefork.read(request.words, os.environ):
-                    _prefetch(start[0])
+                _prefetch_for((*request.words,), os.environ.get(DEVICE_VARIABLE, ""))
                 errors.spelling = str
                 code = command_line.main(request.words)
             return {"exit_code": code, **texts}
@@ -154,7 +154,7 @@ class _Service:
             self._enter(environment, call.directory)
             is_of_spec = "spec" in call.keywords  # in the words of its file
             errors.spelling = str if is_of_spec else in_python
-            _prefetch(call.keywords.get("device") or os.environ.get("CUDARUN_DEVICE", ""))
+            _prefetch(call.keywords.get("device") or os.environ.get(DEVICE_VARIABLE, ""))
             words = [call.command, *(f"--{each}" for each in call.keywords)]
             code = command_line.call(words, partial(_keywords, call, paths), renderer)
         report = texts["stdout"].rstrip()
@@ -231,6 +231,14 @@ def _keywords(call: ApiCall, paths: Sequence[str]) -> dict[str, Any]:
     return values
 
 
+@lru_cache(64)
+def _prefetch_for(words: Sequence[str], device: str) -> None:
+    """Import what the worker of a command line needs, if it has one."""
+    if start := prefork.read(words, {DEVICE_VARIABLE: device}):
+        _prefetch(start[0])
+
+
+@lru_cache(64)
 def _prefetch(device: str) -> None:
     """Import once what every worker needs, which are forked from this process."""
     import numpy.random  # noqa: F401

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from cudarun.base.errors import RequestError
-from cudarun.session.record.parent import build_library
+from cudarun.session.record.control import ControlPage, RecordMode
+from cudarun.session.record.parent import build_library, recorder_environment
 from cudarun.session.workers import c_library
+from tests.support.stub_driver import PTX, build_stub
 
 
 def test_it_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,3 +43,16 @@ def test_it_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_folder_without_executable_files() -> None:
     with pytest.raises(RequestError, match="no library can be loaded from /proc"):
         build_library(Path("/proc"))
+
+
+@pytest.mark.parametrize(
+    ("task", "wrong"), [("scale", 80), ("packed", 80), ("config", 80), ("graph", 88)]
+)
+def test_kernels_are_skipped(tmp_path: Path, task: str, wrong: int) -> None:
+    stub = build_stub(tmp_path)
+    page = ControlPage(tmp_path / "control", RecordMode.LIST)
+    environment = os.environ | recorder_environment(tmp_path) | {"LD_LIBRARY_PATH": str(stub)}
+    program = [stub / "program", task, PTX]
+    assert subprocess.run(program, env=environment).returncode == 0
+    page.skip()
+    assert subprocess.run(program, env=environment).returncode == wrong

@@ -37,6 +37,46 @@ def test_the_reasons(run: Run, tmp_path: Path) -> None:
     assert "The PTX is for compute_90, which is newer than sm_80 (NVIDIA A100" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("instruction", "reason"),
+    [
+        ("frobnicate.u32 %r0, %r1", "Not a name of any known instruction: 'frobnicate'"),
+        ("add.u32 %r0, %r1, %q1", "Unknown symbol '%q1'"),
+        ("redux.sync.add.u32 %r0, %r1, -1", "requires .target sm_80 or higher"),
+    ],
+)
+def test_ptx_that_no_compiler_accepts(
+    run: Run, tmp_path: Path, instruction: str, reason: str
+) -> None:
+    """The ``.target`` decides, not the GPU; one kernel refuses the text."""
+    (tmp_path / "k.ptx").write_text(
+        ".version 8.0\n.target sm_75\n.address_size 64\n.entry j() { ret; }\n.entry k()\n{\n"
+        f".reg .b32 %r<4>;\n{instruction};\nret;\n}}"
+    )
+    ran = run("load", "k.ptx", "--for", "t4,h100", "--json")
+    assert ran.code == 4
+    [file] = ran.document["files"]
+    found = [(each["gpu"], each["kernel"], each["verdict"]) for each in file["predictions"]]
+    assert found == [(gpu, k, "refused") for gpu in ("t4", "h100") for k in "jk"]
+    for each in file["predictions"]:
+        assert (each["error"]["device"], each["error"]["kernel"]) == (each["gpu"], each["kernel"])
+        [diagnostic] = each["error"]["diagnostics"]
+        assert reason in diagnostic["message"]
+        assert (diagnostic["file"], diagnostic["line"]) == ("k.ptx", 8)
+
+
+def test_ptx_that_cpu_lacks_is_no_reason(run: Run, tmp_path: Path) -> None:
+    """Nor is a version of PTX that it does not know: the GPU's driver may know it."""
+    multimem = "multimem.red.relaxed.sys.global.add.u32 [%w], %r;"
+    for version, instruction in (("9.9", ""), ("9.0", multimem)):
+        (tmp_path / "k.ptx").write_text(
+            f".version {version}\n.target sm_90\n.address_size 64\n"
+            f".entry k() {{ .reg .b32 %r; .reg .b64 %w; {instruction} ret; }}"
+        )
+        assert run("load", "k.ptx", "--for", "h100").code == 0
+        assert run("load", "k.ptx", "-d", "cpu").code == 4
+
+
 # --- launches -------------------------------------------------------------------------------------
 
 

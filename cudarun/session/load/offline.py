@@ -69,9 +69,11 @@ def read_file(
         if scope.gpus:
             # Imported here: only for `--for`.
             from cudarun.session.compile.parent import compile_for_facts
+            from cudarun.session.load.parent import ptx_refusals
             from cudarun.session.load.prediction import predict
 
-            found = replace(found, predictions=predict(image, scope, compile_for_facts))
+            predictions = predict(image, scope, compile_for_facts, ptx_refusals)
+            found = replace(found, predictions=predictions)
         return found
     except RequestError as error:
         refused: CudarunError = error

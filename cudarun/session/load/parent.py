@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.base.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
+from cudarun.diagnostics.entries import Diagnosed
 from cudarun.images.demangler import base_name, demangle
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import Selector
 from cudarun.session.load.request import FatbinSelection, LoadRequest
+from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.job import CallJob, Job
+from cudarun.session.workers.pool import worker_pool
 from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:
+    from cudarun.base.profiles import Profile
     from cudarun.model.devices import DeviceInfo
     from cudarun.model.images import LoadOutcome, LoadReport, LoadResult, Verdict
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.load.fatbins import UsedFatbin
-    from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.session import Session
 
     _Loaded = tuple[DeviceInfo, tuple[LoadResult, ...]]
@@ -41,6 +46,30 @@ def load(request: LoadRequest, workers: DeviceWorkers) -> LoadReport:
 
     with workers.one_display():
         return LoadReport(tuple(_outcomes(request, workers)), request.kernel)
+
+
+def ptx_refusals(
+    texts: Sequence[Image], gpu: Profile, timeout: float | None
+) -> Iterator[ImageRefused | None]:
+    """Yield why a GPU's compiler refuses each PTX text, by `load` on its profile; else ``None``.
+
+    An instruction that ``cpu`` lacks and a version of PTX that it does not know are no reasons.
+    """
+    target = Target((Selector("cpu", "index", "0", gpu.name),), timeout=timeout, capture=True)
+    with worker_pool() as pool:
+        found = load(LoadRequest((*texts,)), DeviceWorkers(pool, target, prefetch))
+    for outcome in found.outcomes:
+        error = outcome.error
+        if not (error is None or isinstance(error, ImageRefused)):
+            raise error
+        refusal = None
+        if error is not None and error.cuda is not None and error.cuda[1] == _INVALID_PTX:
+            lines = error.diagnostics if isinstance(error, Diagnosed) else ()
+            reasons = [each.message for each in lines if each.is_serious]
+            if not reasons or not all(_NOT_IMPLEMENTED in each for each in reasons):
+                refusal = error
+                error.subjects, error.context = (), {}  # the caller's, not those of `cpu`
+        yield refusal
 
 
 def _outcomes(request: LoadRequest, workers: DeviceWorkers) -> Iterator[LoadOutcome]:
@@ -92,6 +121,8 @@ def _is_healthy(outcome: LoadOutcome) -> bool:
 
 
 _HEALTHY = ("loaded", "refused")
+_INVALID_PTX = 218  # CUDA_ERROR_INVALID_PTX
+_NOT_IMPLEMENTED = "is not implemented by the emulated device"
 _SEVERITY = ("loaded", "refused", "failed", "killed", "crashed")
 _MOST_NAMED = 3  # kernels in a message
 

@@ -1,12 +1,13 @@
 """The prediction whether GPUs of other kinds load and launch the kernels of a file.
 
 It is what their drivers decide by headers and limits: the architectures of the code, shared memory,
-threads, registers and clusters. Code that no ``.target`` permits is found by a load.
+threads, registers and clusters; and whether a compiler accepts PTX.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -33,11 +34,6 @@ if TYPE_CHECKING:
     from cudarun.session.image.image import Image
     from cudarun.session.load.request import LaunchShape, OfflineScope
 
-_VERDICTS: dict[type, Forecast] = {
-    type(None): "launches",
-    DeviceFailed: "exceeds-limits",
-    ImageRefused: "refused",
-}
 _MOST_THREADS = 1024
 _MOST_DEEP = 64  # the largest block.z
 _NO_CODE = "CUDA_ERROR_NO_BINARY_FOR_GPU"
@@ -45,7 +41,10 @@ _NOT_LINKED = "CUDA_ERROR_NOT_FOUND"
 _NEWER = "SM version specified by .target is higher than default SM version assumed"
 
 
-_Used = tuple[tuple[KernelFacts, ...], tuple[str, ...], bool]  # the last three fields of `_Code`
+# The last four fields of `_Code`.
+_Used = tuple[tuple[KernelFacts, ...], tuple[str, ...], bool, bytes]
+PtxCheck = Callable[[Sequence["Image"], Profile, "float | None"], Iterable[ImageRefused | None]]
+"""Returns why a GPU's compiler refuses each PTX text, ``None`` if it accepts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +56,23 @@ class _Code:
     kernels: tuple[KernelFacts, ...]  # the kernels, with their static shared memory
     externs: tuple[str, ...]  # the undefined symbols that they use
     is_relocatable: bool  # whether it is machine code that has yet to be linked
+    text: bytes  # the PTX; empty for machine code
 
 
 def predict(
-    image: Image, scope: OfflineScope, compiles: Callable[..., Image]
+    image: Image,
+    scope: OfflineScope,
+    compiles: Callable[..., Image],
+    check: PtxCheck | None = None,
 ) -> tuple[Prediction, ...]:
     """Return a prediction for each GPU and kernel; `ImageRefused` if the image is damaged.
 
     Args:
         compiles: Compiles CUDA source: `compile_for_facts`, or in a worker `compile_here`.
+        check: Checks the instructions of PTX.
     """
     kind = identify(image.data)
+    of_codes = _Predictor(image, scope, check).of_codes
     if kind is ImageKind.CUDA_SOURCE:
         found: list[Prediction] = []
         for gpu in scope.gpus:
@@ -79,10 +84,10 @@ def predict(
                 names = gpu.name, gpu.architecture, None, None, None
                 found.append(Prediction(*names, "refused", error=error))
             else:
-                found += _of_codes(image, compiled.of(gpu), gpu, scope)
+                found += of_codes(compiled.of(gpu), gpu)
         return tuple(found)
     codes = _Container(image) if kind in CONTAINERS else _Single(image)
-    return tuple(each for gpu in scope.gpus for each in _of_codes(image, codes.of(gpu), gpu, scope))
+    return tuple(each for gpu in scope.gpus for each in of_codes(codes.of(gpu), gpu))
 
 
 class _Single:
@@ -135,51 +140,70 @@ class _Container:
             if isinstance(part, CudarunError):
                 raise part
             entry = self._parts.parts[index]
-            content = partial(entry.content, self._parts.origin)
-            self._read[entry.number] = _used(part.facts, content) if part.facts else ((), (), False)
+            if part.facts is None:
+                self._read[entry.number] = (), (), False, b""
+            else:
+                content = partial(entry.content, self._parts.origin)
+                self._read[entry.number] = _used(part.facts, content)
 
 
 def _used(facts: ImageFacts, content: Callable[[], bytes]) -> _Used:
-    """Return the kernels with their static shared memory, and what is known of linking."""
+    """Return the kernels with their static shared memory, what is known of linking, and the PTX."""
     if facts.kind is not ImageKind.PTX or not facts.kernels:
-        return facts.kernels, facts.externs, bool(facts.is_relocatable)
-    uses = static_use(content())
+        return facts.kernels, facts.externs, bool(facts.is_relocatable), b""
+    text = content()
+    uses = static_use(text)
     names = {name for _, used in uses.values() for name in used}
     kernels = (replace(each, shared_bytes=uses[each.name][0]) for each in facts.kernels)
-    return tuple(kernels), tuple(each for each in facts.externs if each in names), False
+    return tuple(kernels), tuple(each for each in facts.externs if each in names), False, text
 
 
-def _of_codes(
-    image: Image, codes: Iterable[_Code], gpu: Profile, scope: OfflineScope
-) -> Iterator[Prediction]:
-    found = [*codes]
-    chosen: set[str] | None = None
-    if scope.kernel is not None:
-        names = sorted({kernel.name for code in found for kernel in code.kernels})
-        chosen = {*require_kernels(names, scope.kernel, image.origin)}
-    for code in found:
-        for kernel in code.kernels:
-            if chosen is None or kernel.name in chosen:
-                yield _prediction(image.origin, kernel, code, gpu, scope)
+class _Predictor:
+    """The predictions for an image. Each PTX text is checked once: its ``.target`` decides."""
 
+    def __init__(self, image: Image, scope: OfflineScope, check: PtxCheck | None) -> None:
+        self._image, self._scope, self._check = image, scope, check
+        self._checked: dict[bytes, ImageRefused | None] = {b"": None}
 
-def _prediction(
-    origin: str, kernel: KernelFacts, code: _Code, gpu: Profile, scope: OfflineScope
-) -> Prediction:
-    error: CudarunError | None = _refusal(code, gpu)
-    if error is None and (problems := [*_exceeded(kernel, gpu, scope.shape)]):
-        error = DeviceFailed("; ".join(problems))
-    block = scope.shape.block or kernel.required_block
-    occupancy = None
-    if error is not None:
-        error.at(file=origin, kernel=kernel.demangled, device=gpu.name)
-    elif block is not None:
-        shared = (kernel.shared_bytes or 0) + scope.shape.shared_bytes
-        blocks = gpu.resident_blocks(prod(block), kernel.registers or 0, shared)
-        threads = blocks * prod(block)
-        occupancy = Occupancy(block, blocks, threads, threads / gpu.threads)
-    names = gpu.name, gpu.architecture, kernel.name, kernel.demangled
-    return Prediction(*names, code.target, _VERDICTS[type(error)], occupancy, error)
+    def of_codes(self, codes: Iterable[_Code], gpu: Profile) -> Iterator[Prediction]:
+        """Yield the predictions for the kernels of the codes that a GPU takes."""
+        found = [(code, _refusal(code, gpu)) for code in codes]
+        chosen: set[str] | None = None
+        if self._scope.kernel is not None:
+            names = sorted({kernel.name for code, _ in found for kernel in code.kernels})
+            chosen = {*require_kernels(names, self._scope.kernel, self._image.origin)}
+        if self._check is not None:
+            loaded = {code.text for code, refusal in found if refusal is None}
+            texts = sorted(loaded - self._checked.keys())
+            images = [replace(self._image, data=text, facts=None) for text in texts]
+            answers = self._check(images, gpu, self._scope.timeout) if images else ()
+            self._checked |= zip(texts, answers, strict=True)
+        for code, refusal in found:
+            error = refusal or self._checked.get(code.text)
+            for kernel in code.kernels:
+                if chosen is None or kernel.name in chosen:
+                    yield self._prediction(kernel, code, gpu, deepcopy(error))
+
+    def _prediction(
+        self, kernel: KernelFacts, code: _Code, gpu: Profile, error: CudarunError | None
+    ) -> Prediction:
+        shape = self._scope.shape
+        if error is None and (problems := [*_exceeded(kernel, gpu, shape)]):
+            error = DeviceFailed("; ".join(problems))
+        block = shape.block or kernel.required_block
+        occupancy = None
+        if error is not None:
+            error.at(file=self._image.origin, kernel=kernel.demangled, device=gpu.name)
+        elif block is not None:
+            shared = (kernel.shared_bytes or 0) + shape.shared_bytes
+            blocks = gpu.resident_blocks(prod(block), kernel.registers or 0, shared)
+            threads = blocks * prod(block)
+            occupancy = Occupancy(block, blocks, threads, threads / gpu.threads)
+        names = gpu.name, gpu.architecture, kernel.name, kernel.demangled
+        verdict: Forecast = "launches"
+        if error is not None:
+            verdict = "refused" if isinstance(error, ImageRefused) else "exceeds-limits"
+        return Prediction(*names, code.target, verdict, occupancy, error)
 
 
 def _refusal(code: _Code, gpu: Profile) -> ImageRefused | None:

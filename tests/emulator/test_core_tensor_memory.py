@@ -222,14 +222,22 @@ def test_copies(
         np.testing.assert_array_equal(found[block], expected)
 
 
-def test_copy_with_an_invalid_descriptor() -> None:
+@pytest.mark.parametrize(
+    ("word", "problem"),
+    [
+        (3 << 61 | 1 << 46, "swizzling mode 3"),
+        (1 << 61 | 1 << 46, "swizzling mode 1"),
+        (0, "bits 46 to 48 are not 0b001"),  # as of `wgmma`
+        (1 << 60 | 1 << 46, "bits 53 to 60 are not 0"),
+    ],
+)
+def test_copy_with_an_invalid_descriptor(word: int, problem: str) -> None:
     images = np.zeros((1, 2, ROOM), np.uint8)
     with pytest.raises(DeviceFault) as fault:
-        execute(
-            "    tcgen05.cp.cta_group::1.4x256b [%t], %v0;\n", images, cells()[None], (3 << 61,)
-        )
+        execute("    tcgen05.cp.cta_group::1.4x256b [%t], %v0;\n", images, cells()[None], (word,))
     assert fault.value.result == 715
-    assert "tcgen05.cp with swizzling mode 3" in fault.value.report
+    assert "tcgen05.cp with " in fault.value.report
+    assert problem in fault.value.report
 
 
 @pytest.mark.parametrize(("source", "bits"), [("b4x16_p64", 4), ("b6x16_p32", 6)])

@@ -73,7 +73,7 @@ class TensorMemoryCopy(AsynchronousAction):
             lane, column = split_address(int(sources[0][position]) + self.offset)
             descriptor = SharedDescriptor(int(sources[1][position]))
             if descriptor.problem or descriptor.mode == 1:
-                what = f"tcgen05.cp with swizzling mode {descriptor.mode}"
+                what = f"tcgen05.cp with {descriptor.problem or 'swizzling mode 1'}"
                 raise active.fault(ILLEGAL_INSTRUCTION, what, position)
             chunks = descriptor.chunks(self.lanes, self.width, transposed=False)[0]
             for rank in pair_ranks(active, position, self.blocks):

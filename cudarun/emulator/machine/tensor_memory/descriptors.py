@@ -21,6 +21,7 @@ from cudarun.emulator.numerics.types import TYPES
 _MODES = {0: (0, 0, 4), 1: (3, 2, 5), 2: (3, 3, 4), 4: (2, 2, 4), 6: (1, 1, 4)}
 """By mode: the pattern's width, as a power of two of chunks; the swizzled bits, and the lowest."""
 _WIDE_ATOMS = 1
+_CONSTANTS = 1, 0  # which mark a descriptor of `tcgen05`; that of `wgmma` has zeros
 _SUMS = {0: "f16", 1: "f32", 2: "s32"}
 _FLOATS = {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}
 _TYPES: dict[str, dict[int, str]] = {
@@ -44,6 +45,7 @@ class SharedDescriptor(Descriptors):
     def __init__(self, word: int) -> None:
         super().__init__(np.array([word & ~(3 << 62)], dtype=np.uint64))
         self.mode = word >> 61  # the swizzling mode
+        self.constants = word >> 46 & 7, word >> 53 & 255
         self.is_absolute = bool(word >> 52 & 1)
         width, swizzled, self.lowest = _MODES.get(self.mode, _MODES[0])
         self.width, self.swizzled = np.array([width]), np.array([swizzled])
@@ -52,6 +54,8 @@ class SharedDescriptor(Descriptors):
     @property
     def problem(self) -> str:
         """The reason if it is invalid; empty otherwise."""
+        if self.constants != _CONSTANTS:
+            return "bits 46 to 48 are not 0b001, or bits 53 to 60 are not 0"
         return "" if self.mode in _MODES else f"swizzling mode {self.mode}"
 
     def chunks(self, lines: int, parts: int, *, transposed: bool) -> Array:

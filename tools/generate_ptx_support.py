@@ -18,6 +18,7 @@ from tools.ptx_chapters import (
     CONTROL_FORMS,
     REFUSED_FOR_LATER,
     REFUSED_FOR_SM_90,
+    REFUSED_FOR_VERSIONS,
     Chapter,
     RefusedForms,
 )
@@ -184,7 +185,9 @@ def _without_repetition(rows: list[str]) -> Iterator[str]:
 def _refused_forms() -> str:
     lines = ["## Refused forms", "", "Forms that ptxas accepts for sm_90:", ""]
     lines += [*_reasons(REFUSED_FOR_SM_90), "", "Forms of later architectures:", ""]
-    return "\n".join([*lines, *_reasons(REFUSED_FOR_LATER), ""])
+    title = "Forms of later versions of PTX, for sm_75 to sm_121:"
+    lines += [*_reasons(REFUSED_FOR_LATER), "", title]
+    return "\n".join([*lines, "", *_reasons(REFUSED_FOR_VERSIONS), ""])
 
 
 def _reasons(rows: tuple[RefusedForms, ...]) -> Iterator[str]:

@@ -132,10 +132,33 @@ REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
     _row("cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes "
          "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w::128.mbarrier::complete_tx::bytes",
          "They need tensor maps of `cuTensorMapEncodeIm2colWide`, which the emulated driver does "
-         "not encode."),
+         "not encode. The manual shows the order of their pixels in figures only."),
 )  # fmt: skip
 """Forms that ptxas refuses for sm_90."""
 
+REFUSED_FOR_VERSIONS: tuple[RefusedForms, ...] = (
+    _row("multimem.cp.async.bulk multimem.cp.reduce.async.bulk multimem.st.async "
+         "multimem.red.async",
+         "Of PTX 9.1 and 9.3. They need memory that NVLink multicast maps."),
+    _row("fabric.submit fabric.submit.commit_group fabric.wait",
+         "Of PTX 9.3 and 9.5. They need several GPUs that NVLink connects."),
+    _row("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob "
+         "cp.async.bulk.relaxed.gpu.global.shared::cta.bulk_group.b128 "
+         "mbarrier.init.layout::v1.shared.b64 mbarrier.check_layout.layout::v1.shared.b64 "
+         "ld.proxy::readonly.global.b32 prefetch.L1::32B.valid_addr "
+         "tcgen05.alloc.exclusive.cta_group::1.sync.aligned.shared::cta.b32 "
+         "cp.async.bulk.wait_group.sync_restrict::proxy::async "
+         "fence.alias.sync_restrict::read.release.sys "
+         "tensormap.query.alloc_class_large.global.b1024",
+         "Of PTX 9.2 (`.ignore_oob`), 9.3 (`.b128` with an order of memory, `.layout`), 9.4 "
+         "(`.proxy::readonly`, `.valid_addr`, `.exclusive`) and 9.5. Their sections of the manual "
+         "were not available. `%locality_domain_id` (9.5) is refused, too."),
+)  # fmt: skip
+"""Forms of versions after `cudarun.emulator.isa.manual.VERSION`, which ptxas 13.5 accepts."""
+
 REFUSED_FORMS = tuple(
-    form for rows in (REFUSED_FOR_SM_90, REFUSED_FOR_LATER) for row in rows for form in row.forms
+    form
+    for rows in (REFUSED_FOR_SM_90, REFUSED_FOR_LATER, REFUSED_FOR_VERSIONS)
+    for row in rows
+    for form in row.forms
 )

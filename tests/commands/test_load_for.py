@@ -68,13 +68,14 @@ def test_ptx_that_no_compiler_accepts(
 def test_ptx_that_cpu_lacks_is_no_reason(run: Run, tmp_path: Path) -> None:
     """Nor is a version of PTX that it does not know: the GPU's driver may know it."""
     multimem = "multimem.red.relaxed.sys.global.add.u32 [%w], %r;"
-    for version, instruction in (("9.9", ""), ("9.0", multimem)):
+    register = "mov.u32 %r, %locality_domain_id;"
+    for version, instruction in (("9.9", ""), ("9.0", multimem), ("9.5", register)):
         (tmp_path / "k.ptx").write_text(
-            f".version {version}\n.target sm_90\n.address_size 64\n"
+            f".version {version}\n.target sm_100\n.address_size 64\n"
             f".entry k() {{ .reg .b32 %r; .reg .b64 %w; {instruction} ret; }}"
         )
-        assert run("load", "k.ptx", "--for", "h100").code == 0
-        assert run("load", "k.ptx", "-d", "cpu").code == 4
+        assert run("load", "k.ptx", "--for", "b200").code == 0
+        assert run("load", "k.ptx", "-d", "cpu@b200").code == 4
 
 
 # --- launches -------------------------------------------------------------------------------------

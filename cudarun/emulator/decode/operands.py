@@ -54,6 +54,9 @@ _REGISTERS_ONLY = frozenset({"movmatrix", "stackrestore"}) | {
 _NO_ADDRESS = (TypeKind.FLOAT, TypeKind.PREDICATE)
 
 
+_LATER_REGISTERS = "%locality_domain"  # of PTX 9.5
+
+
 class OperandMismatch(Exception):
     """An operand or a modifier that the instruction cannot take."""
 
@@ -88,6 +91,8 @@ class Operands:
             if part and isinstance(self.scope.find(base), RegisterName):  # also one called %tid
                 raise OperandMismatch(f"Unknown video selector: '.{part}'")
             found = self.declarations.special(name)
+        if found is None and name.startswith(_LATER_REGISTERS):
+            raise Unimplemented(f"special register '{name}'")
         if found is None:
             raise OperandMismatch(f"Unknown symbol '{name}'")
         return found

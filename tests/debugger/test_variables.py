@@ -315,6 +315,39 @@ def test_a_shared_variable_of_a_function():
     assert seen == [("29.0", "float [32]")]
 
 
+PEERS = r"""
+extern "C" __global__ void kernel(int *out)
+{
+    __shared__ int own[4];
+    int *peer;
+    own[threadIdx.x] = 10 * blockIdx.x + threadIdx.x;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(peer) : "l"(own), "r"(blockIdx.x % 2 ^ 1));
+    asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+    out[4 * blockIdx.x + threadIdx.x] = *peer;
+}
+"""
+
+
+def test_shared_memory_of_other_blocks():
+    """Of the block that the address names; one beyond the cluster cannot be read."""
+    text = compiled_with_debug_information(PEERS, "compute_90")
+    line = 1 + [i for i, each in enumerate(text.splitlines()) if "st.u32" in each][-1]
+    seen = []
+
+    def examine(lanes: Stopped) -> None:
+        for lane in range(lanes.access.lanes):
+            one = lanes.of(lane)
+            seen.append((one.text("peer[0]"), one.text("peer[3]")))
+            assert "invalid address" in one.text("peer[8388608]")  # two ranks on
+
+    device = Device(text, observer=Stops(text, line, examine))
+    out = device.buffer(np.zeros(16, np.int32))
+    device.launch("kernel", (4,), (4,), out, cluster=(2, 1, 1))
+    assert device.read(out, np.int32, 16).tolist() == [10] * 4 + [0] * 4 + [30] * 4 + [20] * 4
+    expected = [("10", "13"), ("0", "3"), ("30", "33"), ("20", "23")]
+    assert sorted(seen) == sorted(4 * expected)
+
+
 def test_what_is_not_there_yet_has_no_value(text):
     """NVVM for Blackwell describes where a value is from its assignment on."""
     if "NVVM 7" in text:

@@ -391,7 +391,8 @@ class CompiledRun:
             return access._inside(active, region, addresses) is not None
         offsets = access.wide(addresses) - np.uint64(access.first_address(region))
         if self._kernel.code.maps_addresses and not access.is_own:
-            offsets, _ = other_blocks(active, offsets, self._launch.shared_stride)
+            block = active.per_lane(active.batch.threads.block_of)
+            offsets, _ = other_blocks(active.batch, block, offsets, self._launch.shared_stride)
         else:
             offsets -= active.per_lane(self._shared.ranks)
         start, last = access.bounds(self._launch, region)

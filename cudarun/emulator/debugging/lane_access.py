@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.debugging.writes import MemoryRange
-from cudarun.emulator.machine.clusters import RANK_OFFSET, rank_of
+from cudarun.emulator.machine.clusters import RANK_OFFSET, other_blocks, rank_of
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS
 
 if TYPE_CHECKING:
@@ -101,15 +101,17 @@ class LaneAccess:
         if not chosen.any():
             return
         section = self.batch.section(name)
+        starts = None if section.starts is None else section.starts[self.members]
         if section.ranks is not None:
-            offsets = offsets - section.ranks[self.members]
+            block = self.batch.threads.block_of[self.members]
+            offsets, starts = other_blocks(self.batch, block, offsets, section.stride)
         first = np.uint64(section.base - WINDOWS[name])
         end = first + np.uint64(section.size)
         size = data.shape[1]
         inside = chosen & (offsets >= first) & (offsets < end) & (offsets + np.uint64(size) <= end)
         places = (offsets[inside] - first).astype(np.intp)
-        if section.starts is not None:
-            places += section.starts[self.members[inside]]
+        if starts is not None:
+            places += starts[inside]
         data[inside] = section.bytes[places[:, None] + np.arange(size)]
         known |= inside
 

@@ -300,7 +300,8 @@ class Access:
                 known = offsets < np.uint64(active.batch.launch.cluster_blocks << RANK_SHIFT)
                 offsets = np.where(known, offsets & np.uint64(RANK_OFFSET), offsets)
             elif section.ranks is not None:
-                offsets, starts = other_blocks(active, offsets, section.stride)
+                block = active.per_lane(active.batch.threads.block_of)
+                offsets, starts = other_blocks(active.batch, block, offsets, section.stride)
             start, last = self.bounds(active.batch.launch, section)
             if last < start or (self.writes and section.name == "param"):
                 wrong |= inside

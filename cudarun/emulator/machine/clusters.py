@@ -120,18 +120,20 @@ def own_ranks(active: Active) -> Array:
     return active.per_lane(active.batch.threads.special("%cluster_ctarank"))
 
 
-def other_blocks(active: Active, offsets: Array, stride: int) -> tuple[Array, Array]:
+def other_blocks(batch: Batch, block: Array, offsets: Array, stride: int) -> tuple[Array, Array]:
     """Split offsets with ranks: the offset in a block's memory, and where that starts.
 
     An offset is huge if the cluster has no such block.
+
+    Args:
+        block: The block of each lane.
+        stride: Bytes from the memory of one block to that of the next.
     """
-    threads, launch = active.batch.threads, active.batch.launch
-    block = active.per_lane(threads.block_of)
+    blocks = batch.launch.cluster_blocks
     rank = (offsets >> np.uint64(RANK_SHIFT)).astype(np.int64)
-    known = (rank >= 0) & (rank < launch.cluster_blocks)
+    known = (rank >= 0) & (rank < blocks)
     within = np.where(known, offsets & np.uint64(RANK_OFFSET), offsets)
-    first = block - block % launch.cluster_blocks
-    return within, np.where(known, first + rank, 0) * stride
+    return within, np.where(known, block - block % blocks + rank, 0) * stride
 
 
 def address_in_block(addresses: Array, ranks: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.engines import COMPILE, INTERPRET
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.tensor_maps.tensor_map import PACKED, PADDED_4, PADDED_6, TensorMap
+from cudarun.ptx.errors import PtxError
+from cudarun.ptx.parser import parse
 from tests.emulator.compiled.engines import launched
 
 HEADER = ".version 9.0\n.target sm_100a\n.address_size 64\n"
@@ -26,7 +30,8 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 def run(text: str, engine: str, grid: int, block: int, *given: Any, **options: Any) -> list[Array]:
-    buffers, fault, _ = launched(HEADER + text, engine, (grid,), (block,), *given, **options)
+    text = text if text.startswith(".version") else HEADER + text
+    buffers, fault, _ = launched(text, engine, (grid,), (block,), *given, **options)
     assert not fault
     arrays = (each for each in given if isinstance(each, np.ndarray))
     return [np.frombuffer(b, each.dtype) for b, each in zip(buffers, arrays, strict=True)]
@@ -273,6 +278,33 @@ def test_atoms_of_the_swizzle_of_128_bytes(engine: str, atomicity: int) -> None:
     assert np.array_equal(to[128:], source[128:])  # a store goes the way back
 
 
+def test_the_swizzle_of_96_bytes(engine: str) -> None:
+    """The rows of a box follow each other; every second line of 128 bytes has its chunks exchanged.
+
+    As in the manual's table, of which no kernel of others and no measurement is known.
+    """
+    tensor = TensorMap(2, 0, (24, 8), (96,), (1, 1), (24, 4), swizzle=4)
+    maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()
+    source = np.arange(192, dtype="u4")
+    text = PADDED.replace("STORE", STORE).replace(", 512;", ", 384;")
+    text = text.replace("and.b32 %r, %r, 0x3f3f3f3f;", "")
+    _, _, to, out = run(text, engine, 1, 128, maps, source, np.zeros_like(source),
+                        np.zeros(128, "u4"), 0, 4)  # fmt: skip
+    lines = source[96:].reshape(3, 4, 2, 4)
+    lines[1] = lines[1, :, ::-1].copy()
+    assert np.array_equal(out[:96], lines.ravel())
+    assert np.array_equal(to[96:], np.arange(96, 192))
+
+
+@pytest.mark.parametrize(("target", "found"), [("103a", True), ("103f", False), ("100a", False)])
+def test_the_targets_of_the_swizzle_of_96_bytes(target: str, found: bool) -> None:
+    """As of ptxas 13.0 and 13.5."""
+    replaced = "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%m], 4; ret;"
+    text = f".entry k() {{ .reg .b64 %m; {replaced} }}"
+    with nullcontext() if found else pytest.raises(PtxError, match="expected to be 0 to 3"):
+        compile_module(parse(HEADER.replace("100a", target) + text))
+
+
 @pytest.mark.parametrize("swizzle", [0, 1, 2])
 def test_atoms_are_of_the_swizzle_of_128_bytes_only(engine: str, swizzle: int) -> None:
     """``tensormap.replace`` can leave them with another swizzle."""
@@ -285,6 +317,7 @@ def test_atoms_are_of_the_swizzle_of_128_bytes_only(engine: str, swizzle: int) -
 
 @pytest.mark.parametrize(
     ("field", "number"), [("elemtype", 13), ("elemtype", 14), ("elemtype", 15),
+                          *(("swizzle_mode", number) for number in range(5)),
                           *(("swizzle_atomicity", number) for number in range(4))],
 )  # fmt: skip
 def test_replaced_fields(engine: str, field: str, number: int) -> None:
@@ -293,13 +326,18 @@ def test_replaced_fields(engine: str, field: str, number: int) -> None:
     if field == "elemtype":
         before = TensorMap(0, 0, (256, 6), (width,), (1, 1), (128, 4))
         after = replace(before, type=number)
+    elif field == "swizzle_mode":
+        before = TensorMap(2, 0, (32, 8), (width,), (1, 1), (8, 4), swizzle=2)
+        after = replace(before, swizzle=number)
     else:
         before = TensorMap(2, 0, (32, 8), (width,), (1, 1), (32, 4), swizzle=3, atomicity=3)
         after = replace(before, atomicity=number)
     source = np.random.default_rng(number).integers(0, 256, 8 * width, np.uint8)
     change = f"@%first tensormap.replace.tile.{field}.global.b1024.b32 [%m0], {number};"
     size = {13: 256, 14: 256, 15: 384}.get(number, 512)  # bytes, without gaps
-    text = PADDED.replace("STORE", "").replace(", 512;", f", {size};")
+    size = 128 if field == "swizzle_mode" else size
+    header = HEADER.replace("100a", "103a") if number == 4 else HEADER
+    text = header + PADDED.replace("STORE", "").replace(", 512;", f", {size};")
     found = []
     for tensor, added in ((before, change), (after, "")):
         maps = np.frombuffer(2 * tensor.encode(), np.uint8).copy()

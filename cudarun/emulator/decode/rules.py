@@ -105,6 +105,9 @@ def check_samplers(instruction: tree.Instruction, module: tree.Module) -> None:
                 raise Unimplemented(f"{opcode} with a separate sampler in unified mode")
 
 
+_SWIZZLE_OF_96_BYTES = tree.Integer(4)
+
+
 def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
     """Check that the target and the version permit an instruction with such operands."""
     opcode, modifiers, count = instruction.opcode, instruction.modifiers, len(instruction.operands)
@@ -119,9 +122,10 @@ def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
     elif "elemtype" in modifiers and isinstance(last, tree.Integer) and last.value >= PACKED:
         what = "tensormap.replace.elemtype with a packed type"
         least, version = 100, (8, 7)
+    if modifiers[2:3] == ("swizzle_mode",) and last == _SWIZZLE_OF_96_BYTES:
+        if "sm_103a" not in module.targets:
+            raise OperandMismatch("unexpected value '4', expected to be 0 to 3")
     architectures = [each.removeprefix("sm_").rstrip("af") for each in module.targets]
-    if modifiers[2:3] == ("swizzle_mode",) and last == tree.Integer(4) and "103" in architectures:
-        raise Unimplemented("tensormap.replace.swizzle_mode of 96 bytes")
     if any(each.isdecimal() and int(each) < least for each in architectures):
         raise OperandMismatch(f"Feature '{what}' requires .target sm_{least} or higher")
     if module.version < version:
@@ -258,7 +262,7 @@ def _copy(opcode: str, words: Words) -> None:
 _MAP_FIELDS = {
     "elemtype": 16,
     "interleave_layout": 3,
-    "swizzle_mode": 4,
+    "swizzle_mode": 5,
     "swizzle_atomicity": 4,
     "fill_mode": 2,
 }

@@ -8,7 +8,12 @@ from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.spaces import Region, Section
-from cudarun.emulator.machine.tensor_maps.boxes import CHUNK, inner_box, is_inside
+from cudarun.emulator.machine.tensor_maps.boxes import (
+    CHUNK,
+    inner_box,
+    is_inside,
+    swizzled_bits,
+)
 from cudarun.emulator.machine.tensor_maps.copies import TensorLoad, TensorStore
 from cudarun.emulator.machine.tensor_maps.tensor_map import BYTES, TensorMap, decode
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -62,7 +67,7 @@ class TensorEntries:
             (layout.TENSOR_CHUNKS, len(box.counts)),
             (layout.TENSOR_OFFSETS, offsets.ctypes.data),
             (layout.TENSOR_SPAN, -(-span // _LINE) * _LINE if tensor.swizzle else span),
-            (layout.TENSOR_SWIZZLE, (1 << tensor.swizzle) - 1),
+            (layout.TENSOR_SWIZZLE, swizzled_bits(tensor)),
             (layout.TENSOR_LIMITS, np.subtract(tensor.dims, tensor.box)),
             (layout.TENSOR_STEPS, (tensor.element_bytes, *tensor.strides)),
         ):

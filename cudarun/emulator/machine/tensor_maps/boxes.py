@@ -20,7 +20,7 @@ from cudarun.emulator.numerics.arrays import Array
 CHUNK = 16
 _BOXES_KEPT = 64
 _WITH_HALVES = 2  # an atomicity
-SPANS = (0, 32, 64, 128)
+SPANS = (0, 32, 64, 128, 96)
 """Bytes of shared memory from one row to the next, by the swizzle; without one, those of a row."""
 
 
@@ -181,13 +181,18 @@ def outside(tensor: TensorMap, coordinates: Sequence[int]) -> bool:
     )
 
 
+def swizzled_bits(tensor: TensorMap) -> int:
+    """Return the bits of an address, from bit 7 on, that the swizzle adds to lower ones."""
+    return (0, 1, 3, 7, 1)[tensor.swizzle] >> (0, 1, 1, 2)[tensor.atomicity]
+
+
 def swizzled(addresses: Array, tensor: TensorMap) -> Array:
     """Return the addresses in shared memory at which chunks are, by those without a swizzle."""
     if not tensor.swizzle:
         return addresses
-    atom = (0, 1, 1, 2)[tensor.atomicity]  # the logarithm of its chunks
-    mask = np.uint64((1 << tensor.swizzle - atom) - 1)
-    moved: Array = addresses ^ ((addresses >> np.uint64(7) & mask) << np.uint64(4 + atom))
+    mask = np.uint64(swizzled_bits(tensor))
+    lowest = np.uint64((4, 5, 5, 6)[tensor.atomicity])
+    moved: Array = addresses ^ ((addresses >> np.uint64(7) & mask) << lowest)
     return moved
 
 

@@ -39,7 +39,8 @@ _SIZES = {"u8": 1, "u16": 2, "f16": 2, "bf16": 2, "u64": 8, "s64": 8, "f64": 8, 
 _CODES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8, PACKED, PADDED_4, PADDED_6)
 _NUMBERS = {code: number for number, code in enumerate(_CODES) if number not in (11, 12)}
 _CORNER_BITS = {3: 16, 4: 8, 5: 5}
-_PATTERNS = (16, 256, 512, 1024)
+_PATTERNS = (16, 256, 512, 1024, 256)
+_WITH_ATOMS = 3  # the swizzle that can have atoms of several chunks
 _MAPS_KEPT = 64
 _MOST_DIM = 1 << 31
 _WORDS = struct.Struct("<32I")
@@ -57,7 +58,7 @@ class TensorMap:
     # Elements of the box in each dimension; of im2col, the number of channels only.
     box: tuple[int, ...]
     interleave: int = 0  # 0, 1 for slices of 16 bytes, 2 for slices of 32 bytes
-    swizzle: int = 0  # 0, or 1 to 3 for patterns of 32, 64 and 128 bytes
+    swizzle: int = 0  # 0, 1 to 3 for rows of 32, 64 and 128 bytes, 4 for 96 bytes (sm_103)
     # The atomicity of the pattern of 128 bytes: 0 for chunks of 16 bytes, 1 for 32, 2 for 32 whose
     # lines alternately have the halves of 16 bytes exchanged, 3 for 64.
     atomicity: int = 0
@@ -173,7 +174,9 @@ def decode(data: bytes) -> TensorMap | None:
         return None
     dims, swizzle = fields("global_dim", rank), field("swizzle_mode")
     atomicity = field("swizzle_atomicity")
-    if max(dims) > _MOST_DIM or (atomicity and swizzle != len(_PATTERNS) - 1):
+    if max(dims) > _MOST_DIM or swizzle >= len(_PATTERNS):
+        return None
+    if atomicity and swizzle != _WITH_ATOMS:
         return None
     corners = [
         tuple(signed(value, _CORNER_BITS[rank]) for value in fields(f"{which}_{rank}", rank - 2))
@@ -219,7 +222,7 @@ _FIELDS = {
     "rank": (FieldPart(2, 4, 3),),
     "elemtype": (FieldPart(2, 7, 4),),
     "interleave_layout": (FieldPart(2, 11, 2),),
-    "swizzle_mode": (FieldPart(2, 13, 2),),
+    "swizzle_mode": (FieldPart(2, 13, 2), FieldPart(2, 21, 1, skipped=2)),  # its third bit is ours
     "fill_mode": (FieldPart(2, 15, 1),),
     "tf32": (FieldPart(2, 16, 1),),
     "promotion": (FieldPart(2, 17, 2),),

@@ -122,9 +122,9 @@ def check_count(instruction: tree.Instruction, module: tree.Module) -> None:
     elif "elemtype" in modifiers and isinstance(last, tree.Integer) and last.value >= PACKED:
         what = "tensormap.replace.elemtype with a packed type"
         least, version = 100, (8, 7)
-    if modifiers[2:3] == ("swizzle_mode",) and last == _SWIZZLE_OF_96_BYTES:
-        if "sm_103a" not in module.targets:
-            raise OperandMismatch("unexpected value '4', expected to be 0 to 3")
+    is_of_96_bytes = modifiers[2:3] == ("swizzle_mode",) and last == _SWIZZLE_OF_96_BYTES
+    if is_of_96_bytes and "sm_103a" not in module.targets:
+        raise OperandMismatch("unexpected value '4', expected to be 0 to 3")
     architectures = [each.removeprefix("sm_").rstrip("af") for each in module.targets]
     if any(each.isdecimal() and int(each) < least for each in architectures):
         raise OperandMismatch(f"Feature '{what}' requires .target sm_{least} or higher")

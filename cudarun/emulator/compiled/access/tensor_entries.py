@@ -8,12 +8,7 @@ from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.spaces import Region, Section
-from cudarun.emulator.machine.tensor_maps.boxes import (
-    CHUNK,
-    inner_box,
-    is_inside,
-    swizzled_bits,
-)
+from cudarun.emulator.machine.tensor_maps.boxes import CHUNK, inner_box, is_inside, swizzled_bits
 from cudarun.emulator.machine.tensor_maps.copies import TensorLoad, TensorStore
 from cudarun.emulator.machine.tensor_maps.tensor_map import BYTES, TensorMap, decode
 from cudarun.emulator.numerics.arrays import Array, Arrays

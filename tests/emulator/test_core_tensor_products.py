@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.schedules.schedule import Schedule
 from tests.emulator.tensor_kernels import (
     ROOM,
     chunk_places,
     codes_of,
+    commit,
     execute,
     placed,
     whole,
@@ -471,3 +475,41 @@ def test_strides_of_chunks() -> None:
     for mode in (0, 32, 64, 128, 1):
         places, _ = chunk_places(mode, 16, 8, mn=mode == 1)
         assert len(np.unique(places)) == places.size
+
+
+# --- mistakes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [32, 61])
+@pytest.mark.parametrize("change", [-1, 1])
+def test_another_stride_or_swizzle_gives_another_result(place: int, change: int) -> None:
+    """Or an invalid descriptor, or an address outside of shared memory."""
+    case = Case("f16", ("f32", "f16", "f16"), 128, 64, mn=(True, True), tail=ENABLE)
+    of_a, of_b = case.descriptors
+    case.descriptors = of_a, of_b + (change << place)
+    found = None
+    with suppress(DeviceFault):
+        found = case.run()
+    assert found is None or not np.array_equal(found, case.expected())
+
+
+@pytest.mark.parametrize("word", [1 << 46, 1 << 47, 1 << 60])
+def test_constant_bits_of_descriptors(word: int) -> None:
+    """A descriptor of `wgmma` has no bit 46."""
+    case = Case("f16", ("f32", "f16", "f16"), 128, 64, tail=ENABLE)
+    case.descriptors = case.descriptors[0] ^ word, case.descriptors[1]
+    with pytest.raises(DeviceFault) as fault:
+        case.run()
+    assert fault.value.result == 715
+    assert "bits 46 to 48 are not 0b001, or bits 53 to 60" in fault.value.report
+
+
+def test_a_commit_before_the_last_product() -> None:
+    """The kernel reads and deallocates D without waiting for the product."""
+    case = Case("f16", ("f32", "f16", "f16"), 128, 64, tail=f"{ENABLE};\nbra done")  # no other one
+    case.before = commit(1)
+    with pytest.raises(DeviceFault, match="column 0 of tensor memory, which has been deallocated"):
+        case.run(schedule=Schedule(None))
+    observer = DetectorObserver(frozenset({"race"}))
+    case.run(observer=observer)
+    assert {each.memory and each.memory.space for each in observer.findings} == {"tensor"}

@@ -123,7 +123,15 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
     tables = []
     if kind is ImageKind.CUBIN:
         tables = [index for index, s in enumerate(sections) if s.type == _SYMBOL_TABLE]
-    _check_extents(contents, sections, strings, [sections[index] for index in tables])
+    # The work of reading sections and symbols must be bounded by the size of the file.
+    for index in (strings, *(sections[table].link for table in tables)):
+        if sections[index].offset + sections[index].size > contents.size:
+            raise Damaged("a string table extends past the end of the file")
+    if sum(sections[table].size for table in tables) > contents.size:
+        raise Damaged("its symbol tables overlap")
+    for table in tables:
+        if sections[table].entry_size != _SYMBOL.size or sections[table].size % _SYMBOL.size:
+            raise Damaged("the symbols have an unsupported size")
     data = _content_of(contents, sections, kind)
     names = _names(contents, data, strings, (section.name for section in sections))
     for section, name in zip(sections, names, strict=True):
@@ -170,23 +178,6 @@ def _headers(contents: CodeBytes) -> tuple[int, int, int, int, list[_SectionHead
     if any(section.link >= count for section in sections[1:]):
         raise Damaged(_MALFORMED)
     return os_abi, type_, flags, names, sections
-
-
-def _check_extents(
-    contents: CodeBytes,
-    sections: list[_SectionHeader],
-    strings: int,
-    tables: list[_SectionHeader],
-) -> None:
-    """Check that the work of reading sections and symbols is bounded by the size of the file."""
-    for index in (strings, *(table.link for table in tables)):
-        if sections[index].offset + sections[index].size > contents.size:
-            raise Damaged("a string table extends past the end of the file")
-    if sum(table.size for table in tables) > contents.size:
-        raise Damaged("its symbol tables overlap")
-    for table in tables:
-        if table.entry_size != _SYMBOL.size or table.size % _SYMBOL.size:
-            raise Damaged("the symbols have an unsupported size")
 
 
 def _content_of(

@@ -327,21 +327,16 @@ def _members(data: memoryview) -> Iterator[ArchiveMember]:
             if name not in _INDEXES:
                 yield ArchiveMember(name, content[length:])
         elif name not in _INDEXES:
-            yield ArchiveMember(_long_name(name, long_names), content)
+            if name.startswith("/") and name[1:].isdecimal():  # GNU: where a long name starts
+                start = int(name[1:])
+                end = long_names.find(b"\n", start, start + _LONGEST)  # names may share their ends
+                if end < 0:
+                    raise Damaged("a member's name is malformed")
+                name = long_names[start:end].decode("latin-1")
+            yield ArchiveMember(name.removesuffix("/"), content)
 
 
 def _number(digits: bytes) -> int:
     if not digits.strip().isdigit():
         raise Damaged(_MALFORMED)
     return int(digits)
-
-
-def _long_name(name: str, long_names: bytes) -> str:
-    """Return a GNU long name: ``name/``, or ``/offset`` into the table of long names."""
-    if name.startswith("/") and name[1:].isdecimal():
-        start = int(name[1:])
-        end = long_names.find(b"\n", start, start + _LONGEST)  # names may share their ends
-        if end < 0:
-            raise Damaged("a member's name is malformed")
-        name = long_names[start:end].decode("latin-1")
-    return name.removesuffix("/")

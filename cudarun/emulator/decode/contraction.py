@@ -84,15 +84,6 @@ class _Product:
         """The registers of the factors."""
         return {*map(_slot, self.operation.sources)} - {-1}
 
-    def kept_factors(self) -> tuple[Use, ...]:
-        """Return the factors, as they were."""
-        return tuple(
-            replace(use, slot=self.kept.get(use.slot, use.slot))
-            if isinstance(use, RegisterUse)
-            else use
-            for use in self.operation.sources
-        )
-
     def keep(self, code: FunctionCode) -> list[Operation]:
         """Return the copies of factors to new registers."""
         copies: list[Operation] = []
@@ -124,12 +115,6 @@ class _Product:
         """Return whether a reader copies or negates it."""
         is_whole = len(reader.sources) == len(reader.destinations) == 1
         return is_whole and reader.name in _COPIES | {f"neg.{_PRODUCTS[self.operation.name]}"}
-
-    def add_reader(self, reader: Operation, place: int, *, negated: bool) -> None:
-        """Add a reader, which needs the factors as they were."""
-        self.is_value |= self.is_closed
-        self.readers.append((reader, place, negated))
-        self.kept.update(dict.fromkeys(self.factors & self.changed, -1))
 
 
 def contract(code: FunctionCode) -> None:
@@ -230,7 +215,10 @@ def _products(
                     copied = product, negated ^ operation.name.startswith("neg")
                     product.copies.append(operation)
                 else:
-                    product.add_reader(operation, place, negated=negated)
+                    product.is_value |= product.is_closed
+                    product.readers.append((operation, place, negated))
+                    # A reader needs the factors as they were.
+                    product.kept.update(dict.fromkeys(product.factors & product.changed, -1))
             if (
                 isinstance(operation, Lanewise)
                 and operation.name in _PRODUCTS
@@ -311,7 +299,13 @@ def _fused(operation: Lanewise, product: _Product, place: int, *, negated: bool)
         function = _negating(function, 2, operation.name)
     if name in _QUOTIENTS:
         function = _dividing(function, name)
-    sources = (*product.kept_factors(), operation.sources[1 - place])
+    factors_before = (
+        replace(use, slot=product.kept.get(use.slot, use.slot))
+        if isinstance(use, RegisterUse)
+        else use
+        for use in product.operation.sources
+    )
+    sources = (*factors_before, operation.sources[1 - place])
     return Lanewise(function, sources, operation.destinations, operation.site)
 
 

@@ -24,36 +24,24 @@ _HALF_INPUTS = 8  # wmma keeps the elements of a and b of f16 twice
 def fragments(opcode: str, words: Words) -> list[int] | None:
     """Return the registers of each vector operand in order; ``None`` where they are not checked."""
     if opcode == "tcgen05":
-        return _of_tensor_memory(words)
+        if "num" in words:  # a load or a store
+            return [REGISTERS[words["shape"]] * int(words["num"][1:])]
+        return [LANES // _WORD * int(words["group"][-1])]  # a mask of lanes
     if "num" in words:
         return [int(words["num"][1:]) * (2 if words.get("shape") == "m16n16" else 1)]
     if "which" in words:
         return [_registers(opcode, words, words["which"], words["type"])]
     if opcode == "wgmma":
-        return _of_warpgroup(words)
+        m, n, k = shape_of(words["shape"])
+        elements = {"d": m * n, "a": m * k // (2 if words.get("sp") else 1)}
+        return [
+            elements[matrix] * TYPES[words[f"{matrix}type"]].bits // _WORD // _WARPGROUP_LANES
+            for matrix in ("da" if "a" in words.given else "d")
+        ]
     types = [words.get(f"{name}type", "f16") for name in "dabc"]
     selectors = [2, 2] if words.get("stype") else []  # of the scale factors
     return [*(_registers(opcode, words, *pair) for pair in zip("dabc", types, strict=True)),
             *selectors]  # fmt: skip
-
-
-def _of_tensor_memory(words: Words) -> list[int]:
-    """Return the registers of a load or a store, or the words of a mask of lanes."""
-    if "num" in words:
-        return [REGISTERS[words["shape"]] * int(words["num"][1:])]
-    return [LANES // _WORD * int(words["group"][-1])]
-
-
-def _of_warpgroup(words: Words) -> list[int]:
-    """Return the registers of D, and of A if it is in registers."""
-    m, n, k = shape_of(words["shape"])
-    if words.get("sp"):
-        k //= 2
-    elements = {"d": m * n, "a": m * k}
-    return [
-        elements[matrix] * TYPES[words[f"{matrix}type"]].bits // _WORD // _WARPGROUP_LANES
-        for matrix in ("da" if "a" in words.given else "d")
-    ]
 
 
 def _registers(opcode: str, words: Words, matrix: str, type_name: str) -> int:

@@ -132,17 +132,12 @@ class _Resolution:
             self.words.given.add(expected.name)
             self._operand(expected, operand, writes=index < self.form.writes)
         self._add_implicit_operands()
-        self._check_sink()
+        is_barrier = self.instruction.opcode == "mbarrier"
+        is_remote = is_barrier and self.words.get("space") == "shared::cluster"
+        if is_remote and any(not isinstance(use, SinkUse) for use in self.destinations):
+            raise OperandMismatch("Sink '_' is expected as a destination with '.shared::cluster'")
         check_words(self.instruction.opcode, self.words)
         return self._finished()
-
-    def _check_sink(self) -> None:
-        """Require ``_`` for the state when arriving at another block's barrier object."""
-        if self.instruction.opcode != "mbarrier":
-            return
-        remote = self.words.get("space") == "shared::cluster"
-        if remote and any(not isinstance(use, SinkUse) for use in self.destinations):
-            raise OperandMismatch("Sink '_' is expected as a destination with '.shared::cluster'")
 
     def _operand(self, expected: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         match expected.shape:
@@ -178,7 +173,12 @@ class _Resolution:
             raise self.operands.mismatch()
         length = len(operand.elements)
         self.words.counts.append(length)
-        self._check_length(length)
+        vector = self.words.get("vec")
+        if vector and length != int(vector[1:]):
+            raise self.operands.mismatch()
+        has_parts = "part" in (each.type for each in self.form.operands)
+        if has_parts and (length not in (2, 4) or self.words.type.bits // length < 8):
+            raise self.operands.mismatch()
         matrix = "shape" in self.words and "f16" not in self.words.values()
         halves = not matrix or expected.type == "f16x2"
         self.operands.check_vector(operand.elements, halves=halves)
@@ -330,15 +330,6 @@ class _Resolution:
             raise self.operands.mismatch()
         self.sources.append(use)
         self.words.offsets.append(offset)
-
-    def _check_length(self, length: int) -> None:
-        vector = self.words.get("vec")
-        if vector and length != int(vector[1:]):
-            raise self.operands.mismatch()
-        if "part" in (operand.type for operand in self.form.operands):
-            bits = self.words.type.bits
-            if length not in (2, 4) or bits // length < 8:
-                raise self.operands.mismatch()
 
     def _add_implicit_operands(self) -> None:
         """Add the carry flag, and the rank of the block where shared addresses have one."""

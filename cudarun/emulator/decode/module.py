@@ -45,14 +45,13 @@ class CallGraph:
         self._kernels = kernels & code.keys()  # without those that another module defines
         self._callable = code.keys() - kernels - SYSTEM_FUNCTIONS.keys()
         self._pointed = tuple(name for name in code if name in self._callable)
-        self._callees = {name: self._called_by(function) for name, function in code.items()}
-
-    def _called_by(self, function: FunctionCode) -> tuple[str, ...]:
-        """Return the functions that a function calls, or whose address it takes."""
-        if function.indirect:
-            return self._pointed
-        used = function.calls | function.symbols
-        return tuple(name for name in used if name in self._callable)
+        # By function, those that it calls, or whose address it takes.
+        self._callees = {
+            name: self._pointed
+            if function.indirect
+            else tuple(self._callable & (function.calls | function.symbols))
+            for name, function in code.items()
+        }
 
     def reached(self, function: FunctionCode) -> list[FunctionCode]:
         """Return a function and all functions that can be called from it."""

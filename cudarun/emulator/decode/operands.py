@@ -307,14 +307,6 @@ class Operands:
             return space if space in ("shared", "local") else ""
         return ""
 
-    def check_space(self, name: str, space: str) -> None:
-        """Raise `OperandMismatch` if a variable is not in the space that an instruction names."""
-        own = self._space_of(name)
-        wanted = space.partition("::")[0] or "global"
-        if own != wanted:
-            words = "State space mismatch between instruction and address in instruction"
-            raise OperandMismatch(f"{words} '{self.opcode}'")
-
     def check_vector(self, elements: tuple[tree.Operand, ...], *, halves: bool) -> None:
         """Check that registers are of one width, and ``.f16x2`` only with ``halves``.
 
@@ -354,7 +346,9 @@ class Operands:
                 unsigned = TYPES[f"u{declared.bits}"]
                 return RegisterUse(found.slot, unsigned), operand.offset
             case tree.SymbolReference(name):
-                self.check_space(name, space)
+                if self._space_of(name) != (space.partition("::")[0] or "global"):
+                    what = "State space mismatch between instruction and address in instruction"
+                    raise OperandMismatch(f"{what} '{self.opcode}'")
                 found = self.find(name)
                 if isinstance(found, ParameterName) and found.slot is not None:
                     return ConstantUse(_address(NO_PARAMETER, TYPES["u64"])), operand.offset

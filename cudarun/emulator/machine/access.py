@@ -209,8 +209,8 @@ class Access:
         return None
 
     def _section(self, active: Active, address: int) -> Section | None:
-        batch = active.batch
-        return batch.section(self.space) if self._window else batch.section_at(address)
+        name = self.space if self._window else section_window(address)
+        return None if name is None else active.batch.section(name)
 
     def _is_foreign(self, space: str | None) -> bool:
         """Return whether an access to global memory has an address in another space's window."""

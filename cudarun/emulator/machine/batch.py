@@ -25,7 +25,7 @@ from cudarun.emulator.machine.launch import OPERATION_WORK, Launch
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
 from cudarun.emulator.machine.schedules.schedule import IssuedOperations, Path, turns
-from cudarun.emulator.machine.spaces import RANK_SHIFT, WINDOWS, Region, Section, section_window
+from cudarun.emulator.machine.spaces import RANK_SHIFT, WINDOWS, Region, Section
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TensorAllocations
 from cudarun.emulator.machine.threads import Threads
@@ -116,11 +116,6 @@ class Batch:
             if self.living:
                 raise describe_deadlock(self)
         self._complete_operations()
-
-    @property
-    def living_blocks(self) -> int:
-        """The number of blocks with a lane that has not exited."""
-        return len(np.unique(self.threads.block_of[self.alive]))
 
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return the action to execute instead of the operation's."""
@@ -379,11 +374,6 @@ class Batch:
         if name not in self._sections:
             self._sections[name] = self._make_section(name)
         return self._sections[name]
-
-    def section_at(self, address: int) -> Section | None:
-        """Return the section whose address window contains a generic address."""
-        name = section_window(address)
-        return None if name is None else self.section(name)
 
     def _make_section(self, name: str) -> Section:
         launch = self.launch

@@ -174,11 +174,6 @@ class ArriveAfterCopies(AsynchronousAction, BarrierChange):
         """Arrive at once."""
         self.change(active, sources[0], self.counts)
 
-    def announce(self, active: Active, sources: Arrays) -> None:
-        """Increment the pending count for an arrival that follows."""
-        if not self.counts:
-            self.change(active, sources[0], -1)
-
     def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Arrive."""
         yield partial(self.change, active, sources[0], 1)

@@ -140,11 +140,9 @@ class _Container:
             if isinstance(part, CudarunError):
                 raise part
             entry = self._parts.parts[index]
-            if part.facts is None:
-                self._read[entry.number] = (), (), False, b""
-            else:
-                content = partial(entry.content, self._parts.origin)
-                self._read[entry.number] = _used(part.facts, content)
+            content = partial(entry.content, self._parts.origin)
+            used = _used(part.facts, content) if part.facts else ((), (), False, b"")
+            self._read[entry.number] = used
 
 
 def _used(facts: ImageFacts, content: Callable[[], bytes]) -> _Used:
@@ -178,32 +176,26 @@ class _Predictor:
             images = [replace(self._image, data=text, facts=None) for text in texts]
             answers = self._check(images, gpu, self._scope.timeout) if images else ()
             self._checked |= zip(texts, answers, strict=True)
-        for code, refusal in found:
-            error = refusal or self._checked.get(code.text)
-            for kernel in code.kernels:
-                if chosen is None or kernel.name in chosen:
-                    yield self._prediction(kernel, code, gpu, deepcopy(error))
-
-    def _prediction(
-        self, kernel: KernelFacts, code: _Code, gpu: Profile, error: CudarunError | None
-    ) -> Prediction:
         shape = self._scope.shape
-        if error is None and (problems := [*_exceeded(kernel, gpu, shape)]):
-            error = DeviceFailed("; ".join(problems))
-        block = shape.block or kernel.required_block
-        occupancy = None
-        if error is not None:
-            error.at(file=self._image.origin, kernel=kernel.demangled, device=gpu.name)
-        elif block is not None:
-            shared = (kernel.shared_bytes or 0) + shape.shared_bytes
-            blocks = gpu.resident_blocks(prod(block), kernel.registers or 0, shared)
-            threads = blocks * prod(block)
-            occupancy = Occupancy(block, blocks, threads, threads / gpu.threads)
-        names = gpu.name, gpu.architecture, kernel.name, kernel.demangled
-        verdict: Forecast = "launches"
-        if error is not None:
-            verdict = "refused" if isinstance(error, ImageRefused) else "exceeds-limits"
-        return Prediction(*names, code.target, verdict, occupancy, error)
+        for code, refusal in found:
+            refused = refusal or self._checked.get(code.text)
+            for kernel in code.kernels:
+                if chosen is not None and kernel.name not in chosen:
+                    continue
+                error: CudarunError | None = deepcopy(refused)
+                verdict: Forecast = "launches" if refused is None else "refused"
+                if error is None and (problems := [*_exceeded(kernel, gpu, shape)]):
+                    error, verdict = DeviceFailed("; ".join(problems)), "exceeds-limits"
+                block, occupancy = shape.block or kernel.required_block, None
+                if error is not None:
+                    error.at(file=self._image.origin, kernel=kernel.demangled, device=gpu.name)
+                elif block is not None:
+                    shared = (kernel.shared_bytes or 0) + shape.shared_bytes
+                    blocks = gpu.resident_blocks(prod(block), kernel.registers or 0, shared)
+                    threads = blocks * prod(block)
+                    occupancy = Occupancy(block, blocks, threads, threads / gpu.threads)
+                about = gpu.name, gpu.architecture, kernel.name, kernel.demangled
+                yield Prediction(*about, code.target, verdict, occupancy, error)
 
 
 def _refusal(code: _Code, gpu: Profile) -> ImageRefused | None:
@@ -238,29 +230,26 @@ def _exceeded(kernel: KernelFacts, gpu: Profile, shape: LaunchShape) -> Iterator
     static, dynamic = kernel.shared_bytes or 0, shape.shared_bytes
     if static + dynamic > gpu.shared_optin:
         used = f"{static} static + {dynamic} dynamic bytes of shared memory"
-        yield f"{used}, {_limit(gpu.shared_optin)}"
+        yield f"{used}, the limit is {gpu.shared_optin}"
     if block is not None:
         threads = prod(block)
         if kernel.required_block not in (None, block):
             yield f"block {block}, the kernel requires {kernel.required_block}"
         most = min(kernel.max_threads or _MOST_THREADS, _MOST_THREADS)
         if threads > most:
-            yield f"{threads} threads per block, {_limit(most)}"
+            yield f"{threads} threads per block, the limit is {most}"
         elif (kernel.registers or 0) > (registers := gpu.most_registers(threads)):
-            yield f"{kernel.registers} registers per thread, {_limit(registers)} for such blocks"
+            limit = f"the limit is {registers} for such blocks"
+            yield f"{kernel.registers} registers per thread, {limit}"
         if block[2] > _MOST_DEEP:
-            yield f"{block[2]} threads of a block in z, {_limit(_MOST_DEEP)}"
+            yield f"{block[2]} threads of a block in z, the limit is {_MOST_DEEP}"
         blocks = gpu.resident_blocks(threads, kernel.registers or 0, static + dynamic)
         resident = blocks * gpu.multiprocessors
         if shape.resident > resident > 0:
             where = f"{blocks} on each of {gpu.multiprocessors} multiprocessors"
-            yield f"{shape.resident} resident blocks, {_limit(resident)} ({where})"
+            yield f"{shape.resident} resident blocks, the limit is {resident} ({where})"
     blocks = prod(cluster or (1,))
     if cluster is not None and blocks > gpu.cluster:
-        yield f"clusters of {blocks} blocks, " + (
-            _limit(gpu.cluster) if gpu.cluster else "which require compute capability 9.0"
-        )
-
-
-def _limit(number: int) -> str:
-    return f"the limit is {number}"
+        limit = f"the limit is {gpu.cluster}"
+        limit = limit if gpu.cluster else "which require compute capability 9.0"
+        yield f"clusters of {blocks} blocks, {limit}"

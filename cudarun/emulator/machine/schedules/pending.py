@@ -173,8 +173,8 @@ class PendingOperations:
         objects = np.zeros(0, dtype=np.int64)
         if action.queue == "mbarrier":
             objects = _keys(active, action.objects(sources), action)
-        if isinstance(action, ArriveAfterCopies):
-            action.announce(active, sources)
+        if isinstance(action, ArriveAfterCopies) and not action.counts:
+            action.change(active, sources[0], -1)  # a pending arrival more
         delay = None if isinstance(action, LateResult) else self._schedule.delay()
         operation = _Operation(
             action,

@@ -87,6 +87,10 @@ class CopyMap(WarpAction, MemoryAction):
                 self.accesses[0].store(one, to[leader] + at, data)
 
 
+# By the manual's number of a type, its number with the bit of TF32, which no other type clears.
+_TF32 = {11: 0x17, 12: 0x18}
+
+
 class ReplaceField(MemoryAction):
     """``tensormap.replace``: change one field of a map; nothing is checked.
 
@@ -97,8 +101,9 @@ class ReplaceField(MemoryAction):
         word, offset = np.dtype(np.uint32), words.offsets[0]
         self.parts = field_parts(words["field"], words.constants.get("place", 0))
         self.constant = words.constants.get("n")
-        if words["field"] == "elemtype":
-            self.parts, self.constant = _element_type(words.constants["n"])
+        if words["field"] == "elemtype" and self.constant in _TF32:
+            self.parts = (*self.parts, FieldPart(2, 16, 1, skipped=4))
+            self.constant = _TF32[self.constant]
         self.accesses = (
             Access(words.space, word, 1, AccessKind.READ, offset),
             Access(words.space, word, 1, AccessKind.WRITE, offset),
@@ -119,14 +124,3 @@ class ReplaceField(MemoryAction):
             old = self.accesses[0].load(active, at)
             new = old & ~mask | bits.astype(np.uint32)[:, None] & mask
             self.accesses[1].store(active, at, new)
-
-
-def _element_type(number: int) -> tuple[tuple[FieldPart, ...], int]:
-    """Return the parts and the value of a type, by the manual's number of it.
-
-    TF32 sets a bit that no other type clears.
-    """
-    tf32, parts = {11: 0x17, 12: 0x18}, field_parts("elemtype", 0)
-    if number in tf32:
-        return (*parts, FieldPart(2, 16, 1, skipped=4)), tf32[number]
-    return parts, number

@@ -72,7 +72,8 @@ class Allocate(AllocationAction, MemoryAction):
                 raise active.fault(LAUNCH_FAILED, what, position)
             first = memory.allocate(block, columns)
             if first is None:
-                free = memory.free_columns(block)
+                taken = sum(size for (owner, _), size in memory.sizes.items() if owner == block)
+                free = TENSOR_COLUMNS - taken
                 what = f"tcgen05.alloc waits for {columns} columns of tensor memory"
                 detail = (
                     f"{free} of {TENSOR_COLUMNS} columns are free, and its block has the others"

@@ -64,10 +64,6 @@ class TensorAllocations:
         columns = self.sizes.pop((block, first))
         self._units[block, first // UNIT : (first + columns) // UNIT] = _FREED
 
-    def free_columns(self, block: int) -> int:
-        """Return the number of columns of a block that are not allocated."""
-        return int((self._units[block] != ALLOCATED).sum()) * UNIT
-
     def states(self, blocks: Array, columns: Array) -> Array:
         """Return the states of columns of blocks."""
         found: Array = self._units[blocks, columns // UNIT]

@@ -163,7 +163,7 @@ class Fetch(_OfTexture):
             if "cube" in self.geometry:
                 gradients, leaves = face_gradients(coordinates, gradients)
                 sizes = (texture.sizes[0][0] / 2,) * 2
-            if texture.is_anisotropic:
+            if texture.sampler.anisotropy > 1 and texture.geometry not in ("a1d", "3d"):
                 return footprint(gradients, sizes, texture.sampler.anisotropy, leaves)
             return gradient_steps(gradients, sizes, leaves)
         return None

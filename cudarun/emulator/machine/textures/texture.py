@@ -121,11 +121,6 @@ class Texture:
     # The texture is linear memory; at floating-point coordinates hardware reads zeros.
     linear: bool = False
 
-    @property
-    def is_anisotropic(self) -> bool:
-        """True where gradients average several samples."""
-        return self.sampler.anisotropy > 1 and self.geometry not in ("a1d", "3d")
-
     def size(self, axis: int, levels: Array | None = None) -> Array | int:
         """Return the width, height or depth of a level, or of level 0; a level beyond has none.
 

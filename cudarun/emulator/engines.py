@@ -151,6 +151,8 @@ class Engines:
         self.notes.pop(launch.kernel.name, None)
         run = EngineRun(launch, on_progress, interpreter, self.threads, partial(self._note, launch))
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
+        if self.mode == AUTO and launch.config.schedule is not None:
+            reason = reason or "compiled code follows a schedule only if it is selected"
         if self.mode == AUTO and launch.observer.detectors and not reason:
             from cudarun.emulator.machine.effects import communicates  # few launches need it
 
@@ -210,14 +212,17 @@ def _unsuitable(launch: Launch) -> str:
     """Return why a launch is interpreted, whatever the code of its kernel; empty if it is not."""
     if algebra.enabled:
         return "only the interpreter computes modulo a prime"
-    if launch.config.schedule is not None:
-        return "only the interpreter follows a schedule"
+    if launch.config.schedule is not None and launch.observer is not NO_OBSERVER:
+        return "detectors observe schedules in the interpreter"
+    overlaps = launch.config.overlap is not None and launch.config.overlap.before is not None
+    if launch.config.schedule is not None and overlaps:
+        return "only the interpreter overlaps grids"
     if launch.observer is not NO_OBSERVER:
         if not launch.observer.detectors:
             return "statistics and proofs observe the interpreter"
         if launch.config.cooperative or launch.cluster_blocks > 1:
             return "detectors observe blocks that wait for one another in the interpreter"
-        if launch.config.overlap is not None and launch.config.overlap.before is not None:
+        if overlaps:
             return "detectors observe overlapping grids in the interpreter"
         if launch.launches_grids:
             return "detectors observe kernels that launch kernels in the interpreter"

@@ -47,7 +47,8 @@ def run_blocks(
     """
     wait = resident_blocks(kernel, launch) > launch.cluster_blocks  # for one another
     unit = launch.blocks if wait else launch.cluster_blocks
-    threads = 1 if wait or not kernel.is_parallel else threads
+    is_parallel = kernel.is_parallel and launch.config.schedule is None
+    threads = 1 if wait or not is_parallel else threads
     threads = max(min(threads, launch.blocks_in_memory // launch.cluster_blocks), 1)
     seconds = None if kernel.has_reductions and threads > 1 else kernel.block_seconds
     queue = BlockQueue(first, launch.blocks, unit, seconds)

@@ -81,10 +81,16 @@ class KernelCompilation:
     Args:
         program: Its module of PTX.
         detect: The names of the detectors that observe it.
+        interleaves: Whether a schedule draws the order of warps; ``None`` without a schedule.
     """
 
     def __init__(
-        self, function: FunctionCode, program: ModuleCode, *, detect: frozenset[str] = frozenset()
+        self,
+        function: FunctionCode,
+        program: ModuleCode,
+        *,
+        detect: frozenset[str] = frozenset(),
+        interleaves: bool | None = None,
     ) -> None:
         self.reason = ""  # why it cannot be compiled; empty if it can
         self.is_unobservable = False  # whether only the detectors are the reason
@@ -93,7 +99,7 @@ class KernelCompilation:
         self.kernel: CompiledKernel | None = None
         self._process: CompilerProcess | None = None
         try:
-            self._module = KernelModule(function, program, detect=detect)
+            self._module = KernelModule(function, program, detect=detect, interleaves=interleaves)
             self.visible_order = self._module.visible_order
         except Untraceable as reason:
             self.reason = str(reason)
@@ -167,7 +173,7 @@ class KernelCompilation:
         """
         assert self.kernel is not None
         launch = run.launch
-        if not first:
+        if not first and launch.config.schedule is None:
             launch.repetition = Repetition.of(launch, has_assertions=self.kernel.has_assertions)
         try:
             run_blocks(self.kernel, launch, run.on_progress, first, run.threads)
@@ -178,17 +184,22 @@ class KernelCompilation:
 
 
 _compilations: dict[
-    tuple[int, frozenset[str]], tuple[object, KernelCompilation]
+    tuple[int, frozenset[str], bool | None], tuple[object, KernelCompilation]
 ] = {}  # the last one used is the last
 
 
 def compilation_of(launch: Launch) -> KernelCompilation:
     """Return the compilation of the kernel of a launch; it need not have begun."""
     function, detect = launch.kernel_function, launch.observer.detectors or frozenset()
-    key = id(function), detect
+    schedule = launch.config.schedule
+    interleaves = None if schedule is None else schedule.interleaves
+    key = id(function), detect, interleaves
     known = _compilations.pop(key, None)
     if known is None or known[0] is not function:
-        known = function, KernelCompilation(function, launch.program, detect=detect)
+        known = (
+            function,
+            KernelCompilation(function, launch.program, detect=detect, interleaves=interleaves),
+        )
     _compilations[key] = known
     if len(_compilations) > _MOST_KERNELS:
         del _compilations[next(iter(_compilations))]

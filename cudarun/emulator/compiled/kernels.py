@@ -13,6 +13,7 @@ from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.atomics import concurrent_function
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.control.inlining import BlockOrigin, without_calls
+from cudarun.emulator.compiled.control.turns import with_turns
 from cudarun.emulator.compiled.control.warp_code import WarpCode
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.lanes.operators import Untraceable
@@ -43,13 +44,19 @@ class KernelModule:
     Args:
         program: Its module of PTX.
         detect: The names of the detectors that observe it.
+        interleaves: Whether a schedule draws the order of warps; ``None`` without a schedule.
 
     Raises:
         Untraceable: The kernel cannot be compiled.
     """
 
     def __init__(
-        self, function: FunctionCode, program: ModuleCode, *, detect: Collection[str] = ()
+        self,
+        function: FunctionCode,
+        program: ModuleCode,
+        *,
+        detect: Collection[str] = (),
+        interleaves: bool | None = None,
     ) -> None:
         missing = missing_feature()
         if missing is not None:
@@ -62,6 +69,9 @@ class KernelModule:
             ]
         else:
             self.origins, function = inlined.origins, inlined.code
+        if interleaves:
+            self.origins, function = with_turns(self.origins, function)
+        self.interleaves = bool(interleaves)
         self.visible_order = ""  # what can see the order of the warps; empty if nothing can
         try:
             check_order(function)
@@ -79,9 +89,18 @@ class KernelModule:
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
             has_sync = self.observation is not None and self.observation.finds_sync_errors
             # What the code needs from its caller.
-            self.code = WarpCode(module, function, depths, memory, finds_sync_errors=has_sync)
+            self.code = WarpCode(
+                module,
+                function,
+                depths,
+                memory,
+                finds_sync_errors=has_sync,
+                interleaves=interleaves,
+            )
             self.code.define()
-        facts = self.code.facts
+        facts = self.code.facts._replace(
+            scheduled=interleaves is not None, interleaves=self.interleaves
+        )
         if self.observation is not None:
             facts = facts._replace(
                 shadow_unit=self.observation.unit,
@@ -116,6 +135,7 @@ class CompiledKernel:
             for operation in module.code.function.operations
         )
         self.origins = module.origins  # the origin of each block of the code
+        self.interleaves = module.interleaves  # whether a schedule draws the order of warps
         self.operations = len(module.code.function.operations)  # the number of its operations
         self.observation = module.observation  # what detectors need; ``None`` if none observes it
         self.machine_code = MachineCode(module.text.symbols, data)
@@ -141,7 +161,7 @@ def resident_blocks(kernel: CompiledKernel, launch: Launch) -> int:
     if launch.config.cooperative:
         return launch.blocks
     if not kernel.code.waits_for_blocks:
-        return launch.cluster_blocks
+        return launch.blocks_per_batch() if kernel.interleaves else launch.cluster_blocks
     in_memory = launch.whole_clusters(launch.blocks_in_memory) or launch.cluster_blocks
     return min(launch.resident_blocks, in_memory, launch.blocks)
 

@@ -35,6 +35,7 @@ from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
+from cudarun.emulator.machine.schedules.pending import SCHEDULED, PendingOperations
 from cudarun.emulator.machine.spaces import Region, Section
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.machine.threads import block_registers
@@ -46,6 +47,8 @@ _FIRST_OPERATIONS = 1 << 18  # of a warp, in some milliseconds
 _LEAST_INTERVAL = 64
 _TICK_SECONDS = 0.02
 _MOST_GROWTH = 8.0
+_LONGEST_TURN = 8  # as a power of two, of jumps
+_FIRST_TURNS = 1 << 16  # the numbers that are drawn for the first warp, and the first cluster
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _LANES = np.arange(WIDTH)
 _CACHE_LINE = 64
@@ -109,6 +112,16 @@ class CompiledRun:
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
         self._tensors = TensorEntries(kernel.code.sites.tensors)
         self._shared = batch.section("shared")
+        self._schedule = schedule = launch.config.schedule
+        self._operations = None if schedule is None else PendingOperations(batch, schedule)
+        at_once = launch.cluster_blocks
+        if launch.config.cooperative:
+            at_once = slots
+        elif kernel.interleaves and schedule is not None:
+            at_once *= schedule.clusters(slots // at_once)
+        self._turn = 0  # the most jumps of a turn, if a schedule draws turns
+        # Whether blocks have been in loops for long: they go on in an order that is not drawn.
+        self._has_stalled = False
         self._observed = kernel.observation and ObservedLaunch(kernel.observation, launch, batch)
         self._enter_recent()
         self._constants: Array = lead._constants if lead else fixed_values(kernel, launch, frame)
@@ -135,7 +148,7 @@ class CompiledRun:
             (layout.THREADS, launch.block_threads, 0),
             (layout.SLOTS, slots, 0),
             (layout.CLUSTER, launch.cluster_blocks, 0),
-            (layout.ALL_AT_ONCE, launch.config.cooperative, 0),
+            (layout.AT_ONCE, at_once, 0),
             (layout.LOCAL_BYTES, launch.local_stride, 0),
             (layout.LOCAL, batch.section("local").bytes.ctypes.data, local_size),
             (layout.LOCAL_SIZE, local_size if launch.uses_local else 0, 0),
@@ -154,6 +167,10 @@ class CompiledRun:
             if step and slots > 1:
                 steps = np.arange(0, step * slots, step, dtype=np.uint64)
                 self._contexts[:, offset // 8] += steps
+        if kernel.interleaves and schedule is not None:
+            self._turn = 1 << schedule.draw(_LONGEST_TURN)
+            for slot in range(slots):
+                self._begin_turn(slot)
         rows = self._states.reshape(slots, warps, -1)
         self._waiting = WaitingLanes(
             kernel, batch, self._contexts, rows, frame, self._frames, self._tests, self._place
@@ -226,12 +243,14 @@ class CompiledRun:
         number, warp, mask = last_call(self._contexts[slot])
         self._calling = slot
         if number <= layout.TICK_SITE:
-            return self._tick(slot)
+            return self._end_turn(slot) if self._turn else self._tick(slot)
         with self._queue.actions:
             self._place(slot)
             if number == layout.DEADLOCK_SITE:
                 self._waiting.note_cluster(slot)
                 raise describe_deadlock(self._batch)
+            if number == layout.ENDED_SITE:
+                return self._complete(slot)
             if number == layout.STALL_SITE:
                 return self._check_standstill()
             if number == layout.MEETING_SITE:
@@ -253,13 +272,45 @@ class CompiledRun:
         self._jumps[slot] = jumps = (self._jumps[slot] + self._next_tick[slot]) % _MOST_JUMPS
         self._next_tick[slot] = min(self._interval, _MOST_JUMPS - jumps)
         self._contexts[slot, layout.TICKS // 8] = self._next_tick[slot]
+        if self._serve():
+            return layout.FAULT
+        return layout.RETRY if jumps else layout.PREEMPT
+
+    def _serve(self) -> bool:
+        """Let other threads be served; return whether the blocks need not be run."""
         running = self._contexts[:, layout.RUNNING // 8] != 0
         lowest = int(self._contexts[running, layout.BLOCK // 8].min())
         self._queue.reach(lowest)
         self._on_tick()
-        if self._queue.is_over(lowest):
-            return layout.FAULT
-        return layout.RETRY if jumps else layout.PREEMPT
+        return self._queue.is_over(lowest)
+
+    def _begin_turn(self, slot: int) -> None:
+        """Draw after how many jumps a warp yields, and who is the first in a round then."""
+        assert self._schedule is not None
+        turn = 1 + self._schedule.draw(self._turn)
+        self._next_tick[slot] = self._contexts[slot, layout.TICKS // 8] = turn
+        self._contexts[slot, layout.FIRST_TURN // 8] = self._schedule.draw(_FIRST_TURNS)
+
+    def _end_turn(self, slot: int) -> int:
+        """End the turn of a warp; serve signals and other threads from time to time."""
+        assert self._operations is not None
+        self._operations.elapse(self._next_tick[slot])
+        if not self._has_stalled:
+            self._begin_turn(slot)
+        now = time.perf_counter()
+        if now - self._ticked > _TICK_SECONDS:
+            self._ticked = now
+            if self._serve():
+                return layout.FAULT
+        return layout.PREEMPT
+
+    def _complete(self, slot: int) -> int:
+        """Complete the asynchronous operations of a cluster that has ended."""
+        assert self._operations is not None
+        threads = self._launch.block_threads
+        end = slot + self._launch.cluster_blocks
+        self._operations.complete_of(range(slot * threads, end * threads))
+        return layout.RETRY
 
     def _check_standstill(self) -> int:
         """Let blocks go on that fill the slots and wait for others, unless this has no end.
@@ -267,6 +318,11 @@ class CompiledRun:
         Raises:
             DeviceFault: No thread makes progress.
         """
+        if self._operations is not None:
+            self._operations.complete_all()
+            if self._turn and not self._has_stalled:
+                self._has_stalled = True
+                return layout.RETRY
         if self._slots == self._launch.resident_blocks and self.thread_states() is not None:
             parts = self._states, self._shared.bytes, self._batch.section("local").bytes
             self._standstill.check(None, [self._batch], parts)
@@ -328,8 +384,11 @@ class CompiledRun:
         chosen = tuple(result[positions].copy() for result in results)
         if isinstance(work.action, ProductOfWarp):
             self._note_living(slot)
+        action = work.action
+        if self._operations is not None and isinstance(action, SCHEDULED):
+            action = self._operations.instead_of(work)
         with np.errstate(all="ignore"):
-            work.action(active, sources, chosen)
+            action(active, sources, chosen)
         for result, values in zip(results, chosen, strict=True):
             result[positions] = values
         return layout.DONE

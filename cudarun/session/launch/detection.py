@@ -40,10 +40,7 @@ _MARGIN = 5.0  # seconds after which the parent's limit ends a worker that did n
 def check_detection(program: Program, devices: Iterable[Selector]) -> None:
     """Refuse detectors, schedules and algebra on devices, or with an engine, without support."""
     options, detection = program.options, program.options.detection
-    schedules = {"--schedule": options.schedule is not None, "--schedules": bool(options.schedules)}
-    check_engine(
-        detection, options.engine, scheduled=any(schedules.values()), counts=program.counts
-    )
+    check_engine(detection, options.engine, counts=program.counts)
     if program.algebra:
         check_algebra(program)
     wanted = {
@@ -51,7 +48,8 @@ def check_detection(program: Program, devices: Iterable[Selector]) -> None:
         "--detect": detection.detect,
         "--stats": detection.stats,
         "--algebra": program.algebra,
-        **schedules,
+        "--schedule": options.schedule is not None,
+        "--schedules": bool(options.schedules),
     }
     option = next((option for option, given in wanted.items() if given), None)
     for selector in devices if option else ():
@@ -71,14 +69,11 @@ def check_detection(program: Program, devices: Iterable[Selector]) -> None:
         )
 
 
-def check_engine(
-    detection: Detection, engine: str | None, *, scheduled: bool = False, counts: bool = False
-) -> None:
+def check_engine(detection: Detection, engine: str | None, *, counts: bool = False) -> None:
     """Refuse what compiled code alone cannot do."""
-    if (counts or detection.stats or detection.prove or scheduled) and engine == "compile":
-        what = "do not follow schedules" if scheduled else "have no statistics and proofs"
+    if (counts or detection.stats or detection.prove) and engine == "compile":
         raise RequestError(
-            f"compiled kernels {what}",
+            "compiled kernels have no statistics and proofs",
             hint="--cpu-engine auto interprets these launches",
             option="--cpu-engine",
         )

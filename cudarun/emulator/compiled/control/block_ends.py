@@ -63,7 +63,7 @@ class BlockEnds(LoweringRules):
         other = code.scalar(f"xor i32 {taken}, {mask}")
         lanes = {branch.target: taken, branch.otherwise: other}
         if not self._schedule.polls(targets, block.index):
-            if min(targets) <= block.index:
+            if self._schedule.can_end_turn(targets, block.index):
                 self._schedule.tick(block.index, mask, lanes)
             self._schedule.advance(targets, mask, taken)
             return

@@ -140,7 +140,7 @@ class InlinedCode:
             else:
                 waiting.append((added, terminator))
         for added, terminator in waiting:
-            added.terminator = _moved(terminator, indexes, base)
+            added.terminator = moved_terminator(terminator, indexes, base)
         for returns, after in calls:
             for returning in returns:
                 returning.terminator = Jump(indexes[after])
@@ -339,7 +339,7 @@ def _operation(operation: Operation, base: int) -> Operation:
     return replace(operation, sources=sources, destinations=destinations)
 
 
-def _moved(terminator: Terminator, indexes: dict[int, int], base: int) -> Terminator:
+def moved_terminator(terminator: Terminator, indexes: dict[int, int], base: int) -> Terminator:
     """Return a terminator for the same blocks and registers in their new places."""
     moved = shallow_copy(terminator)
     for name, value in vars(terminator).items():

@@ -3,7 +3,8 @@
 Lanes wait in masks, one per basic block, and the lowest block in the text with waiting lanes runs
 next. In a loop, lanes **yield** after some jumps back, soon if it may wait for other threads: the
 warp lets other warps run, and then its waiting lanes run in turn, so that lanes in a loop do not
-starve those that could end it.
+starve those that could end it. With a schedule that draws the order of warps they can yield at the
+end of any block.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class LaneSchedule:
     # Whether lanes yield in a loop. In the frame of a call they cannot: its registers are not
     # saved.
     yields: bool
+    interleaves: bool  # whether a schedule draws when lanes yield
     inline: bool  # whether functions are in line where blocks end: not in large kernels
 
     # --- the start -------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ class LaneSchedule:
     def proceed(self, target: int, origin: int, mask: str) -> None:
         """Continue the active lanes with a block; they wait if others wait, too."""
         code = self.code
-        if target <= origin:
+        if self.can_end_turn((target,), origin):
             self.tick(origin, mask, {target: mask})
         if self.polls((target,), origin):
             stays = self._poll(target)
@@ -201,7 +203,7 @@ class LaneSchedule:
     def diverge(self, targets: _Lanes, origin: int, mask: str) -> None:
         """Let the active lanes wait to run several blocks, and run the lowest one."""
         code = self.code
-        if min(targets) <= origin:
+        if self.can_end_turn(targets, origin):
             self.tick(origin, mask, targets)
         polled = [each for each in targets if each <= origin and each in self.loops]
         if polled:
@@ -213,20 +215,24 @@ class LaneSchedule:
         code.line("br label %dispatch")
 
     def _yield_to(self, origin: int, targets: _Lanes) -> None:
-        """Let the active lanes yield at a jump back, and wait to run some blocks."""
-        polled = next(each for each in targets if each <= origin)
+        """Let the active lanes yield, and wait to run some blocks."""
+        polled = next((each for each in targets if each <= origin), self.state.blocks)
         store_field(self.code, "%state", self.state.POLLED, "i32", str(polled))
         for target, lanes in targets.items():
             self.wait(target, lanes)
         self.snapshot.drop(origin, targets)
         self.code.line("br label %yield")
 
+    def can_end_turn(self, targets: Iterable[int], origin: int) -> bool:
+        """Return whether `tick` precedes a jump to some blocks."""
+        return self.interleaves or min(targets) <= origin
+
     def polls(self, targets: Iterable[int], origin: int) -> bool:
         """Return whether a jump to one of some blocks is one back in a loop that may wait."""
         return any(target <= origin and target in self.loops for target in targets)
 
     def tick(self, origin: int, mask: str, targets: _Lanes) -> None:
-        """Call back after many jumps back, for time limits and interruptions, and to yield.
+        """Call back after many jumps, for time limits and interruptions, and to yield.
 
         Args:
             origin: The block that the active lanes leave.

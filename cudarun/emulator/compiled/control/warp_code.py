@@ -49,6 +49,7 @@ from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import Exit
 from cudarun.emulator.machine.frame import each, mask_of
 from cudarun.emulator.machine.matrices import MatrixTransfer, WarpMatrixTransfer
+from cudarun.emulator.machine.schedules.pending import SCHEDULED
 from cudarun.emulator.machine.warps import WarpAction
 
 _CLUSTER_BARRIERS = (ClusterArrive, ClusterWait)
@@ -66,6 +67,7 @@ class WarpCode:
         depths: Of each block, how many functions have called its function.
         memory: The functions that load and store.
         finds_sync_errors: Whether a detector of synchronization errors does.
+        interleaves: Whether a schedule draws the order of warps; ``None`` without a schedule.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class WarpCode:
         memory: MemoryFunctions,
         *,
         finds_sync_errors: bool = False,
+        interleaves: bool | None = None,
     ) -> None:
         self._code = CodeBuilder(module)
         self.function = function
@@ -83,6 +86,7 @@ class WarpCode:
         self.sites = CallbackSites()  # the places that call back
         self._registers = WarpRegisters(self._code, function, self.fixed)
         self._memory = memory
+        self._is_scheduled = interleaves is not None
         checks = SyncChecks(self._code, self._registers, function) if finds_sync_errors else None
         self._checks = checks
         # Whether accesses may be in the shared memory of other blocks: hardly without ``mapa``.
@@ -111,7 +115,7 @@ class WarpCode:
         self.frames = frame_layout(function, self._registers)
         first_called = blocks if self.frames is None else self.frames.first
         loops = any(each < first_called for each in starts_of_loops(function))
-        self._yields = loops or bool(self.points.meetings)
+        self._yields = loops or bool(self.points.meetings) or bool(interleaves)
         is_partial = self._yields or bool(self.points.synchronizing)
         if operations > (_MOST_OPERATIONS if self.frames is None else MOST_OPERATIONS):
             raise Untraceable(f"a function of {operations} instructions")
@@ -165,6 +169,7 @@ class WarpCode:
             self.frames,
             snapshot,
             yields=self._yields,
+            interleaves=bool(interleaves),
             inline=not self.is_large,
         )
         self._calls = self._call_frames()
@@ -377,6 +382,8 @@ class WarpCode:
             if operation.action in UNCOMPILED:
                 raise Untraceable(action_name(operation))
             rule = self._actions.get(type(operation.action), self._accesses.call)
+            if self._is_scheduled and isinstance(operation.action, SCHEDULED):
+                rule = self._accesses.call
             if self._memory.is_observed:
                 self._observe(operation, mask)
             rule(operation, mask)

@@ -61,6 +61,8 @@ class KernelConstants(NamedTuple):
     shadow_unit: int = 0  # bytes of the smallest access if they are recorded for detectors; else 0
     finds_sync_errors: bool = False  # whether lanes are checked for synchronization errors
     finds_unwritten: bool = False  # whether reads of unwritten bytes are findings
+    scheduled: bool = False  # whether blocks follow a schedule,
+    interleaves: bool = False  # and whether it draws the order of their warps
 
     def numbers(self) -> dict[str, int]:
         """Return the fields of ``struct kernel``: of lists of blocks, the length."""
@@ -69,7 +71,7 @@ class KernelConstants(NamedTuple):
             **{name: getattr(state, name) for name in ("size", "mask_bytes", "blocks", "counted")},
             **state.offsets,
             **{name: len(values) for name, values in self._lists().items()},
-            **{name: getattr(self, name) for name in self._fields[-3:]},
+            **{name: getattr(self, name) for name in self._fields[-5:]},
         }
 
     def _lists(self) -> dict[str, Sequence[int]]:

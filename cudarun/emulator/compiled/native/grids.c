@@ -10,6 +10,7 @@
 enum {
     PATIENCE = 64,  // rounds of blocks that all may wait for others, until another block begins
     STALL = 1024,   // rounds without a slot for another block, until the caller is asked
+    TURNS = 64,     // times as many rounds if warps have short turns
 };
 
 INLINE void fill(char *ctx, u32 memory, u32 size, u8 value)
@@ -116,7 +117,8 @@ u32 run_block(char *ctx)
     u64 warps = FIELD(u64, ctx, WARPS);
     for (;;) {
         u32 living = 0, yielding = 0;
-        for (u32 warp = 0; warp < warps; warp++) {
+        u64 warp = FIELD(u64, ctx, FIRST_TURN) % warps;
+        for (u64 turn = 0; turn < warps; turn++, warp = warp + 1 < warps ? warp + 1 : 0) {
             char *state = state_of(ctx, warp);
             if (!MASK(state, ALIVE))
                 continue;
@@ -191,11 +193,11 @@ u32 run_cluster(char *first)
 u32 run(char *ctx, u64 first, u64 count, char *rows, u64 row_bytes)
 {
     u64 slots = FIELD(u64, ctx, SLOTS), size = FIELD(u64, ctx, CLUSTER);
-    u64 patience = FIELD(u64, ctx, ALL_AT_ONCE) ? 0 : PATIENCE;
+    u64 at_once = FIELD(u64, ctx, AT_ONCE), factor = kernel.interleaves ? TURNS : 1;
     u64 next = 0, active = 0, used = 0, rounds = 0;
     for (;;) {
-        u32 has_room = rounds >= patience && active * size < slots;
-        if (next < count && (!active || has_room)) {
+        u64 wanted = rounds >= PATIENCE * factor ? slots : at_once;
+        if (next < count && (!active || active * size < wanted)) {
             u64 slot = 0;
             while (FIELD(u64, ctx + slot * CONTEXT_BYTES, RUNNING))
                 slot += size;
@@ -211,8 +213,8 @@ u32 run(char *ctx, u64 first, u64 count, char *rows, u64 row_bytes)
         }
         if (!active)
             return ENDED;
-        u64 before = active;
-        for (u64 slot = 0; slot < used; slot += size) {
+        u64 before = active, slot = FIELD(u64, ctx, FIRST_TURN) * size % used;
+        for (u64 turn = 0; turn < used; turn += size, slot = slot + size < used ? slot + size : 0) {
             char *block = ctx + slot * CONTEXT_BYTES;
             if (!FIELD(u64, block, RUNNING))
                 continue;
@@ -220,6 +222,8 @@ u32 run(char *ctx, u64 first, u64 count, char *rows, u64 row_bytes)
             if (answer == FAILS)
                 return FAILS;
             if (answer == ENDED) {
+                if (kernel.scheduled && call_back(block, ENDED_SITE, 0, 0) == FAULT)
+                    return FAILS;
                 FIELD(u64, block, RUNNING) = 0;
                 active--;
             } else if (answer != YIELDS) {
@@ -228,7 +232,8 @@ u32 run(char *ctx, u64 first, u64 count, char *rows, u64 row_bytes)
             }
         }
         rounds = active == before ? rounds + 1 : 0;
-        u32 asks = next < count && rounds >= STALL && !(rounds & (rounds - 1));
+        u32 stalls = rounds >= STALL * factor && !(rounds & (rounds - 1));
+        u32 asks = stalls && (next < count || kernel.scheduled);
         if (asks && call_back(ctx, STALL_SITE, 0, 0) == FAULT)
             return FAILS;
     }

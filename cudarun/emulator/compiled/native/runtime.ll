@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 7e34ae57b62561f67097d5131e4804fe6e35dd511ab19e6361113c61b157a372
+; Written by `python -m tools.generate_runtime` from 8debf1d7ebe1240b8583d9b2f69570e4fd399ba6b012f5937015b9ba8fecd826
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -4049,7 +4049,7 @@ define internal void @transfer_matrices(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, 
 define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   %2 = getelementptr inbounds nuw i8, ptr %0, i64 104
   %3 = load i64, ptr %2, align 8
-  %4 = icmp eq i64 %3, 0
+  %4 = getelementptr inbounds nuw i8, ptr %0, i64 320
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %6 = load i32, ptr @kernel, align 4
   %7 = zext i32 %6 to i64
@@ -4073,224 +4073,232 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   %25 = getelementptr inbounds nuw i8, ptr %0, i64 208
   %26 = getelementptr inbounds nuw i8, ptr %0, i64 280
   %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %28 = zext i32 %8 to i64
-  %29 = zext i32 %17 to i64
+  %28 = tail call i64 @llvm.umax.i64(i64 %3, i64 1)
+  %29 = zext i32 %8 to i64
   %30 = zext i32 %17 to i64
-  br i1 %4, label %191, label %31
-31:
-  %32 = phi i64 [ %102, %101 ], [ 0, %1 ]
-  %33 = phi i32 [ %103, %101 ], [ 0, %1 ]
-  %34 = phi i32 [ %104, %101 ], [ 0, %1 ]
-  %35 = phi i32 [ %105, %101 ], [ 0, %1 ]
-  %36 = load ptr, ptr %5, align 8
-  %37 = mul nuw i64 %32, %7
-  %38 = getelementptr inbounds nuw i8, ptr %36, i64 %37
-  %39 = load i32, ptr %38, align 4
-  %40 = icmp eq i32 %39, 0
-  br i1 %40, label %95, label %41
-41:
-  %42 = tail call i32 @step(ptr nonnull %0, i32 %35)
-  %43 = icmp ne i32 %42, 1
-  %44 = select i1 %43, i1 %9, i1 false
-  br i1 %44, label %45, label %89
-45:
-  %46 = load ptr, ptr %5, align 8
-  %47 = getelementptr inbounds nuw i8, ptr %46, i64 %37
-  %48 = getelementptr inbounds nuw i8, ptr %47, i64 28
-  %49 = load i32, ptr %48, align 4
-  %50 = icmp eq i32 %49, 0
-  br i1 %50, label %91, label %51
-51:
-  store i32 0, ptr %48, align 4
-  br label %52
-52:
-  %53 = phi i64 [ 0, %51 ], [ %84, %83 ]
-  %54 = icmp eq i64 %53, 0
-  br i1 %54, label %83, label %55
-55:
-  %56 = getelementptr inbounds nuw [0 x i32], ptr @at_meetings, i64 0, i64 %53
-  %57 = load i32, ptr %56, align 4
-  %58 = icmp eq i32 %57, 0
-  %59 = trunc nuw i64 %53 to i32
-  %60 = shl i32 %59, 2
-  %61 = add i32 %10, %60
-  %62 = zext i32 %61 to i64
-  %63 = getelementptr inbounds nuw i8, ptr %47, i64 %62
-  br i1 %58, label %83, label %64
-64:
-  %65 = phi i64 [ %81, %80 ], [ 0, %55 ]
-  %66 = getelementptr inbounds nuw [0 x i32], ptr @at_meetings, i64 0, i64 %65
-  %67 = load i32, ptr %66, align 4
-  %68 = icmp eq i32 %67, %57
-  br i1 %68, label %69, label %80
-69:
-  %70 = load i32, ptr %63, align 4
-  %71 = icmp eq i32 %70, 0
-  br i1 %71, label %80, label %72
-72:
-  %73 = trunc nuw i64 %65 to i32
-  %74 = shl i32 %73, 2
-  %75 = add i32 %10, %74
-  %76 = zext i32 %75 to i64
-  %77 = getelementptr inbounds nuw i8, ptr %47, i64 %76
-  %78 = load i32, ptr %77, align 4
-  %79 = icmp eq i32 %78, 0
-  br i1 %79, label %80, label %86
-80:
-  %81 = add nuw nsw i64 %65, 1
-  %82 = icmp eq i64 %81, %53
-  br i1 %82, label %83, label %64
-83:
-  %84 = add nuw nsw i64 %53, 1
-  %85 = icmp eq i64 %84, %28
-  br i1 %85, label %89, label %52
-86:
-  store i32 -2, ptr %11, align 4
-  store i32 %35, ptr %12, align 4
-  store i32 0, ptr %13, align 4
-  %87 = load ptr, ptr %14, align 8
-  %88 = tail call i32 %87(ptr %0)
-  switch i32 %88, label %89 [
-    i32 1, label %41
-    i32 2, label %191
-  ]
-89:
-  %90 = icmp eq i32 %42, 1
-  br i1 %90, label %191, label %91
-91:
-  %92 = load i32, ptr %38, align 4
-  %93 = or i32 %92, %33
-  %94 = or i32 %42, %34
-  br label %95
-95:
-  %96 = phi i32 [ %94, %91 ], [ %34, %31 ]
-  %97 = phi i32 [ %93, %91 ], [ %33, %31 ]
-  %98 = add i32 %35, 1
-  %99 = zext i32 %98 to i64
-  %100 = icmp ugt i64 %3, %99
-  br i1 %100, label %101, label %106
-101:
-  %102 = phi i64 [ %99, %95 ], [ 0, %166 ], [ 0, %112 ]
-  %103 = phi i32 [ %97, %95 ], [ 0, %166 ], [ 0, %112 ]
-  %104 = phi i32 [ %96, %95 ], [ 0, %166 ], [ 0, %112 ]
-  %105 = phi i32 [ %98, %95 ], [ 0, %166 ], [ 0, %112 ]
   br label %31
-106:
-  %107 = icmp eq i32 %97, 0
-  %108 = icmp ne i32 %96, 0
-  br i1 %107, label %191, label %109
-109:
-  br i1 %16, label %110, label %112
+31:
+  %32 = load i64, ptr %4, align 8
+  %33 = urem i64 %32, %3
+  br label %34
+34:
+  %35 = phi i32 [ 0, %31 ], [ %104, %102 ]
+  %36 = phi i32 [ 0, %31 ], [ %103, %102 ]
+  %37 = phi i64 [ 0, %31 ], [ %105, %102 ]
+  %38 = phi i64 [ %33, %31 ], [ %108, %102 ]
+  %39 = load ptr, ptr %5, align 8
+  %40 = mul i64 %38, %7
+  %41 = getelementptr inbounds nuw i8, ptr %39, i64 %40
+  %42 = load i32, ptr %41, align 4
+  %43 = icmp eq i32 %42, 0
+  br i1 %43, label %102, label %44
+44:
+  %45 = trunc i64 %38 to i32
+  %46 = and i64 %38, 4294967295
+  %47 = mul nuw i64 %46, %7
+  br label %48
+48:
+  %49 = tail call i32 @step(ptr nonnull %0, i32 %45)
+  %50 = icmp ne i32 %49, 1
+  %51 = select i1 %50, i1 %9, i1 false
+  br i1 %51, label %52, label %96
+52:
+  %53 = load ptr, ptr %5, align 8
+  %54 = getelementptr inbounds nuw i8, ptr %53, i64 %47
+  %55 = getelementptr inbounds nuw i8, ptr %54, i64 28
+  %56 = load i32, ptr %55, align 4
+  %57 = icmp eq i32 %56, 0
+  br i1 %57, label %98, label %58
+58:
+  store i32 0, ptr %55, align 4
+  br label %59
+59:
+  %60 = phi i64 [ 0, %58 ], [ %91, %90 ]
+  %61 = icmp eq i64 %60, 0
+  br i1 %61, label %90, label %62
+62:
+  %63 = getelementptr inbounds nuw [0 x i32], ptr @at_meetings, i64 0, i64 %60
+  %64 = load i32, ptr %63, align 4
+  %65 = icmp eq i32 %64, 0
+  %66 = trunc nuw i64 %60 to i32
+  %67 = shl i32 %66, 2
+  %68 = add i32 %10, %67
+  %69 = zext i32 %68 to i64
+  %70 = getelementptr inbounds nuw i8, ptr %54, i64 %69
+  br i1 %65, label %90, label %71
+71:
+  %72 = phi i64 [ %88, %87 ], [ 0, %62 ]
+  %73 = getelementptr inbounds nuw [0 x i32], ptr @at_meetings, i64 0, i64 %72
+  %74 = load i32, ptr %73, align 4
+  %75 = icmp eq i32 %74, %64
+  br i1 %75, label %76, label %87
+76:
+  %77 = load i32, ptr %70, align 4
+  %78 = icmp eq i32 %77, 0
+  br i1 %78, label %87, label %79
+79:
+  %80 = trunc nuw i64 %72 to i32
+  %81 = shl i32 %80, 2
+  %82 = add i32 %10, %81
+  %83 = zext i32 %82 to i64
+  %84 = getelementptr inbounds nuw i8, ptr %54, i64 %83
+  %85 = load i32, ptr %84, align 4
+  %86 = icmp eq i32 %85, 0
+  br i1 %86, label %87, label %93
+87:
+  %88 = add nuw nsw i64 %72, 1
+  %89 = icmp eq i64 %88, %60
+  br i1 %89, label %90, label %71
+90:
+  %91 = add nuw nsw i64 %60, 1
+  %92 = icmp eq i64 %91, %29
+  br i1 %92, label %96, label %59
+93:
+  store i32 -2, ptr %11, align 4
+  store i32 %45, ptr %12, align 4
+  store i32 0, ptr %13, align 4
+  %94 = load ptr, ptr %14, align 8
+  %95 = tail call i32 %94(ptr %0)
+  switch i32 %95, label %96 [
+    i32 1, label %48
+    i32 2, label %197
+  ]
+96:
+  %97 = icmp eq i32 %49, 1
+  br i1 %97, label %197, label %98
+98:
+  %99 = load i32, ptr %41, align 4
+  %100 = or i32 %99, %35
+  %101 = or i32 %49, %36
+  br label %102
+102:
+  %103 = phi i32 [ %101, %98 ], [ %36, %34 ]
+  %104 = phi i32 [ %100, %98 ], [ %35, %34 ]
+  %105 = add nuw i64 %37, 1
+  %106 = add i64 %38, 1
+  %107 = icmp ult i64 %106, %3
+  %108 = select i1 %107, i64 %106, i64 0
+  %109 = icmp eq i64 %105, %28
+  br i1 %109, label %110, label %34
 110:
-  %111 = select i1 %108, i1 true, i1 %18
-  br i1 %111, label %189, label %116
+  %111 = icmp eq i32 %104, 0
+  br i1 %111, label %197, label %112
 112:
-  %113 = tail call i32 @recheck_barriers(ptr %0)
-  %114 = icmp eq i32 %113, 0
-  %115 = select i1 %108, i1 true, i1 %114
-  br i1 %115, label %187, label %101
+  br i1 %16, label %113, label %116
+113:
+  %114 = icmp ne i32 %103, 0
+  %115 = select i1 %114, i1 true, i1 %18
+  br i1 %115, label %195, label %121
 116:
-  %117 = load ptr, ptr %5, align 8
-  br label %121
-118:
-  %119 = add nuw i64 %122, 1
-  %120 = icmp eq i64 %119, %3
-  br i1 %120, label %140, label %121
+  %117 = tail call i32 @recheck_barriers(ptr %0)
+  %118 = icmp eq i32 %117, 0
+  %119 = icmp ne i32 %103, 0
+  %120 = select i1 %119, i1 true, i1 %118
+  br i1 %120, label %193, label %192
 121:
-  %122 = phi i64 [ 0, %116 ], [ %119, %118 ]
-  %123 = mul i64 %122, %7
-  %124 = getelementptr inbounds nuw i8, ptr %117, i64 %123
-  br label %128
-125:
-  %126 = load i32, ptr %124, align 4
-  %127 = icmp eq i32 %137, %126
-  br i1 %127, label %118, label %191
-128:
-  %129 = phi i64 [ 0, %121 ], [ %138, %128 ]
-  %130 = phi i32 [ 0, %121 ], [ %137, %128 ]
-  %131 = trunc nuw i64 %129 to i32
-  %132 = shl i32 %131, 2
-  %133 = add i32 %19, %132
-  %134 = zext i32 %133 to i64
-  %135 = getelementptr inbounds nuw i8, ptr %124, i64 %134
-  %136 = load i32, ptr %135, align 4
-  %137 = or i32 %136, %130
-  %138 = add nuw nsw i64 %129, 1
-  %139 = icmp eq i64 %138, %29
-  br i1 %139, label %125, label %128
-140:
-  br i1 %21, label %147, label %141
-141:
-  %142 = load i64, ptr %22, align 8
-  %143 = and i64 %142, 140735340871680
-  %144 = icmp eq i64 %143, 140735340871680
-  br i1 %144, label %147, label %145
+  %122 = load ptr, ptr %5, align 8
+  br label %126
+123:
+  %124 = add nuw i64 %127, 1
+  %125 = icmp eq i64 %124, %28
+  br i1 %125, label %145, label %126
+126:
+  %127 = phi i64 [ 0, %121 ], [ %124, %123 ]
+  %128 = mul i64 %127, %7
+  %129 = getelementptr inbounds nuw i8, ptr %122, i64 %128
+  br label %133
+130:
+  %131 = load i32, ptr %129, align 4
+  %132 = icmp eq i32 %142, %131
+  br i1 %132, label %123, label %197
+133:
+  %134 = phi i64 [ 0, %126 ], [ %143, %133 ]
+  %135 = phi i32 [ 0, %126 ], [ %142, %133 ]
+  %136 = trunc nuw i64 %134 to i32
+  %137 = shl i32 %136, 2
+  %138 = add i32 %19, %137
+  %139 = zext i32 %138 to i64
+  %140 = getelementptr inbounds nuw i8, ptr %129, i64 %139
+  %141 = load i32, ptr %140, align 4
+  %142 = or i32 %141, %135
+  %143 = add nuw nsw i64 %134, 1
+  %144 = icmp eq i64 %143, %30
+  br i1 %144, label %130, label %133
 145:
-  %146 = add i64 %142, 2147483648
-  store i64 %146, ptr %22, align 8
-  br label %147
-147:
-  br label %148
-148:
-  %149 = phi i64 [ %167, %166 ], [ 0, %147 ]
-  %150 = load ptr, ptr %5, align 8
-  %151 = mul i64 %149, %7
-  %152 = getelementptr inbounds nuw i8, ptr %150, i64 %151
-  br i1 %24, label %162, label %153
+  br i1 %21, label %152, label %146
+146:
+  %147 = load i64, ptr %22, align 8
+  %148 = and i64 %147, 140735340871680
+  %149 = icmp eq i64 %148, 140735340871680
+  br i1 %149, label %152, label %150
+150:
+  %151 = add i64 %147, 2147483648
+  store i64 %151, ptr %22, align 8
+  br label %152
+152:
+  br label %153
 153:
-  %154 = getelementptr inbounds nuw i8, ptr %152, i64 24
-  %155 = load i32, ptr %154, align 4
-  %156 = load i32, ptr %152, align 4
-  %157 = xor i32 %156, -1
-  %158 = and i32 %155, %157
-  %159 = zext i32 %158 to i64
-  %160 = load i64, ptr %25, align 8
-  %161 = or i64 %160, %159
-  store i64 %161, ptr %25, align 8
+  %154 = phi i64 [ %172, %171 ], [ 0, %152 ]
+  %155 = load ptr, ptr %5, align 8
+  %156 = mul i64 %154, %7
+  %157 = getelementptr inbounds nuw i8, ptr %155, i64 %156
+  br i1 %24, label %167, label %158
+158:
+  %159 = getelementptr inbounds nuw i8, ptr %157, i64 24
+  %160 = load i32, ptr %159, align 4
+  %161 = load i32, ptr %157, align 4
+  %162 = xor i32 %161, -1
+  %163 = and i32 %160, %162
+  %164 = zext i32 %163 to i64
+  %165 = load i64, ptr %25, align 8
+  %166 = or i64 %165, %164
+  store i64 %166, ptr %25, align 8
   store i64 0, ptr %26, align 8
-  br label %162
-162:
-  br i1 %21, label %165, label %163
-163:
-  %164 = getelementptr inbounds nuw i8, ptr %152, i64 20
-  store i32 0, ptr %164, align 4
-  br label %165
-165:
-  br label %169
-166:
-  %167 = add nuw i64 %149, 1
-  %168 = icmp eq i64 %167, %3
-  br i1 %168, label %101, label %148
-169:
-  %170 = phi i64 [ %185, %169 ], [ 0, %165 ]
-  %171 = trunc nuw i64 %170 to i32
-  %172 = shl i32 %171, 2
-  %173 = add i32 %19, %172
-  %174 = zext i32 %173 to i64
-  %175 = getelementptr inbounds nuw i8, ptr %152, i64 %174
-  %176 = load i32, ptr %175, align 4
-  %177 = getelementptr inbounds nuw [0 x i32], ptr @at_barriers, i64 0, i64 %170
-  %178 = load i32, ptr %177, align 4
-  %179 = shl i32 %178, 2
-  %180 = add i32 %179, %27
-  %181 = zext i32 %180 to i64
-  %182 = getelementptr inbounds nuw i8, ptr %152, i64 %181
+  br label %167
+167:
+  br i1 %21, label %170, label %168
+168:
+  %169 = getelementptr inbounds nuw i8, ptr %157, i64 20
+  store i32 0, ptr %169, align 4
+  br label %170
+170:
+  br label %174
+171:
+  %172 = add nuw i64 %154, 1
+  %173 = icmp eq i64 %172, %28
+  br i1 %173, label %192, label %153
+174:
+  %175 = phi i64 [ %190, %174 ], [ 0, %170 ]
+  %176 = trunc nuw i64 %175 to i32
+  %177 = shl i32 %176, 2
+  %178 = add i32 %19, %177
+  %179 = zext i32 %178 to i64
+  %180 = getelementptr inbounds nuw i8, ptr %157, i64 %179
+  %181 = load i32, ptr %180, align 4
+  %182 = getelementptr inbounds nuw [0 x i32], ptr @at_barriers, i64 0, i64 %175
   %183 = load i32, ptr %182, align 4
-  %184 = or i32 %183, %176
-  store i32 %184, ptr %182, align 4
-  store i32 0, ptr %175, align 4
-  %185 = add nuw nsw i64 %170, 1
-  %186 = icmp eq i64 %185, %30
-  br i1 %186, label %166, label %169
-187:
-  %188 = select i1 %108, i32 2, i32 4
-  br label %191
-189:
-  %190 = select i1 %108, i32 2, i32 4
-  br label %191
-191:
-  %192 = phi i32 [ %188, %187 ], [ %190, %189 ], [ 0, %1 ], [ 4, %125 ], [ 1, %86 ], [ 0, %106 ], [ 1, %89 ]
-  ret i32 %192
+  %184 = shl i32 %183, 2
+  %185 = add i32 %184, %27
+  %186 = zext i32 %185 to i64
+  %187 = getelementptr inbounds nuw i8, ptr %157, i64 %186
+  %188 = load i32, ptr %187, align 4
+  %189 = or i32 %188, %181
+  store i32 %189, ptr %187, align 4
+  store i32 0, ptr %180, align 4
+  %190 = add nuw nsw i64 %175, 1
+  %191 = icmp eq i64 %190, %30
+  br i1 %191, label %171, label %174
+192:
+  br label %31
+193:
+  %194 = select i1 %119, i32 2, i32 4
+  br label %197
+195:
+  %196 = select i1 %114, i32 2, i32 4
+  br label %197
+197:
+  %198 = phi i32 [ %194, %193 ], [ %196, %195 ], [ 1, %93 ], [ 4, %130 ], [ 1, %96 ], [ 0, %110 ]
+  ret i32 %198
 }
 
 define internal range(i32 0, 8) i32 @run_cluster(ptr %0) #0 {
@@ -4317,7 +4325,7 @@ define internal range(i32 0, 8) i32 @run_cluster(ptr %0) #0 {
 20:
   %21 = phi i32 [ %28, %27 ], [ 0, %19 ]
   %22 = phi i64 [ %29, %27 ], [ 0, %19 ]
-  %23 = mul i64 %22, 320
+  %23 = mul i64 %22, 384
   %24 = getelementptr inbounds nuw i8, ptr %0, i64 %23
   %25 = tail call i32 @run_block(ptr %24)
   %26 = icmp eq i32 %25, 1
@@ -4427,214 +4435,238 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %9 = load i64, ptr %8, align 8
   %10 = getelementptr inbounds nuw i8, ptr %0, i64 136
   %11 = load i64, ptr %10, align 8
-  %12 = icmp eq i64 %11, 0
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 160
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 164
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 168
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %17 = icmp eq i64 %9, 0
-  %18 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
-  %19 = icmp eq i32 %18, 0
-  %20 = load i32, ptr @kernel, align 4
-  %21 = zext i32 %20 to i64
-  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 4), align 4
-  %23 = zext i32 %22 to i64
-  %24 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %25 = zext i32 %24 to i64
-  br label %26
-26:
-  %27 = phi i64 [ %55, %53 ], [ 0, %5 ]
-  %28 = phi i64 [ %56, %53 ], [ 0, %5 ]
-  %29 = phi i64 [ %54, %53 ], [ 0, %5 ]
-  %30 = icmp ult i64 %29, %2
-  %31 = icmp eq i64 %27, 0
-  br label %32
-32:
-  %33 = phi i64 [ 0, %26 ], [ %166, %165 ]
-  %34 = phi i64 [ %28, %26 ], [ %152, %165 ]
-  %35 = icmp ult i64 %33, 64
-  %36 = select i1 %12, i1 %35, i1 false
-  br i1 %36, label %40, label %37
-37:
-  %38 = mul i64 %34, %9
-  %39 = icmp ult i64 %38, %7
+  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 124), align 4
+  %13 = icmp eq i32 %12, 0
+  %14 = select i1 %13, i64 1, i64 64
+  %15 = shl nuw nsw i64 %14, 6
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 320
+  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %18 = icmp eq i32 %17, 0
+  %19 = shl nuw nsw i64 %14, 10
+  %20 = icmp ne i32 %17, 0
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 164
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %25 = icmp eq i64 %9, 0
+  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %27 = icmp eq i32 %26, 0
+  %28 = load i32, ptr @kernel, align 4
+  %29 = zext i32 %28 to i64
+  %30 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 4), align 4
+  %31 = zext i32 %30 to i64
+  %32 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %33 = zext i32 %32 to i64
+  br label %34
+34:
+  %35 = phi i64 [ %60, %58 ], [ 0, %5 ]
+  %36 = phi i64 [ %61, %58 ], [ 0, %5 ]
+  %37 = phi i64 [ %59, %58 ], [ 0, %5 ]
+  %38 = icmp ult i64 %37, %2
+  %39 = select i1 %38, i1 true, i1 %20
   br label %40
 40:
-  %41 = phi i1 [ false, %32 ], [ %39, %37 ]
-  %42 = icmp eq i64 %34, 0
-  %43 = select i1 %42, i1 true, i1 %41
-  %44 = select i1 %30, i1 %43, i1 false
-  br i1 %44, label %45, label %127
-45:
-  %46 = phi i64 [ %51, %45 ], [ 0, %40 ]
-  %47 = mul i64 %46, 320
-  %48 = getelementptr inbounds nuw i8, ptr %0, i64 %47
-  %49 = load i64, ptr %48, align 8
-  %50 = icmp eq i64 %49, 0
-  %51 = add i64 %46, %9
-  br i1 %50, label %52, label %45
-52:
-  br i1 %17, label %53, label %57
-53:
-  %54 = phi i64 [ %29, %52 ], [ %125, %123 ]
-  %55 = tail call i64 @llvm.umax.i64(i64 %51, i64 %27)
-  %56 = add i64 %34, 1
-  br label %26
+  %41 = phi i64 [ 0, %34 ], [ %176, %186 ]
+  %42 = phi i64 [ %36, %34 ], [ %167, %186 ]
+  br i1 %38, label %43, label %132
+43:
+  %44 = icmp ult i64 %41, %15
+  %45 = select i1 %44, i64 %11, i64 %7
+  %46 = icmp eq i64 %42, 0
+  %47 = mul i64 %42, %9
+  %48 = icmp ult i64 %47, %45
+  %49 = select i1 %46, i1 true, i1 %48
+  br i1 %49, label %50, label %134
+50:
+  %51 = phi i64 [ %56, %50 ], [ 0, %43 ]
+  %52 = mul i64 %51, 384
+  %53 = getelementptr inbounds nuw i8, ptr %0, i64 %52
+  %54 = load i64, ptr %53, align 8
+  %55 = icmp eq i64 %54, 0
+  %56 = add i64 %51, %9
+  br i1 %55, label %57, label %50
 57:
-  %58 = phi i64 [ %125, %123 ], [ %29, %52 ]
-  %59 = phi i64 [ %124, %123 ], [ 0, %52 ]
-  %60 = add i64 %59, %46
-  %61 = mul i64 %60, 320
-  %62 = getelementptr inbounds nuw i8, ptr %0, i64 %61
-  %63 = add i64 %58, %1
-  %64 = mul i64 %58, %4
-  %65 = getelementptr inbounds nuw i8, ptr %3, i64 %64
-  %66 = getelementptr inbounds nuw i8, ptr %62, i64 64
-  store i64 %63, ptr %66, align 8
-  %67 = getelementptr inbounds nuw i8, ptr %62, i64 24
-  store ptr %65, ptr %67, align 8
-  store i64 1, ptr %62, align 8
-  %68 = getelementptr inbounds nuw i8, ptr %62, i64 168
-  store i32 0, ptr %68, align 4
-  %69 = getelementptr inbounds nuw i8, ptr %62, i64 80
-  %70 = load ptr, ptr %69, align 8
-  %71 = getelementptr inbounds nuw i8, ptr %62, i64 88
-  %72 = load i64, ptr %71, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %70, i8 -1, i64 %72, i1 false)
-  %73 = load ptr, ptr %69, align 8
-  %74 = getelementptr inbounds nuw i8, ptr %62, i64 312
-  %75 = load i64, ptr %74, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %73, i8 0, i64 %75, i1 false)
-  %76 = getelementptr inbounds nuw i8, ptr %62, i64 264
-  %77 = load ptr, ptr %76, align 8
-  %78 = getelementptr inbounds nuw i8, ptr %62, i64 272
-  %79 = load i64, ptr %78, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %77, i8 -1, i64 %79, i1 false)
-  %80 = getelementptr inbounds nuw i8, ptr %62, i64 296
-  %81 = load ptr, ptr %80, align 8
-  %82 = getelementptr inbounds nuw i8, ptr %62, i64 304
-  %83 = load i64, ptr %82, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %81, i8 0, i64 %83, i1 false)
-  br i1 %19, label %100, label %84
-84:
-  %85 = shl i64 %63, 47
-  %86 = add i64 %85, 140737488355328
-  %87 = getelementptr inbounds nuw i8, ptr %62, i64 200
-  store i64 %86, ptr %87, align 8
-  %88 = getelementptr inbounds nuw i8, ptr %62, i64 216
-  %89 = load ptr, ptr %88, align 8
-  %90 = getelementptr inbounds nuw i8, ptr %62, i64 224
-  %91 = load i64, ptr %90, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %89, i8 0, i64 %91, i1 false)
-  %92 = getelementptr inbounds nuw i8, ptr %62, i64 232
-  %93 = load ptr, ptr %92, align 8
-  %94 = getelementptr inbounds nuw i8, ptr %62, i64 240
-  %95 = load i64, ptr %94, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %93, i8 1, i64 %95, i1 false)
-  %96 = getelementptr inbounds nuw i8, ptr %62, i64 248
-  %97 = load ptr, ptr %96, align 8
-  %98 = getelementptr inbounds nuw i8, ptr %62, i64 256
-  %99 = load i64, ptr %98, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %97, i8 1, i64 %99, i1 false)
-  br label %100
-100:
-  %101 = getelementptr inbounds nuw i8, ptr %62, i64 112
-  %102 = load i64, ptr %101, align 8
-  %103 = getelementptr inbounds nuw i8, ptr %62, i64 104
+  br i1 %25, label %58, label %62
+58:
+  %59 = phi i64 [ %37, %57 ], [ %130, %128 ]
+  %60 = tail call i64 @llvm.umax.i64(i64 %56, i64 %35)
+  %61 = add i64 %42, 1
+  br label %34
+62:
+  %63 = phi i64 [ %130, %128 ], [ %37, %57 ]
+  %64 = phi i64 [ %129, %128 ], [ 0, %57 ]
+  %65 = add i64 %64, %51
+  %66 = mul i64 %65, 384
+  %67 = getelementptr inbounds nuw i8, ptr %0, i64 %66
+  %68 = add i64 %63, %1
+  %69 = mul i64 %63, %4
+  %70 = getelementptr inbounds nuw i8, ptr %3, i64 %69
+  %71 = getelementptr inbounds nuw i8, ptr %67, i64 64
+  store i64 %68, ptr %71, align 8
+  %72 = getelementptr inbounds nuw i8, ptr %67, i64 24
+  store ptr %70, ptr %72, align 8
+  store i64 1, ptr %67, align 8
+  %73 = getelementptr inbounds nuw i8, ptr %67, i64 168
+  store i32 0, ptr %73, align 4
+  %74 = getelementptr inbounds nuw i8, ptr %67, i64 80
+  %75 = load ptr, ptr %74, align 8
+  %76 = getelementptr inbounds nuw i8, ptr %67, i64 88
+  %77 = load i64, ptr %76, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %75, i8 -1, i64 %77, i1 false)
+  %78 = load ptr, ptr %74, align 8
+  %79 = getelementptr inbounds nuw i8, ptr %67, i64 312
+  %80 = load i64, ptr %79, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %78, i8 0, i64 %80, i1 false)
+  %81 = getelementptr inbounds nuw i8, ptr %67, i64 264
+  %82 = load ptr, ptr %81, align 8
+  %83 = getelementptr inbounds nuw i8, ptr %67, i64 272
+  %84 = load i64, ptr %83, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %82, i8 -1, i64 %84, i1 false)
+  %85 = getelementptr inbounds nuw i8, ptr %67, i64 296
+  %86 = load ptr, ptr %85, align 8
+  %87 = getelementptr inbounds nuw i8, ptr %67, i64 304
+  %88 = load i64, ptr %87, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %86, i8 0, i64 %88, i1 false)
+  br i1 %27, label %105, label %89
+89:
+  %90 = shl i64 %68, 47
+  %91 = add i64 %90, 140737488355328
+  %92 = getelementptr inbounds nuw i8, ptr %67, i64 200
+  store i64 %91, ptr %92, align 8
+  %93 = getelementptr inbounds nuw i8, ptr %67, i64 216
+  %94 = load ptr, ptr %93, align 8
+  %95 = getelementptr inbounds nuw i8, ptr %67, i64 224
+  %96 = load i64, ptr %95, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %94, i8 0, i64 %96, i1 false)
+  %97 = getelementptr inbounds nuw i8, ptr %67, i64 232
+  %98 = load ptr, ptr %97, align 8
+  %99 = getelementptr inbounds nuw i8, ptr %67, i64 240
+  %100 = load i64, ptr %99, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %98, i8 1, i64 %100, i1 false)
+  %101 = getelementptr inbounds nuw i8, ptr %67, i64 248
+  %102 = load ptr, ptr %101, align 8
+  %103 = getelementptr inbounds nuw i8, ptr %67, i64 256
   %104 = load i64, ptr %103, align 8
-  %105 = icmp eq i64 %104, 0
-  br i1 %105, label %123, label %106
-106:
-  %107 = getelementptr inbounds nuw i8, ptr %62, i64 48
-  br label %108
-108:
-  %109 = phi i64 [ 0, %106 ], [ %121, %108 ]
-  %110 = load ptr, ptr %107, align 8
-  %111 = mul i64 %109, %21
-  %112 = getelementptr inbounds nuw i8, ptr %110, i64 %111
-  %113 = shl i64 %109, 5
-  %114 = sub i64 %102, %113
-  tail call void @llvm.memset.p0.i64(ptr align 1 %112, i8 0, i64 %23, i1 false)
-  %115 = icmp ugt i64 %114, 31
-  %116 = trunc i64 %114 to i32
-  %117 = shl nsw i32 -1, %116
-  %118 = xor i32 %117, -1
-  %119 = select i1 %115, i32 -1, i32 %118
-  %120 = getelementptr inbounds nuw i8, ptr %112, i64 %25
-  store i32 %119, ptr %120, align 4
-  store i32 %119, ptr %112, align 4
-  %121 = add nuw i64 %109, 1
-  %122 = icmp eq i64 %121, %104
-  br i1 %122, label %123, label %108
-123:
-  %124 = add nuw i64 %59, 1
-  %125 = add i64 %58, 1
-  %126 = icmp eq i64 %124, %9
-  br i1 %126, label %53, label %57
-127:
-  br i1 %42, label %167, label %128
+  tail call void @llvm.memset.p0.i64(ptr align 1 %102, i8 1, i64 %104, i1 false)
+  br label %105
+105:
+  %106 = getelementptr inbounds nuw i8, ptr %67, i64 112
+  %107 = load i64, ptr %106, align 8
+  %108 = getelementptr inbounds nuw i8, ptr %67, i64 104
+  %109 = load i64, ptr %108, align 8
+  %110 = icmp eq i64 %109, 0
+  br i1 %110, label %128, label %111
+111:
+  %112 = getelementptr inbounds nuw i8, ptr %67, i64 48
+  br label %113
+113:
+  %114 = phi i64 [ 0, %111 ], [ %126, %113 ]
+  %115 = load ptr, ptr %112, align 8
+  %116 = mul i64 %114, %29
+  %117 = getelementptr inbounds nuw i8, ptr %115, i64 %116
+  %118 = shl i64 %114, 5
+  %119 = sub i64 %107, %118
+  tail call void @llvm.memset.p0.i64(ptr align 1 %117, i8 0, i64 %31, i1 false)
+  %120 = icmp ugt i64 %119, 31
+  %121 = trunc i64 %119 to i32
+  %122 = shl nsw i32 -1, %121
+  %123 = xor i32 %122, -1
+  %124 = select i1 %120, i32 -1, i32 %123
+  %125 = getelementptr inbounds nuw i8, ptr %117, i64 %33
+  store i32 %124, ptr %125, align 4
+  store i32 %124, ptr %117, align 4
+  %126 = add nuw i64 %114, 1
+  %127 = icmp eq i64 %126, %109
+  br i1 %127, label %128, label %113
 128:
-  br i1 %31, label %151, label %129
-129:
-  %130 = phi i64 [ %148, %147 ], [ %34, %128 ]
-  %131 = phi i64 [ %149, %147 ], [ 0, %128 ]
-  %132 = mul i64 %131, 320
-  %133 = getelementptr inbounds nuw i8, ptr %0, i64 %132
-  %134 = load i64, ptr %133, align 8
-  %135 = icmp eq i64 %134, 0
-  br i1 %135, label %147, label %136
-136:
-  %137 = tail call i32 @run_cluster(ptr nonnull %133)
-  switch i32 %137, label %140 [
-    i32 1, label %167
-    i32 0, label %138
-    i32 2, label %147
-  ]
+  %129 = add nuw i64 %64, 1
+  %130 = add i64 %63, 1
+  %131 = icmp eq i64 %129, %9
+  br i1 %131, label %58, label %62
+132:
+  %133 = icmp eq i64 %42, 0
+  br i1 %133, label %187, label %134
+134:
+  %135 = load i64, ptr %16, align 8
+  %136 = mul i64 %135, %9
+  %137 = urem i64 %136, %35
+  br label %138
 138:
-  store i64 0, ptr %133, align 8
-  %139 = add i64 %130, -1
-  br label %147
-140:
-  %141 = getelementptr inbounds nuw i8, ptr %133, i64 160
-  store i32 -1, ptr %141, align 4
-  %142 = getelementptr inbounds nuw i8, ptr %133, i64 164
-  store i32 0, ptr %142, align 4
-  %143 = getelementptr inbounds nuw i8, ptr %133, i64 168
-  store i32 0, ptr %143, align 4
-  %144 = getelementptr inbounds nuw i8, ptr %133, i64 56
-  %145 = load ptr, ptr %144, align 8
-  %146 = tail call i32 %145(ptr nonnull %133)
-  br label %167
-147:
-  %148 = phi i64 [ %139, %138 ], [ %130, %129 ], [ %130, %136 ]
-  %149 = add i64 %131, %9
-  %150 = icmp ult i64 %149, %27
-  br i1 %150, label %129, label %151
-151:
-  %152 = phi i64 [ %34, %128 ], [ %148, %147 ]
-  %153 = icmp eq i64 %152, %34
-  %154 = add i64 %33, 1
-  %155 = select i1 %153, i64 %154, i64 0
-  %156 = icmp ugt i64 %155, 1023
-  %157 = select i1 %30, i1 %156, i1 false
-  %158 = tail call range(i64 1, 65) i64 @llvm.ctpop.i64(i64 %155)
-  %159 = icmp samesign ult i64 %158, 2
-  %160 = select i1 %157, i1 %159, i1 false
-  br i1 %160, label %161, label %165
-161:
-  store i32 -3, ptr %13, align 4
-  store i32 0, ptr %14, align 4
-  store i32 0, ptr %15, align 4
-  %162 = load ptr, ptr %16, align 8
-  %163 = tail call i32 %162(ptr %0)
-  %164 = icmp eq i32 %163, 2
-  br i1 %164, label %167, label %165
-165:
-  %166 = phi i64 [ %155, %151 ], [ %154, %161 ]
-  br label %32
-167:
-  %168 = phi i32 [ 1, %140 ], [ %137, %136 ], [ 0, %127 ], [ 1, %161 ]
-  ret i32 %168
+  %139 = phi i64 [ %42, %134 ], [ %167, %166 ]
+  %140 = phi i64 [ 0, %134 ], [ %168, %166 ]
+  %141 = phi i64 [ %137, %134 ], [ %171, %166 ]
+  %142 = mul i64 %141, 384
+  %143 = getelementptr inbounds nuw i8, ptr %0, i64 %142
+  %144 = load i64, ptr %143, align 8
+  %145 = icmp eq i64 %144, 0
+  br i1 %145, label %166, label %146
+146:
+  %147 = tail call i32 @run_cluster(ptr nonnull %143)
+  switch i32 %147, label %159 [
+    i32 1, label %187
+    i32 0, label %148
+    i32 2, label %166
+  ]
+148:
+  br i1 %18, label %157, label %149
+149:
+  %150 = getelementptr inbounds nuw i8, ptr %143, i64 160
+  store i32 -4, ptr %150, align 4
+  %151 = getelementptr inbounds nuw i8, ptr %143, i64 164
+  store i32 0, ptr %151, align 4
+  %152 = getelementptr inbounds nuw i8, ptr %143, i64 168
+  store i32 0, ptr %152, align 4
+  %153 = getelementptr inbounds nuw i8, ptr %143, i64 56
+  %154 = load ptr, ptr %153, align 8
+  %155 = tail call i32 %154(ptr nonnull %143)
+  %156 = icmp eq i32 %155, 2
+  br i1 %156, label %187, label %157
+157:
+  store i64 0, ptr %143, align 8
+  %158 = add i64 %139, -1
+  br label %166
+159:
+  %160 = getelementptr inbounds nuw i8, ptr %143, i64 160
+  store i32 -1, ptr %160, align 4
+  %161 = getelementptr inbounds nuw i8, ptr %143, i64 164
+  store i32 0, ptr %161, align 4
+  %162 = getelementptr inbounds nuw i8, ptr %143, i64 168
+  store i32 0, ptr %162, align 4
+  %163 = getelementptr inbounds nuw i8, ptr %143, i64 56
+  %164 = load ptr, ptr %163, align 8
+  %165 = tail call i32 %164(ptr nonnull %143)
+  br label %187
+166:
+  %167 = phi i64 [ %139, %138 ], [ %158, %157 ], [ %139, %146 ]
+  %168 = add i64 %140, %9
+  %169 = add i64 %141, %9
+  %170 = icmp ult i64 %169, %35
+  %171 = select i1 %170, i64 %169, i64 0
+  %172 = icmp ult i64 %168, %35
+  br i1 %172, label %138, label %173
+173:
+  %174 = icmp eq i64 %167, %42
+  %175 = add i64 %41, 1
+  %176 = select i1 %174, i64 %175, i64 0
+  %177 = icmp uge i64 %176, %19
+  %178 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %176)
+  %179 = icmp samesign ult i64 %178, 2
+  %180 = select i1 %177, i1 %179, i1 false
+  %181 = select i1 %180, i1 %39, i1 false
+  br i1 %181, label %182, label %186
+182:
+  store i32 -3, ptr %21, align 4
+  store i32 0, ptr %22, align 4
+  store i32 0, ptr %23, align 4
+  %183 = load ptr, ptr %24, align 8
+  %184 = tail call i32 %183(ptr nonnull %0)
+  %185 = icmp eq i32 %184, 2
+  br i1 %185, label %187, label %186
+186:
+  br label %40
+187:
+  %188 = phi i32 [ 1, %159 ], [ %147, %146 ], [ 1, %149 ], [ 0, %132 ], [ 1, %182 ]
+  ret i32 %188
 }
 
 define internal void @park(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {

@@ -34,7 +34,7 @@ WARPS = 104
 THREADS = 112
 SLOTS = 120
 CLUSTER = 128  # blocks of a cluster
-ALL_AT_ONCE = 136  # not 0 if all blocks have to run at the same time
+AT_ONCE = 136  # the number of blocks that begin together; more while those seem to wait
 SHARED_BYTES = 144
 LOCAL_BYTES = 152  # of a thread
 SITE = 160  # of the last callback,
@@ -58,7 +58,8 @@ SHARED_START = 288  # the address of the first byte of shared memory that thread
 TESTS = 296  # the last tests of mbarrier objects: a row of warps for each instruction
 TESTS_BYTES = 304
 SHARED_RESERVED = 312  # bytes of shared memory that the system has, and that are zero
-CONTEXT_BYTES = 320  # whole cache lines
+FIRST_TURN = 320  # the warp, or the cluster, that runs first in a round, modulo their number
+CONTEXT_BYTES = 384  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
 BASE = 0
@@ -123,7 +124,8 @@ OBJECT_SIZE = 8  # bytes of an mbarrier object
 DEADLOCK_SITE = -1
 MEETING_SITE = -2
 STALL_SITE = -3  # of no warp: blocks wait, and there is no slot for another one
-TICK_SITE = -4  # after the basic block 0; one less after each next one
+ENDED_SITE = -4  # of no warp: a block, or a cluster, that follows a schedule has ended
+TICK_SITE = -5  # after the basic block 0; one less after each next one
 
 
 class WarpState:

@@ -30,6 +30,9 @@ from cudarun.emulator.machine.warpgroups import MultiplyAsync
 from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
+SCHEDULED = (AsynchronousAction, GroupControl, PhaseTest)
+"""The actions of which compiled code lets a schedule decide when they have effects."""
+
 
 class LateResult(AsynchronousAction):
     """An operation that reads memory and writes its registers at any time."""
@@ -164,6 +167,19 @@ class PendingOperations:
         for operation in list(self._operations):
             self._finish(operation)
 
+    def complete_of(self, lanes: range) -> None:
+        """Complete the operations of lanes that have exited."""
+        for operation in list(self._operations):
+            exited = (operation.lanes >= lanes.start) & (operation.lanes < lanes.stop)
+            part = self._part(operation, exited)
+            if part is not None:
+                self._finish(part)
+
+    def elapse(self, accesses: int) -> None:
+        """Count accesses to memory; let operations go on that are due."""
+        self._accesses += accesses
+        self._continue()
+
     # --- actions ---------------------------------------------------------------------------------
 
     def _issue(
@@ -207,8 +223,7 @@ class PendingOperations:
     def _access(
         self, action: MemoryAction, active: Active, sources: Arrays, destinations: Arrays
     ) -> None:
-        self._accesses += 1
-        self._continue()
+        self.elapse(1)
         action(active, sources, destinations)
 
     def _depend(

@@ -126,8 +126,6 @@ REFUSED = {
         "--schedule: requires the emulated device; device 0 is a GPU",
     ("--schedule", "soon"): "invalid value for '--schedule': 'soon' is not late or a seed",
     ("--schedule", "9223372036854775808"): "is not late or a seed, 0 to 2**63 - 1",
-    ("--schedules", "2", "--cpu-engine", "compile"):
-        "--cpu-engine: compiled kernels do not follow schedules",
     ("--schedules", "2", "--schedule", "0"): "--schedules and --schedule cannot be combined",
     ("--schedules", "2", "--profile"): "--schedules and --profile cannot be combined",
 }  # fmt: skip
@@ -142,7 +140,22 @@ def test_what_is_refused(
     assert error in ran.err
 
 
-def test_another_engine_of_the_environment_is_refused(run: Run, launch: tuple[str, ...]) -> None:
-    ran = run(*launch, "--schedule", "0", env={"CUDARUN_CPU_ENGINE": "compile"})
-    assert ran.code != 0
-    assert "only the interpreter follows a schedule" in ran.err
+@pytest.mark.parametrize("by_option", [True, False])
+def test_compiled_code_follows_schedules(
+    run: Run, launch: tuple[str, ...], by_option: bool
+) -> None:
+    options = ("--cpu-engine", "compile") if by_option else ()
+    env = {} if by_option else {"CUDARUN_CPU_ENGINE": "compile"}
+    ran = run(*launch, *options, *CHECK, "--schedules", "3", env=env)
+    assert ran.code == 1
+    assert "FAIL 3 of 3 schedules: --schedule late repeats the first one" in ran.out
+    failed = run(*launch, *options, *CHECK, "--schedule", "late", "--json", env=env)
+    [outcome] = failed.document["outcomes"]
+    assert failed.code == 1
+    assert [each["engine"] for each in outcome["result"]["engines"]] == ["compile"]
+
+
+def test_detectors_interpret_schedules_of_compiled_code(run: Run, launch: tuple[str, ...]) -> None:
+    ran = run(*launch, "--cpu-engine", "compile", "--schedules", "2", "--detect", "race")
+    assert ran.code == 1
+    assert ran.out.startswith("FAIL race in shared memory")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from cudarun.emulator.engines import INTERPRET, Engines
+from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
@@ -25,9 +29,14 @@ def results(
     grid: int = 1,
     block: int = 64,
     processors: int = 4,
+    engine: str = INTERPRET,
 ) -> bytes:
     """Return the global memory after a kernel with this body, which writes ``%v1`` for a thread."""
-    device = Device(HEAD + KERNEL.format(body=body + STORE), multiprocessors=processors)
+    device = Device(
+        HEAD + KERNEL.format(body=body + STORE),
+        multiprocessors=processors,
+        execute=partial(execute, engines=Engines(engine)),
+    )
     buffer = device.buffer(np.arange(1, 4097, dtype=np.uint32))
     schedule = None if isinstance(seed, str) else Schedule(seed)
     device.launch("k", (grid,), (block,), buffer, schedule=schedule)

@@ -5,7 +5,7 @@ An observed launch binds these instead of the actions of the program, which stay
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -19,12 +19,14 @@ from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.spaces import Footprint, Piece
-from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
 from cudarun.emulator.machine.transfers import Fence, GridDependency, GroupControl, ProxyFence
 from cudarun.emulator.machine.warps import Shuffle, WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 _MORE_WORK = 1 << 26  # after an invalid access, of short launches: about a second
+
+
+OrderingAction = Fence | ProxyFence | GridDependency | GroupControl
 
 
 class Detector(Observer):
@@ -48,20 +50,8 @@ class Detector(Observer):
     def executed(self, action: MemoryAction, sources: Arrays) -> None:
         """Handle the end of an action that accessed memory."""
 
-    def committed(self, active: Active, queue: str) -> None:
-        """Handle the end of a group of operations in a queue of each lane (`agents.Agents`)."""
-
-    def awaited(self, active: Active, wait: GroupControl) -> None:
-        """Handle a wait for groups of a queue."""
-
-    def made_visible(self, batch: Batch, lanes: Lanes, spaces: Collection[str]) -> None:
-        """Handle a fence between the accesses of the generic and of the async proxy."""
-
-    def depends(self, active: Active, *, waits: bool) -> None:
-        """Handle a wait for the grids before, or a start of the grids that depend on this one."""
-
-    def fence(self, batch: Batch, lanes: Lanes, scope: str) -> None:
-        """Handle a fence of lanes."""
+    def ordered(self, action: OrderingAction, active: Active) -> None:
+        """Handle an action that orders accesses, operations or grids."""
 
     def collective(self, action: WarpAction, site: Site, active: Active, sources: Arrays) -> None:
         """Handle a warp-synchronous operation, before active lanes execute it."""
@@ -144,10 +134,8 @@ def instrumented(
 ) -> ActionFunction:
     """Return the action to execute instead, which notifies detectors."""
     action = operation.action
-    if isinstance(action, Fence | ProxyFence | GridDependency):
-        return _fence(action, to)
     run: ActionFunction = action
-    if isinstance(action, GroupControl):
+    if isinstance(action, OrderingAction):
         run = _ordering(action, to)
     elif isinstance(action, MemoryAction):
         run = _instrumented_accesses(action, operation.site, to, invalid)
@@ -203,32 +191,10 @@ def _synchronizing(
     return run_synchronized
 
 
-def _ordering(action: GroupControl, to: Sequence[Detector]) -> ActionFunction:
-    def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
-        for detector in to:
-            if action.commits:
-                detector.committed(active, action.queue)
-            else:
-                detector.awaited(active, action)
-
-    return run
-
-
-def _fence(action: Fence | ProxyFence | GridDependency, to: Sequence[Detector]) -> ActionFunction:
+def _ordering(action: OrderingAction, to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         action(active, sources, destinations)
-        where = active.batch, active.lanes
         for detector in to:
-            if isinstance(action, GridDependency):
-                detector.depends(active, waits=action.waits)
-            elif isinstance(action, ProxyFence):
-                spaces = action.space or "shared", action.space or "global"
-                detector.made_visible(*where, spaces)
-            else:
-                detector.fence(*where, action.scope)
-                if isinstance(action, AcquireMap):
-                    detector.made_visible(*where, ("tensormap",))
-                elif action.is_of_objects:
-                    detector.made_visible(*where, ("mbarrier",))
+            detector.ordered(action, active)
 
     return run

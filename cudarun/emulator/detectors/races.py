@@ -24,7 +24,7 @@ from cudarun.emulator.detectors.agents import (
 from cudarun.emulator.detectors.findings import FindingTable
 from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.happens_before import HappensBefore
-from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.detectors.instrumentation import Detector, OrderingAction
 from cudarun.emulator.detectors.lifetimes import EXITED, UNREAD, SharedLifetimes
 from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
@@ -55,7 +55,14 @@ from cudarun.emulator.machine.clusters import ClusterArrive
 from cudarun.emulator.machine.lanes import Indices, Lanes, groups
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.spaces import Footprint, Section
-from cudarun.emulator.machine.transfers import GroupControl, MemoryStore
+from cudarun.emulator.machine.tensor_maps.actions import AcquireMap
+from cudarun.emulator.machine.transfers import (
+    Fence,
+    GridDependency,
+    GroupControl,
+    MemoryStore,
+    ProxyFence,
+)
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 
@@ -116,23 +123,36 @@ class RaceDetector(Detector):
         for section in batch.sections & self._history.shadows.keys():
             self._history.shadows[section].clear()
 
-    def depends(self, active: Active, *, waits: bool) -> None:
+    def ordered(self, action: OrderingAction, active: Active) -> None:
         """See `Detector`."""
         order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
-        if waits:
-            self._history.order.host.has_waited = True
-            self._logical_clock.next(0)  # what a fence after it releases
-            order.acquire(lanes, AFTER_WAIT)
-            return
-        self._history.trigger(order.thread[lanes] // order.threads, order.is_after_grids(lanes))
+        match action:
+            case Fence():
+                order.fence(lanes, action.scope)
+                if isinstance(action, AcquireMap):
+                    order.make_visible(lanes, ("tensormap",))
+                elif action.is_of_objects:
+                    order.make_visible(lanes, ("mbarrier",))
+            case ProxyFence():
+                spaces = action.space or "shared", action.space or "global"
+                order.make_visible(lanes, spaces)
+            case GroupControl(commits=True):
+                self._agents.commit(active, action.queue, self._logical_clock.now)
+            case GroupControl():
+                self._awaited(active, action)
+            case GridDependency(waits=True):
+                self._history.order.host.has_waited = True
+                self._logical_clock.next(0)  # what a fence after it releases
+                order.acquire(lanes, AFTER_WAIT)
+            case GridDependency():
+                blocks = order.thread[lanes] // order.threads
+                self._history.trigger(blocks, order.is_after_grids(lanes))
 
     def child_launched(self, launch: Launch, child: ChildGrid, stream: int, block: int) -> None:
         """See `Observer`."""
         self._history.order.launched(child, stream, block, self._logical_clock.now)
 
     arrived = _ordered("arrived")
-    fence = _ordered("fence")
-    made_visible = _ordered("make_visible")
     blocks_synchronize = _ordered("blocks_synchronize")
     barrier = _ordered("barrier")
     warps_synchronize = _ordered("warps_synchronize")
@@ -147,12 +167,8 @@ class RaceDetector(Detector):
         self._agents.issue(action, active, sources)
         self._before_issue = self._logical_clock.now
 
-    def committed(self, active: Active, queue: str) -> None:
-        """See `Detector`."""
-        self._agents.commit(active, queue, self._logical_clock.now)
-
-    def awaited(self, active: Active, wait: GroupControl) -> None:
-        """See `Detector`."""
+    def _awaited(self, active: Active, wait: GroupControl) -> None:
+        """Order lanes after the operations that a wait for groups completes."""
         order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
         completed = self._agents.completed(active, wait, self._logical_clock.now)
         if wait.queue in TOGETHER:

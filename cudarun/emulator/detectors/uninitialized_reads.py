@@ -16,7 +16,7 @@ import numpy as np
 from cudarun.emulator.code import Site, Use, slots_of
 from cudarun.emulator.detectors.agents import Agents, completed_agents, of_thread
 from cudarun.emulator.detectors.findings import AccessSite, FindingTable, accessed_bytes
-from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.detectors.instrumentation import Detector, OrderingAction
 from cudarun.emulator.detectors.speculative_loads import conditions_of_loads, holds
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
@@ -125,14 +125,15 @@ class UninitializedReadDetector(Detector):
         """See `Detector`."""
         self._agents.issue(action, active, sources)
 
-    def committed(self, active: Active, queue: str) -> None:
+    def ordered(self, action: OrderingAction, active: Active) -> None:
         """See `Detector`."""
-        self._agents.commit(active, queue, self._now)
-
-    def awaited(self, active: Active, wait: GroupControl) -> None:
-        """See `Detector`."""
-        times = self._agents.completed(active, wait, self._now)
-        for kind in completed_agents(wait) if self._pending else ():
+        if not isinstance(action, GroupControl):
+            return
+        if action.commits:
+            self._agents.commit(active, action.queue, self._now)
+            return
+        times = self._agents.completed(active, action, self._now)
+        for kind in completed_agents(action) if self._pending else ():
             agents = of_thread(kind, _threads(active)).tolist()
             self._complete_all(zip(agents, times.tolist(), strict=True))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
 
-from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.cores import run_blocks
 from cudarun.emulator.compiled.jit import interruptible_object_file, stored_object
@@ -18,9 +17,6 @@ from cudarun.emulator.heap import snapshot
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.system import print_to_stderr
-
-if TYPE_CHECKING:
-    from cudarun.emulator.program import ModuleCode
 
 _MOST_KERNELS = 64  # of which the machine code is kept
 _MOST_BYTES = 1 << 18  # copied in some microseconds
@@ -76,22 +72,9 @@ class Repetition:
 
 
 class KernelCompilation:
-    """The compilation of a kernel.
+    """The compilation of a kernel; ``module`` returns its LLVM module."""
 
-    Args:
-        program: Its module of PTX.
-        detect: The names of the detectors that observe it.
-        interleaves: Whether a schedule draws the order of warps; ``None`` without a schedule.
-    """
-
-    def __init__(
-        self,
-        function: FunctionCode,
-        program: ModuleCode,
-        *,
-        detect: frozenset[str] = frozenset(),
-        interleaves: bool | None = None,
-    ) -> None:
+    def __init__(self, module: Callable[[], KernelModule]) -> None:
         self.reason = ""  # why it cannot be compiled; empty if it can
         self.is_unobservable = False  # whether only the detectors are the reason
         self.visible_order = ""  # what can see the order of the warps; empty if nothing can
@@ -99,7 +82,7 @@ class KernelCompilation:
         self.kernel: CompiledKernel | None = None
         self._process: CompilerProcess | None = None
         try:
-            self._module = KernelModule(function, program, detect=detect, interleaves=interleaves)
+            self._module = module()
             self.visible_order = self._module.visible_order
         except Untraceable as reason:
             self.reason = str(reason)
@@ -196,10 +179,8 @@ def compilation_of(launch: Launch) -> KernelCompilation:
     key = id(function), detect, interleaves
     known = _compilations.pop(key, None)
     if known is None or known[0] is not function:
-        known = (
-            function,
-            KernelCompilation(function, launch.program, detect=detect, interleaves=interleaves),
-        )
+        variant = partial(KernelModule, detect=detect, interleaves=interleaves)
+        known = function, KernelCompilation(partial(variant, function, launch.program))
     _compilations[key] = known
     if len(_compilations) > _MOST_KERNELS:
         del _compilations[next(iter(_compilations))]

@@ -62,12 +62,9 @@ class KernelModule:
         if missing is not None:
             raise Untraceable(f"a processor without {missing}")
         inlined = without_calls(function, program, marks_frames="uninit" in detect)
-        if inlined is None:
-            # The origin of each block of the code.
-            self.origins = [
-                BlockOrigin((), function, place) for place in range(len(function.blocks))
-            ]
-        else:
+        # The origin of each block of the code.
+        self.origins = [BlockOrigin((), function, place) for place in range(len(function.blocks))]
+        if inlined is not None:
             self.origins, function = inlined.origins, inlined.code
         if interleaves:
             self.origins, function = with_turns(self.origins, function)
@@ -81,10 +78,8 @@ class KernelModule:
             self.visible_order = str(reason)
         module = ModuleText()
         # What detectors need; ``None`` if none observes it.
-        self.observation: AccessObservation | None = None
-        if detect:
-            self.observation = AccessObservation.of(function, detect)
-        memory = MemoryFunctions(0 if self.observation is None else self.observation.unit)
+        self.observation = AccessObservation.of(function, detect) if detect else None
+        memory = MemoryFunctions(self.observation.unit if self.observation else 0)
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
             has_sync = self.observation is not None and self.observation.finds_sync_errors

@@ -21,6 +21,7 @@ from cudarun.emulator.compiled.meetings import WarpMeeting
 from cudarun.emulator.compiled.observation import ObservedLaunch, Suspicion
 from cudarun.emulator.compiled.products.products import ProductOfWarp
 from cudarun.emulator.compiled.queue import BlockQueue
+from cudarun.emulator.compiled.scheduled_blocks import ScheduledBlocks
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.patterns import HALF
 from cudarun.emulator.compiled.state.sites import CallbackSite
@@ -35,7 +36,6 @@ from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
-from cudarun.emulator.machine.schedules.pending import SCHEDULED, PendingOperations
 from cudarun.emulator.machine.spaces import Region, Section
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.machine.threads import block_registers
@@ -47,19 +47,9 @@ _FIRST_OPERATIONS = 1 << 18  # of a warp, in some milliseconds
 _LEAST_INTERVAL = 64
 _TICK_SECONDS = 0.02
 _MOST_GROWTH = 8.0
-_LONGEST_TURN = 8  # as a power of two, of jumps
-_FIRST_TURNS = 1 << 16  # the numbers that are drawn for the first warp, and the first cluster
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _LANES = np.arange(WIDTH)
-_CACHE_LINE = 64
 _TRUTH = LaneType(np.dtype(np.bool_))
-
-
-def aligned_bytes(count: int) -> Array:
-    """Return zeros that begin at a cache line."""
-    memory = np.zeros(count + _CACHE_LINE, dtype=np.uint8)
-    start = -memory.ctypes.data % _CACHE_LINE
-    return memory[start : start + count]
 
 
 class CompiledRun:
@@ -102,7 +92,7 @@ class CompiledRun:
         self._blocks = [-1] * slots  # those of the batch's lanes, by slot
         self._warps = warps = batch.threads.warps
         self._state_bytes = kernel.code.state.size
-        self._states = aligned_bytes(max(slots * warps * self._state_bytes, 1))
+        self._states = layout.aligned_bytes(max(slots * warps * self._state_bytes, 1))
         self._frames = FrameMemory(kernel, launch.local_stride)
         self._standstill = Standstill(launch)
         tests = max(len(kernel.code.sites.tests), 1)
@@ -112,16 +102,6 @@ class CompiledRun:
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
         self._tensors = TensorEntries(kernel.code.sites.tensors)
         self._shared = batch.section("shared")
-        self._schedule = schedule = launch.config.schedule
-        self._operations = None if schedule is None else PendingOperations(batch, schedule)
-        at_once = launch.cluster_blocks
-        if launch.config.cooperative:
-            at_once = slots
-        elif kernel.interleaves and schedule is not None:
-            at_once *= schedule.clusters(slots // at_once)
-        self._turn = 0  # the most jumps of a turn, if a schedule draws turns
-        # Whether blocks have been in loops for long: they go on in an order that is not drawn.
-        self._has_stalled = False
         self._observed = kernel.observation and ObservedLaunch(kernel.observation, launch, batch)
         self._enter_recent()
         self._constants: Array = lead._constants if lead else fixed_values(kernel, launch, frame)
@@ -148,7 +128,7 @@ class CompiledRun:
             (layout.THREADS, launch.block_threads, 0),
             (layout.SLOTS, slots, 0),
             (layout.CLUSTER, launch.cluster_blocks, 0),
-            (layout.AT_ONCE, at_once, 0),
+            (layout.AT_ONCE, slots if launch.config.cooperative else launch.cluster_blocks, 0),
             (layout.LOCAL_BYTES, launch.local_stride, 0),
             (layout.LOCAL, batch.section("local").bytes.ctypes.data, local_size),
             (layout.LOCAL_SIZE, local_size if launch.uses_local else 0, 0),
@@ -167,10 +147,10 @@ class CompiledRun:
             if step and slots > 1:
                 steps = np.arange(0, step * slots, step, dtype=np.uint64)
                 self._contexts[:, offset // 8] += steps
-        if kernel.interleaves and schedule is not None:
-            self._turn = 1 << schedule.draw(_LONGEST_TURN)
-            for slot in range(slots):
-                self._begin_turn(slot)
+        schedule = launch.config.schedule
+        self._scheduled = None
+        if schedule is not None:
+            self._scheduled = ScheduledBlocks(schedule, batch, self._contexts)
         rows = self._states.reshape(slots, warps, -1)
         self._waiting = WaitingLanes(
             kernel, batch, self._contexts, rows, frame, self._frames, self._tests, self._place
@@ -243,14 +223,16 @@ class CompiledRun:
         number, warp, mask = last_call(self._contexts[slot])
         self._calling = slot
         if number <= layout.TICK_SITE:
-            return self._end_turn(slot) if self._turn else self._tick(slot)
+            return self._tick(slot)
         with self._queue.actions:
             self._place(slot)
             if number == layout.DEADLOCK_SITE:
                 self._waiting.note_cluster(slot)
                 raise describe_deadlock(self._batch)
             if number == layout.ENDED_SITE:
-                return self._complete(slot)
+                assert self._scheduled is not None
+                self._scheduled.ended(slot)
+                return layout.RETRY
             if number == layout.STALL_SITE:
                 return self._check_standstill()
             if number == layout.MEETING_SITE:
@@ -265,52 +247,25 @@ class CompiledRun:
         """
         self._check_suspicion(slot)
         now = time.perf_counter()
-        change = min(_TICK_SECONDS / max(now - self._ticked, 1e-6), _MOST_GROWTH)
-        self._interval = min(max(int(self._interval * change), _LEAST_INTERVAL), _MOST_JUMPS)
+        if self._scheduled and self._scheduled.interleaves:
+            self._scheduled.end_turn(slot)
+            answer = layout.PREEMPT
+            if now - self._ticked < _TICK_SECONDS:
+                return answer
+        else:
+            change = min(_TICK_SECONDS / max(now - self._ticked, 1e-6), _MOST_GROWTH)
+            self._interval = min(max(int(self._interval * change), _LEAST_INTERVAL), _MOST_JUMPS)
+            # preempted after a fixed number of jumps, so that it does not depend on the time
+            self._jumps[slot] = jumps = (self._jumps[slot] + self._next_tick[slot]) % _MOST_JUMPS
+            self._next_tick[slot] = min(self._interval, _MOST_JUMPS - jumps)
+            self._contexts[slot, layout.TICKS // 8] = self._next_tick[slot]
+            answer = layout.RETRY if jumps else layout.PREEMPT
         self._ticked = now
-        # preempted after a fixed number of jumps, so that it does not depend on the time
-        self._jumps[slot] = jumps = (self._jumps[slot] + self._next_tick[slot]) % _MOST_JUMPS
-        self._next_tick[slot] = min(self._interval, _MOST_JUMPS - jumps)
-        self._contexts[slot, layout.TICKS // 8] = self._next_tick[slot]
-        if self._serve():
-            return layout.FAULT
-        return layout.RETRY if jumps else layout.PREEMPT
-
-    def _serve(self) -> bool:
-        """Let other threads be served; return whether the blocks need not be run."""
         running = self._contexts[:, layout.RUNNING // 8] != 0
         lowest = int(self._contexts[running, layout.BLOCK // 8].min())
         self._queue.reach(lowest)
         self._on_tick()
-        return self._queue.is_over(lowest)
-
-    def _begin_turn(self, slot: int) -> None:
-        """Draw after how many jumps a warp yields, and who is the first in a round then."""
-        assert self._schedule is not None
-        turn = 1 + self._schedule.draw(self._turn)
-        self._next_tick[slot] = self._contexts[slot, layout.TICKS // 8] = turn
-        self._contexts[slot, layout.FIRST_TURN // 8] = self._schedule.draw(_FIRST_TURNS)
-
-    def _end_turn(self, slot: int) -> int:
-        """End the turn of a warp; serve signals and other threads from time to time."""
-        assert self._operations is not None
-        self._operations.elapse(self._next_tick[slot])
-        if not self._has_stalled:
-            self._begin_turn(slot)
-        now = time.perf_counter()
-        if now - self._ticked > _TICK_SECONDS:
-            self._ticked = now
-            if self._serve():
-                return layout.FAULT
-        return layout.PREEMPT
-
-    def _complete(self, slot: int) -> int:
-        """Complete the asynchronous operations of a cluster that has ended."""
-        assert self._operations is not None
-        threads = self._launch.block_threads
-        end = slot + self._launch.cluster_blocks
-        self._operations.complete_of(range(slot * threads, end * threads))
-        return layout.RETRY
+        return layout.FAULT if self._queue.is_over(lowest) else answer
 
     def _check_standstill(self) -> int:
         """Let blocks go on that fill the slots and wait for others, unless this has no end.
@@ -318,11 +273,8 @@ class CompiledRun:
         Raises:
             DeviceFault: No thread makes progress.
         """
-        if self._operations is not None:
-            self._operations.complete_all()
-            if self._turn and not self._has_stalled:
-                self._has_stalled = True
-                return layout.RETRY
+        if self._scheduled and not self._scheduled.stalls():
+            return layout.RETRY
         if self._slots == self._launch.resident_blocks and self.thread_states() is not None:
             parts = self._states, self._shared.bytes, self._batch.section("local").bytes
             self._standstill.check(None, [self._batch], parts)
@@ -350,14 +302,12 @@ class CompiledRun:
             check_tensor_memory(self._batch, slot)
             self._batch.tensor.begin(slice(slot, slot + 1))
 
-    def _active(self, block: int, lanes: Array) -> Active:
-        return Active(self._batch, self._frames.path(block), self._frame, of(lanes))
-
     def _execute(self, site: CallbackSite, slot: int, warp: int, mask: int) -> int:
         """Execute an instruction for the active lanes of a warp, or find the region it accesses."""
         positions = np.flatnonzero(mask >> _LANES & 1)
         first_lane = slot * self._launch.block_threads + warp * WIDTH
-        active = self._active(site.block, positions + first_lane)
+        path, running = self._frames.path(site.block), of(positions + first_lane)
+        active = Active(self._batch, path, self._frame, running)
         columns = [self._column(place, kind) for place, kind in enumerate(site.sources)]
         lanes = slice(positions[0], positions[0] + 1) if len(positions) == 1 else positions
         sources = tuple(column[lanes] for column in columns)
@@ -384,9 +334,7 @@ class CompiledRun:
         chosen = tuple(result[positions].copy() for result in results)
         if isinstance(work.action, ProductOfWarp):
             self._note_living(slot)
-        action = work.action
-        if self._operations is not None and isinstance(action, SCHEDULED):
-            action = self._operations.instead_of(work)
+        action = self._scheduled.instead_of(work) if self._scheduled else work.action
         with np.errstate(all="ignore"):
             action(active, sources, chosen)
         for result, values in zip(results, chosen, strict=True):
@@ -429,19 +377,13 @@ class CompiledRun:
                     continue
                 chosen = np.flatnonzero(lanes)
                 makers, addresses = active.some(chosen), addresses[chosen]
-            if not self._find(entry, makers, addresses):
+            access = self._kernel.code.sites.entries[entry]
+            region = access.region(makers, int(addresses[0]) + access.offset)
+            if region is None or not self._inside(access, region, makers, addresses):
                 return False
-        return True
-
-    def _find(self, entry: int, active: Active, addresses: Array) -> bool:
-        """Return whether all lanes access one region; its entry is changed then."""
-        access = self._kernel.code.sites.entries[entry]
-        region = access.region(active, int(addresses[0]) + access.offset)
-        if region is None or not self._inside(access, region, active, addresses):
-            return False
-        self._enter([entry], access, region)
-        if not isinstance(region, Section):
-            self._kernel.recent[entry] = region.base
+            self._enter([entry], access, region)
+            if not isinstance(region, Section):
+                self._kernel.recent[entry] = region.base
         return True
 
     def _inside(self, access: Access, region: Region, active: Active, addresses: Array) -> bool:

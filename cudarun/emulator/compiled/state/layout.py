@@ -14,7 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+import numpy as np
+
 from cudarun.base.records import dataclass
+from cudarun.emulator.numerics.arrays import Array
 
 # The context.
 RUNNING = 0  # not 0 while a block, or the cluster that begins here, runs in the slot
@@ -215,6 +218,13 @@ class WarpState:
 
 def _aligned(offset: int) -> int:
     return -(-offset // _CACHE_LINE) * _CACHE_LINE
+
+
+def aligned_bytes(count: int) -> Array:
+    """Return zeros that begin at a cache line."""
+    memory = np.zeros(count + _CACHE_LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % _CACHE_LINE
+    return memory[start : start + count]
 
 
 @dataclass(frozen=True, slots=True)

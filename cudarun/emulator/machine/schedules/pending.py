@@ -22,7 +22,7 @@ from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.schedules.pending_products import PendingProducts
-from cudarun.emulator.machine.schedules.schedule import OverlappingGrid, Schedule
+from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.tensor_memory.transfers import LoadTensorMemory
 from cudarun.emulator.machine.transfers import GridDependency, GroupControl
@@ -131,25 +131,13 @@ class PendingOperations:
 
         Those that a detector observes complete at once: it finds what does not wait for them.
         """
-        action = operation.action
-        match action:
-            case AsynchronousAction():
-                return partial(self._issue, action)
-            case MultiplyAsync() | LoadTensorMemory() if self._can_be_late(operation.site.function):
-                return partial(self._compute, action, LateResult(operation))
-            case GroupControl(commits=True):
-                return partial(self._commit, action.queue)
-            case GroupControl():
-                return partial(self._wait, action)
-            case PhaseTest():
-                return partial(self._test, action)
-            case GridDependency(waits=waits):
-                overlap = self._batch.launch.config.overlap
-                if overlap is not None:
-                    return partial(self._depend, overlap, waits)
-            case MemoryAction() if self._schedule.interleaves:
-                return partial(self._access, action)
-        return action
+        action, late = operation.action, None
+        if not isinstance(action, MemoryAction | GroupControl | GridDependency):
+            return action
+        is_result = isinstance(action, MultiplyAsync | LoadTensorMemory)
+        if is_result and self._can_be_late(operation.site.function):
+            late = LateResult(operation)
+        return partial(self._run, action, late)
 
     def _can_be_late(self, name: str) -> bool:
         """Return whether the products of a function can be computed late."""
@@ -182,9 +170,38 @@ class PendingOperations:
 
     # --- actions ---------------------------------------------------------------------------------
 
-    def _issue(
-        self, action: AsynchronousAction, active: Active, sources: Arrays, destinations: Arrays
+    def _run(
+        self,
+        action: MemoryAction | GroupControl | GridDependency,
+        late: LateResult | None,
+        active: Active,
+        sources: Arrays,
+        destinations: Arrays,
     ) -> None:
+        """Execute an action; ``late`` writes its registers when lanes wait for them."""
+        match action:
+            case AsynchronousAction():
+                self._issue(action, active, sources)
+                return
+            case GroupControl(commits=True):
+                self._committed(action.queue)[active.lanes] += 1
+            case GroupControl():
+                self._wait(action, active)
+            case GridDependency(waits=waits):
+                self._depend(active, waits=waits)
+            case PhaseTest():
+                self._test(action, active, sources)
+        if late is not None:
+            is_pending = any(each.action.queue == late.queue for each in self._operations)
+            if is_pending or self._schedule.is_late():
+                late.prepare(sources, destinations)
+                self._issue(late, active, sources)
+                return
+        elif self._schedule.interleaves and isinstance(action, MemoryAction):
+            self.elapse(1)
+        action(active, sources, destinations)
+
+    def _issue(self, action: AsynchronousAction, active: Active, sources: Arrays) -> None:
         whole = active.some(np.arange(active.count))
         objects = np.zeros(0, dtype=np.int64)
         if action.queue == "mbarrier":
@@ -203,37 +220,10 @@ class PendingOperations:
         self._operations.append(operation)
         self._continue()
 
-    def _compute(
-        self,
-        action: MultiplyAsync | LoadTensorMemory,
-        late: LateResult,
-        active: Active,
-        sources: Arrays,
-        destinations: Arrays,
-    ) -> None:
-        """Write registers at once, or when the warpgroup or the warp waits for them."""
-        if any(each.action.queue == late.queue for each in self._operations) or (
-            self._schedule.is_late()
-        ):
-            late.prepare(sources, destinations)
-            self._issue(late, active, sources, ())
-        else:
-            action(active, sources, destinations)
-
-    def _access(
-        self, action: MemoryAction, active: Active, sources: Arrays, destinations: Arrays
-    ) -> None:
-        self.elapse(1)
-        action(active, sources, destinations)
-
-    def _depend(
-        self,
-        overlap: OverlappingGrid,
-        waits: bool,
-        active: Active,
-        sources: Arrays,
-        destinations: Arrays,
-    ) -> None:
+    def _depend(self, active: Active, *, waits: bool) -> None:
+        overlap = self._batch.launch.config.overlap
+        if overlap is None:
+            return
         if waits:
             overlap.complete_before()
             return
@@ -243,12 +233,7 @@ class PendingOperations:
             living = set(blocks[batch.alive].tolist())
         overlap.trigger(set(blocks[active.lanes].tolist()), living, self._schedule)
 
-    def _commit(self, queue: str, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        self._committed(queue)[active.lanes] += 1
-
-    def _wait(
-        self, wait: GroupControl, active: Active, sources: Arrays, destinations: Arrays
-    ) -> None:
+    def _wait(self, wait: GroupControl, active: Active) -> None:
         """Complete the groups of the lanes that a wait does not leave pending."""
         left = -1 if wait.pending is None else wait.pending
         complete = np.zeros(self._batch.lanes, dtype=np.int64)
@@ -262,9 +247,7 @@ class PendingOperations:
                 elif part is not None:
                     self._finish(part)
 
-    def _test(
-        self, action: PhaseTest, active: Active, sources: Arrays, destinations: Arrays
-    ) -> None:
+    def _test(self, action: PhaseTest, active: Active, sources: Arrays) -> None:
         tested = _keys(active, sources[0], action)
         for operation in list(self._operations):
             part = self._part(operation, np.isin(operation.objects, tested))
@@ -272,7 +255,6 @@ class PendingOperations:
                 part.tests += 1
                 if part.tests > 1:
                     self._finish(part)
-        self._access(action, active, sources, destinations)
 
     # --- operations ------------------------------------------------------------------------------
 

@@ -163,6 +163,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "frame_memory": {"control", "kernels", "state"},
         "waiting_lanes": {"frame_memory", "kernels", "lanes", "state"},
         "meetings": {"control", "lanes"},
+        "scheduled_blocks": {"state"},
         "runtime": {
             "access",
             "fixed_values",
@@ -173,6 +174,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             "observation",
             "products",
             "queue",
+            "scheduled_blocks",
             "state",
             "waiting_lanes",
         },

@@ -28,56 +28,45 @@ _SECONDS_PER_THREAD = 0.001  # that starting a thread costs
 _JOINING = 0.05  # seconds between reports of progress while other threads run
 
 
-def run_blocks(
-    kernel: CompiledKernel,
-    launch: Launch,
-    on_progress: Callable[[float], object],
-    first: int,
-    threads: int,
-) -> None:
-    """Run the blocks of a launch from the one with the number ``first`` on.
+class BlockThreads:
+    """The threads that run the blocks of one launch.
 
     Args:
         on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
         first: The number of the first block.
         threads: The most threads; one where blocks are not independent.
-
-    Raises:
-        DeviceFault: A thread caused a fault, or there is a deadlock.
     """
-    wait = resident_blocks(kernel, launch) > launch.cluster_blocks  # for one another
-    unit = launch.blocks if wait else launch.cluster_blocks
-    is_parallel = kernel.is_parallel and launch.config.schedule is None
-    threads = 1 if wait or not is_parallel else threads
-    threads = max(min(threads, launch.blocks_in_memory // launch.cluster_blocks), 1)
-    seconds = None if kernel.has_reductions and threads > 1 else kernel.block_seconds
-    queue = BlockQueue(first, launch.blocks, unit, seconds)
-    launch.take_last = queue.give_up
-    _BlockThreads(kernel, launch, on_progress, queue, threads).run()
-
-
-class _BlockThreads:
-    """The threads of one launch; arguments as of `run_blocks`, and the queue of the blocks."""
 
     def __init__(
         self,
         kernel: CompiledKernel,
         launch: Launch,
         on_progress: Callable[[float], object],
-        queue: BlockQueue,
+        first: int,
         threads: int,
     ) -> None:
+        wait = resident_blocks(kernel, launch) > launch.cluster_blocks  # for one another
+        unit = launch.blocks if wait else launch.cluster_blocks
+        is_parallel = kernel.is_parallel and launch.config.schedule is None
+        threads = 1 if wait or not is_parallel else threads
+        threads = max(min(threads, launch.blocks_in_memory // launch.cluster_blocks), 1)
+        seconds = None if kernel.has_reductions and threads > 1 else kernel.block_seconds
         self._kernel = kernel
         self._launch = launch
         self._on_progress = on_progress
         self._most = threads
-        self._queue = queue
+        self._queue = BlockQueue(first, launch.blocks, unit, seconds)
+        launch.take_last = self._queue.give_up
         self._alone = 0.0  # the seconds of a block with reductions in one thread
         self._others: list[threading.Thread] = []
         self._parts: list[CompiledRun] = []
 
     def run(self) -> None:
-        """Run all blocks."""
+        """Run all blocks.
+
+        Raises:
+            DeviceFault: A thread caused a fault, or there is a deadlock.
+        """
         queue, launch = self._queue, self._launch
         lead = CompiledRun(self._kernel, launch, queue, self._tick)
         self._parts.append(lead)

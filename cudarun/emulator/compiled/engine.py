@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from cudarun.emulator.compiled.background import CompilerProcess
-from cudarun.emulator.compiled.cores import run_blocks
+from cudarun.emulator.compiled.cores import BlockThreads
 from cudarun.emulator.compiled.jit import interruptible_object_file, stored_object
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
@@ -135,7 +135,7 @@ class KernelCompilation:
         observer, launch.observer = launch.observer, NO_OBSERVER
         is_silent = False
         try:
-            run_blocks(self.kernel, launch, run.on_progress, 0, 1)
+            BlockThreads(self.kernel, launch, run.on_progress, 0, 1).run()
             is_silent = True
         except (DeviceFault, Suspicion):
             pass
@@ -159,7 +159,7 @@ class KernelCompilation:
         if not first and launch.config.schedule is None:
             launch.repetition = Repetition.of(launch, has_assertions=self.kernel.has_assertions)
         try:
-            run_blocks(self.kernel, launch, run.on_progress, first, run.threads)
+            BlockThreads(self.kernel, launch, run.on_progress, first, run.threads).run()
         except DeviceFault:
             if launch.repetition is not None:
                 print_to_stderr(launch.repetition.run(run.interpret))

@@ -68,7 +68,7 @@ class InvalidAccesses:
         # The lanes that the current action has not served, among the active ones.
         self.positions: list[Array] = []
         self._goes_on = goes_on  # whether it does; otherwise it ends with the first fault
-        self._most_work = 0
+        self.most_work = 0  # until when a launch goes on after its first fault
 
     def refuse(self, fault: DeviceFault, active: Active, access: Access, addresses: Array) -> Array:
         """Return the positions of lanes whose access is valid.
@@ -80,16 +80,11 @@ class InvalidAccesses:
             raise fault
         if self.fault is None:
             work = active.batch.launch.work
-            self.fault, self._most_work = fault, work + max(work, _MORE_WORK)
+            self.fault, self.most_work = fault, work + max(work, _MORE_WORK)
         served = access.valid(active, addresses)
         left = np.delete(np.arange(len(addresses)), served)
         self.positions.append(lane_sets.pick(active.lanes, left))
         return served
-
-    def check_work(self, active: Active) -> None:
-        """End a launch that runs for long after its first fault: it may never end."""
-        if self.fault is not None and active.batch.launch.work > self._most_work:
-            raise self.fault
 
 
 class InstrumentedAccess(Access):
@@ -162,7 +157,8 @@ def _instrumented_accesses(
             detector.issued(action, active, sources)
         instrumented_action(active, sources, destinations)
         if invalid.fault is not None:
-            invalid.check_work(active)
+            if active.batch.launch.work > invalid.most_work:
+                raise invalid.fault  # the launch may never end
             for lanes in invalid.positions:
                 not_served = np.isin(lane_sets.indices(active.lanes), lanes)
                 for destination in destinations:

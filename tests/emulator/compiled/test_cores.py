@@ -217,7 +217,7 @@ def reduction(operation: str) -> str:
 def test_reductions_are_atomic(
     operation: str, mask: int, monkeypatch: pytest.MonkeyPatch, four_threads: list[str]
 ) -> None:
-    monkeypatch.setattr(cores._BlockThreads, "_is_slower", lambda *given: False)
+    monkeypatch.setattr(cores.BlockThreads, "_is_slower", lambda *given: False)
     words = np.random.default_rng(3).integers(0, 1 << 32, (2, 128), np.uint32)
     text, rest = reduction(operation), ((200,), (64,), *words, mask)
     wanted = run(text, 0, *rest, kernel="reduce")
@@ -229,7 +229,7 @@ def test_reductions_are_atomic(
 
 def test_no_reduction_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many that several threads execute at two addresses at the same time."""
-    monkeypatch.setattr(cores._BlockThreads, "_is_slower", lambda *given: False)
+    monkeypatch.setattr(cores.BlockThreads, "_is_slower", lambda *given: False)
     text = reduction("add.u32").replace("%r5, 40;", "%r5, 400;")
     rest = (500,), (64,), *np.zeros((2, 128), np.uint32), 1
     wanted = run(text, 1, *rest, kernel="reduce")
@@ -240,14 +240,14 @@ def test_no_reduction_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reductions_return_to_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """If they are slower beside other threads; so do the kernel's later launches."""
     started: list[object] = []
-    start = cores._BlockThreads._start_another
+    start = cores.BlockThreads._start_another
 
     def noted(threads: Any) -> None:
         started.append(threads)
         start(threads)
 
-    monkeypatch.setattr(cores._BlockThreads, "_start_another", noted)
-    monkeypatch.setattr(cores._BlockThreads, "_is_slower", lambda *given: True)
+    monkeypatch.setattr(cores.BlockThreads, "_start_another", noted)
+    monkeypatch.setattr(cores.BlockThreads, "_is_slower", lambda *given: True)
     text, words = reduction("add.u32"), np.zeros((2, 128), np.uint32)
     made, engines = device(text, COMPILE)
     engines.threads = 4

@@ -77,6 +77,10 @@ RIGHT = {
     "bulk copy to shared memory": LOAD + PHASE + USE,
     "the next phase": LOAD + PHASE + USE + BARRIER + LOAD.partition(BARRIER)[2].replace(
         "NEXT", "LATER") + PHASE.replace("AGAIN", "ONCE").replace("], 0", "], 1") + USE,
+    "loaded again after the copy":
+        LOAD.replace("NEXT:\n", "") + PHASE + TILE.replace("@!%p0 bra NEXT;", "") + STORE + GROUP
+        + READ + LOAD.partition("@!%p0 bra NEXT;")[2].replace("NEXT:", "")
+        + PHASE.replace("AGAIN", "LATER").replace("], 0;", "], 1;") + "NEXT:",
     "one thread waits": LOAD + "@!%p0 bra REST;" + PHASE + "REST:" + BARRIER + USE,
     "a copied tile is copied": (
         LOAD + PHASE + BARRIER + TILE.replace("NEXT", "END") + STORE + "END:"),
@@ -164,6 +168,10 @@ WRONG = {
     "no group of the bulk copy": (
         RIGHT["bulk copy from shared memory"].replace(GROUP, ""),
         ("asynchronous load", "store"), NO_READ),
+    "loaded again while a copy reads it": (
+        RIGHT["loaded again after the copy"].replace(".read 0", ".read 1"),
+        ("asynchronous load", "asynchronous store"),
+        NO_READ.replace("store", "issue of the second")),
     "no proxy fence": (
         RIGHT["bulk copy from shared memory"].replace(FENCE, ""),
         ("store", "asynchronous load"), NO_FENCE),

@@ -73,6 +73,15 @@ def test_nothing_is_copied_by_a_call_that_is_refused(cuda, stream, filled):
     assert contents(cuda, target, 11) == [32, 33, 34, 35, *[99] * 7]
 
 
+def test_in_the_per_thread_stream_while_another_one_captures(cuda, stream, filled):
+    blocking, target = cuda.cuStreamCreate(0), cuda.cuMemAlloc(64)
+    given = batch(cuda, cuda.CUstream(2), filled, target, [0], [STREAM])
+    cuda.cuStreamBeginCapture(blocking, cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+    cuda.cuMemcpyBatchAsync(*given)
+    cuda.cuGraphDestroy(cuda.cuStreamEndCapture(blocking))
+    assert contents(cuda, target, 4) == [32, 33, 34, 35]
+
+
 def test_not_in_the_legacy_stream(cuda, stream, filled):
     given = batch(cuda, cuda.CUstream(0), filled, cuda.cuMemAlloc(64), [0], [STREAM])
     assert cuda.result("cuMemcpyBatchAsync", *given) == "INVALID_VALUE"

@@ -181,12 +181,13 @@ def test_a_stream_callback():
     assert name(driver.cuStreamAddCallback(stream, address, 5, 0)) == "CUDA_SUCCESS"
     assert seen == [(int(stream), 0, 5)]
     assert name(driver.cuStreamAddCallback(stream, address, 5, 1)) == "INVALID_VALUE"
+    assert name(driver.cuStreamAddCallback(stream, None, 5, 0)) == "INVALID_VALUE"
 
 
 def test_streams_have_numbers_of_their_own():
     first, second = (value(driver.cuStreamCreate(0)) for _ in range(2))
-    numbers = {value(driver.cuStreamGetId(stream)) for stream in (first, second, 0)}
-    assert len(numbers) == 3
+    numbers = {value(driver.cuStreamGetId(stream)) for stream in (first, second, 0, 2)}
+    assert len(numbers) == 4
 
 
 @pytest.mark.parametrize("call", [driver.cuMemGetMemPool, driver.cuMemGetDefaultMemPool])

@@ -16,7 +16,7 @@ from cudarun.emulator.api.handles import StreamHandle, array_of
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
-from cudarun.emulator.host.streams import Stream
+from cudarun.emulator.host.streams import PER_THREAD, Stream
 
 # The bindings of CUDA 12 return the place of a copy that fails.
 if TYPE_CHECKING or cuda.CUDA_VERSION >= 13000:
@@ -45,8 +45,9 @@ def cuMemcpyBatchAsync(
     refuse_if(not (dsts and srcs and sizes), "an array is missing")
     given = _per_item(attrs, attrsIdxs, numAttrs, count)
     waits = _wait_after(int(enum_field(each, "srcAccessOrder")) for each in given)
+    stream = hStream.handle or PER_THREAD  # the legacy default stream has been refused
     for dst, src, size, _ in zip(dsts, srcs, sizes, given, strict=False):
-        copy_in_stream(("memory", "memory"), dst, src, int(size), hStream.handle)
+        copy_in_stream(("memory", "memory"), dst, src, int(size), stream)
     if waits:
         process.finish(hStream)
 

@@ -92,7 +92,7 @@ def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
 @enqueue()
 def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, flags: int) -> None:
     """Call a host function ``(stream, result, userData)`` in the order of a stream."""
-    refuse_if(flags != 0, "flags must be 0")
+    refuse_if(flags != 0 or not handle_value(callback), "flags must be 0, the function must not")
     stream = process.stream(hStream)
     stream.check_not_capturing()
     types = ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p

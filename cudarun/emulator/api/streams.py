@@ -87,7 +87,7 @@ def cuStreamGetPriority(hStream: StreamHandle) -> int:
 def cuStreamGetId(hStream: StreamHandle) -> int:
     """Return a number that is unique among all streams of this process."""
     hStream.check_not_capturing()
-    return hStream.handle or hStream.context.handle
+    return hStream.id
 
 
 @call()

@@ -6,8 +6,10 @@ complete, unless streams run on their own (`host.queues`). The times of events a
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
+from dataclasses import field
 
 from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags
 
@@ -36,6 +38,7 @@ class Stream(ContextObject):
     priority: int = 0
     handle: int = 0
     is_legacy: bool = False  # whether it is the legacy default stream
+    id: int = field(default_factory=itertools.count(1).__next__)
     _branch: CaptureBranch | None = None
 
     @property

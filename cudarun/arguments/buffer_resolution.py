@@ -5,7 +5,7 @@ No file's contents are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -43,9 +43,40 @@ class BufferResolver:
         self, argument: Argument, value: Buffer | FileBuffer | ObjectValue, name: str
     ) -> BufferSpec | ObjectSpec:
         """Return the buffer to allocate, or the object to create, for a value with this name."""
-        if isinstance(value, ObjectValue):
-            return resolve_object(value, name, partial(self.level, argument))
-        return self.buffer(argument, value, name)
+        if not isinstance(value, ObjectValue):
+            return self.buffer(argument, value, name)
+        form, sampling = value.form, value.sampling
+        if isinstance(value.source, str):
+            return ObjectSpec(name, value.source, (), False, form, sampling)
+        first, *others = (
+            self.level(argument, each, f"{name}.{index}" if index else name)
+            for index, each in enumerate(value.source)
+        )
+        if problem := form.misshape(first.type, first.shape):
+            raise _refused(name, first, problem)
+        if form.linear:
+            levels: list[BufferSpec] = [first]
+        elif others:
+            levels = [first, *others]
+            if len(levels) > (most := form.most_levels(first.shape)):
+                raise _refused(name, first, f"{len(levels)} levels: it has at most {most}")
+            for number, each in enumerate(levels):
+                expected = replace(first, shape=form.level_shape(first.shape, number))
+                if (each.type, each.shape) != (first.type, expected.shape):
+                    raise RequestError(f"{name}: level {number} is {each}; it must be {expected}")
+        else:
+            levels = [first, *_computed(name, first, form)]
+        if sampling is not None:
+            _check_sampling(name, levels, form, sampling)
+        if not form.linear:
+            levels = [
+                ArraySpec(
+                    each.name, each.type, each.shape, each.initial, array=name, form=form,
+                    level=level, levels=len(levels),
+                )
+                for level, each in enumerate(levels)
+            ]  # fmt: skip
+        return ObjectSpec(name, name, tuple(levels), True, form, sampling)
 
     def level(self, argument: Argument, value: Buffer | FileBuffer, name: str) -> BufferSpec:
         """Return the contents of a texture: channels of an image are components of its texels."""
@@ -106,51 +137,6 @@ class BufferResolver:
 
 
 # --- textures and surfaces -----------------------------------------------------------------------
-
-
-def resolve_object(
-    value: ObjectValue, name: str, resolve: Callable[[Buffer | FileBuffer, str], BufferSpec]
-) -> ObjectSpec:
-    """Return the object to create for a value with this name.
-
-    Args:
-        resolve: Returns the elements, the shape and the contents of a buffer's text.
-
-    Raises:
-        RequestError: No array has this form and shape, or it cannot be read in this way.
-    """
-    form, sampling = value.form, value.sampling
-    if isinstance(value.source, str):
-        return ObjectSpec(name, value.source, (), False, form, sampling)
-    first, *others = (
-        resolve(each, f"{name}.{index}" if index else name)
-        for index, each in enumerate(value.source)
-    )
-    if problem := form.misshape(first.type, first.shape):
-        raise _refused(name, first, problem)
-    if form.linear:
-        levels: list[BufferSpec] = [first]
-    elif others:
-        levels = [first, *others]
-        if len(levels) > (most := form.most_levels(first.shape)):
-            raise _refused(name, first, f"{len(levels)} levels: it has at most {most}")
-        for number, each in enumerate(levels):
-            expected = replace(first, shape=form.level_shape(first.shape, number))
-            if (each.type, each.shape) != (first.type, expected.shape):
-                raise RequestError(f"{name}: level {number} is {each}; it must be {expected}")
-    else:
-        levels = [first, *_computed(name, first, form)]
-    if sampling is not None:
-        _check_sampling(name, levels, form, sampling)
-    if not form.linear:
-        levels = [
-            ArraySpec(
-                each.name, each.type, each.shape, each.initial, array=name, form=form, level=level,
-                levels=len(levels),
-            )
-            for level, each in enumerate(levels)
-        ]  # fmt: skip
-    return ObjectSpec(name, name, tuple(levels), True, form, sampling)
 
 
 def _computed(name: str, first: BufferSpec, form: ArrayForm) -> list[BufferSpec]:

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,13 +37,14 @@ Seeded: TypeAlias = Callable[[], np.random.Generator]  # makes it at its first c
 
 def seeded(seed: int, buffer_name: str) -> Seeded:
     """Return the random generator of one buffer, independent of the device and other arguments."""
-    return cache(partial(_generator, seed, buffer_name))
 
+    @cache
+    def generator() -> np.random.Generator:
+        digest = hashlib.sha256(buffer_name.encode()).digest()
+        entropy = [abs(seed), int(seed < 0), int.from_bytes(digest[:16], "little")]
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
 
-def _generator(seed: int, buffer_name: str) -> np.random.Generator:
-    digest = hashlib.sha256(buffer_name.encode()).digest()
-    entropy = [abs(seed), int(seed < 0), int.from_bytes(digest[:16], "little")]
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
+    return generator
 
 
 def fill(initial: Initial, element: types.Type, shape: tuple[int, ...], rng: Seeded) -> Array:

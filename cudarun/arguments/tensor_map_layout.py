@@ -113,7 +113,13 @@ def tensor_map_layout(
     rank = len(dims)
     strides = _dense(dims, found)
     if options.strides is not None:
-        strides = _strides(_ranked("strides", options.strides, rank, integers), found)
+        *outer, last = _ranked("strides", options.strides, rank, integers)
+        _demand(
+            last == 1,
+            f"strides: the last is {last}, and the last dimension is contiguous",
+            "transpose the tensor, or step over elements with element_strides=",
+        )
+        strides = tuple(each * found.bits // 8 for each in outer)
     steps = (1,) * rank
     if options.element_strides is not None:
         steps = _ranked("element_strides", options.element_strides, rank, integers)
@@ -157,16 +163,6 @@ def _dense(dims: tuple[int, ...], element: TensorElement) -> tuple[int, ...]:
     """Return the strides of a dense tensor in bytes."""
     bits = [element.bits * math.prod(dims[axis + 1 :]) for axis in range(len(dims) - 1)]
     return tuple(each // 8 for each in bits)
-
-
-def _strides(strides: tuple[int, ...], element: TensorElement) -> tuple[int, ...]:
-    """Return strides in bytes, of all dimensions but the last."""
-    _demand(
-        strides[-1] == 1,
-        f"strides: the last is {strides[-1]}, and the last dimension is contiguous",
-        "transpose the tensor, or step over elements with element_strides=",
-    )
-    return tuple(each * element.bits // 8 for each in strides[:-1])
 
 
 def _pixel_box(im2col: Im2col | None, rank: int, integers: Mapping[str, int]) -> PixelBox | None:

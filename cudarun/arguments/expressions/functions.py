@@ -70,17 +70,13 @@ def matrix_product(left: NumpyValue, right: NumpyValue) -> Any:
         guard_size(batches * rows * columns, left, right)
         if is_floating(left) or is_floating(right):
             return np.matmul(wide(left), wide(right))
-        return _integer_product(left, right)
-
-
-def _integer_product(left: NumpyValue, right: NumpyValue) -> Any:
-    dtype = np.promote_types(accumulator(left.dtype), accumulator(right.dtype))
-    dtype = dtype if dtype.kind in "iu" else np.dtype(np.uint64)
-    if left.size and right.size:
-        bound = _magnitude(left) * _magnitude(right) * left.shape[-1]
-        if bound < 1 << 53:  # exact in float64, whose product is many times faster
-            return np.matmul(wide(left), wide(right)).astype(dtype)
-    return np.matmul(left.astype(dtype), right.astype(dtype))
+        dtype = np.promote_types(accumulator(left.dtype), accumulator(right.dtype))
+        dtype = dtype if dtype.kind in "iu" else np.dtype(np.uint64)
+        if left.size and right.size:
+            bound = _magnitude(left) * _magnitude(right) * left.shape[-1]
+            if bound < 1 << 53:  # exact in float64, whose product is many times faster
+                return np.matmul(wide(left), wide(right)).astype(dtype)
+        return np.matmul(left.astype(dtype), right.astype(dtype))
 
 
 def _magnitude(array: NumpyValue) -> int:

@@ -62,10 +62,6 @@ def binary(operator: str, left: Operand, right: Operand) -> Operand:
         if operator not in _FLOAT_OPERATORS:
             raise RequestError(f"{operator!r} requires integers, not floats")
         return _FLOAT_OPERATORS[operator](wide(left), wide(right))
-    return _integer_binary(operator, left, right)
-
-
-def _integer_binary(operator: str, left: Operand, right: Operand) -> Operand:
     if isinstance(left, int) and isinstance(right, int):
         return integer_operation(operator, left, right)
     shift = operator in ("<<", ">>")
@@ -188,20 +184,20 @@ def _of_wide(function: Callable[..., Operand]) -> Callable[..., Operand]:
     return lambda *values: function(*map(wide, values))
 
 
-def _extreme(function: _Function) -> Callable[[Operand, Operand], Operand]:
-    """Return ``maximum`` or ``minimum``: of floats as float64, of integers in their joint type."""
+def _jointly(function: Callable[..., Operand]) -> Callable[..., Operand]:
+    """Return a function of floats as float64, and of integers in their joint type."""
 
-    def choose(one: Operand, other: Operand) -> Operand:
-        if is_floating(one) or is_floating(other):
-            return function(wide(one), wide(other))
-        dtype = integer_dtype(one, other)
-        return function(_as_integers(one, dtype), _as_integers(other, dtype))
+    def call(*values: Operand) -> Operand:
+        if any(map(is_floating, values)):
+            return function(*map(wide, values))
+        dtype = integer_dtype(*values)
+        return function(*(_as_integers(each, dtype) for each in values))
 
-    return choose
+    return call
 
 
 def _clip(value: Operand, least: Operand, most: Operand) -> Operand:
-    return _extreme(np.minimum)(_extreme(np.maximum)(value, least), most)
+    return _jointly(np.minimum)(_jointly(np.maximum)(value, least), most)
 
 
 def _whole(function: Callable[[Any], Operand]) -> Callable[[Operand], Operand]:
@@ -215,12 +211,6 @@ def _round(value: Operand, decimals: Operand = 0) -> Operand:
     return _whole(lambda floats: np.round(floats, int(cast(Any, decimals))))(value)
 
 
-def _sign(value: Operand) -> Operand:
-    if is_floating(value):
-        return cast(Operand, np.sign(wide(value)))
-    return cast(Operand, np.sign(_as_integers(value, integer_dtype(value))))
-
-
 def _by_element(function: Callable[[float], float]) -> Callable[[Any], Any]:
     """Return a function of the standard library on arrays of float64."""
     on_objects = np.frompyfunc(function, 1, 1)
@@ -230,7 +220,7 @@ def _by_element(function: Callable[[float], float]) -> Callable[[Any], Any]:
 ELEMENTWISE: dict[str, Callable[..., Operand]] = {
     "abs": _absolute,
     "where": _where,
-    "sign": _sign,
+    "sign": _jointly(np.sign),
     "square": lambda value: binary("*", value, value),
     "rsqrt": _of_wide(lambda value: 1.0 / np.sqrt(value)),
     "pow": lambda base, exponent: binary("**", base, exponent),
@@ -239,6 +229,6 @@ ELEMENTWISE: dict[str, Callable[..., Operand]] = {
     "erf": _of_wide(_by_element(math.erf)),
     "erfc": _of_wide(_by_element(math.erfc)),
     **{name: _of_wide(getattr(np, name)) for name in (*tree.OF_FLOAT, *tree.OF_TWO_FLOATS)},
-    **{name: _extreme(getattr(np, name)) for name in tree.EXTREMES},
+    **{name: _jointly(getattr(np, name)) for name in tree.EXTREMES},
     **{name: _whole(getattr(np, name)) for name in tree.ROUNDING},
 }

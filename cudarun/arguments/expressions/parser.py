@@ -45,6 +45,7 @@ _MEMBER = re.compile(rf"(?P<operator>->|\.)\s*(?P<name>{IDENTIFIER.pattern})(?!\
 """``.n`` or ``->n`` after a value."""
 
 _FIRST = (tree.Number(0),)
+_END_OF_PART = re.compile(r"[:,\]]")  # of a slice
 _NEW_AXIS = re.compile(r"(?:None|newaxis)\b")
 _NOT_WORD = re.compile(r"not\b")
 _STRING = re.compile(r""""[^"\\]*"|'[^'\\]*'""")
@@ -242,26 +243,22 @@ class _ExpressionParser:
             return tree.Rest()
         if self.scanner.match(_NEW_AXIS):
             return tree.NewAxis()
-        parts: list[Node | None] = [self.slice_part()]
-        while len(parts) < 3 and self.scanner.accept(":"):
-            parts.append(self.slice_part())
+        parts: list[Node | None] = []
+        while not parts or (len(parts) < 3 and self.scanner.accept(":")):
+            parts.append(None if self.scanner.looks_at(_END_OF_PART) else self.expression())
         if len(parts) > 1:
             return tree.Slice(parts[0], parts[1], parts[2] if len(parts) == 3 else None)
         if parts[0] is None:
             raise self.scanner.error(f"expected an index, found {self.scanner.found()}")
         return parts[0]
 
-    def slice_part(self) -> Node | None:
-        if any(self.scanner.peek(end) for end in (":", ",", "]")):
-            return None
-        return self.expression()
-
     def call(self, name: str, start: int) -> Node:
         """Parse the rest of ``name(…)``."""
+        scanner = self.scanner
         self.count()
         if name == "load":
             path, _ = self.quoted('load requires the path of a file in quotes: load("ref.npy")')
-            self.scanner.expect(")", "after the path")
+            scanner.expect(")", "after the path")
             return tree.FileLoad(path)
         if name == "old":
             return self.old(start)
@@ -276,11 +273,16 @@ class _ExpressionParser:
             near = "use arange(n)" if name == "iota" else did_you_mean(name, known)
             lines = [near, *wrap(listed, _HINT_WIDTH)]
             hint = "\n".join(filter(None, lines))
-            raise self.scanner.error(f"unknown function {name!r}", start, hint=hint)
+            raise scanner.error(f"unknown function {name!r}", start, hint=hint)
         text = self.subscripts() if name == "einsum" else ""
         arguments, keywords = self.call_arguments(name, signature)
         if not signature.minimum <= len(arguments) <= signature.maximum:
-            raise self.scanner.error(_wrong_count(name, signature, len(arguments)), start)
+            least, most = signature.minimum, signature.maximum
+            wanted = f"{least} or more" if most == tree.MANY else f"{least} to {most}"
+            wanted = str(least) if least == most else wanted
+            named = ", ".join(f"{keyword}=" for keyword in sorted(signature.keywords))
+            what = f"{wanted} value{'s' * (wanted != '1')}{f' (and {named})' if named else ''}"
+            raise scanner.error(f"{name} takes {what}, got {len(arguments)}", start)
         return tree.Call(name, tuple(arguments), tuple(keywords), text)
 
     def call_arguments(
@@ -365,12 +367,3 @@ class _ExpressionParser:
 
 _SUBSCRIPTS = re.compile(r"[A-Za-z]*(?:,[A-Za-z]*)*(?:->[A-Za-z]*)?")
 _KEYWORD = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
-
-
-def _wrong_count(name: str, signature: tree.Signature, given: int) -> str:
-    least, most = signature.minimum, signature.maximum
-    wanted = f"{least} or more" if most == tree.MANY else f"{least} to {most}"
-    wanted = str(least) if least == most else wanted
-    keywords = ", ".join(f"{keyword}=" for keyword in sorted(signature.keywords))
-    keywords = keywords and f" (and {keywords})"
-    return f"{name} takes {wanted} value{'s' * (wanted != '1')}{keywords}, got {given}"

@@ -28,7 +28,6 @@ Completer: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[Com
 
 _LARGEST = 16 << 20  # bytes of a file that is read
 _LABEL = re.compile(r"([A-Za-z_]\w*)=(?!=)")
-_ENTRY = re.compile(r"^\s*(?:\.\w+\s+)*\.entry\s+([\w$%]+)", re.MULTILINE)
 
 
 @click.command("completion", cls=Command)
@@ -99,21 +98,13 @@ def gpus(_: click.Context, __: click.Parameter, incomplete: str) -> list[Complet
     return _listed(profiles(), incomplete)
 
 
-def image_or_case(
-    ctx: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the first argument of ``launch``: an image, or with ``--spec`` a case."""
-    if ctx.params.get("spec"):
-        return cases(ctx, parameter, incomplete)
-    return files(ctx, parameter, incomplete)
+def or_case(complete: Completer) -> Completer:
+    """Return a completion of an argument of ``launch``, with ``--spec`` that of a case."""
+    return lambda ctx, *word: (cases if ctx.params.get("spec") else complete)(ctx, *word)
 
 
-def argument_or_case(
-    ctx: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete an argument of ``launch``: a parameter's name, or with ``--spec`` a case."""
-    if ctx.params.get("spec"):
-        return cases(ctx, parameter, incomplete)
+def argument(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete an argument by the name of a parameter."""
     given = set(_labels(ctx))
     names = [name for name in _parameter_names(ctx) if name not in given]
     return [item(f"{name}=") for name in names if f"{name}=".startswith(incomplete)]
@@ -211,11 +202,12 @@ def _kernel_names(ctx: click.Context) -> list[str]:
     if data is None:
         return []
     from cudarun.images.kinds import ImageKind, identify
+    from cudarun.images.ptx_search import kernel_names
     from cudarun.images.reader import read_image
 
     kind = identify(data)
     if kind is ImageKind.PTX:  # much quicker than to parse it
-        return _ENTRY.findall(data.decode("latin-1"))
+        return [*kernel_names(data)]
     if kind is ImageKind.CUDA_SOURCE:
         return list(dict.fromkeys(each.kernel for each in _declarations(data)))
     try:
@@ -234,10 +226,11 @@ def _parameter_names(ctx: click.Context) -> list[str]:
         return []
     from cudarun.images.kinds import ImageKind, identify
 
+    name = ctx.params.get("kernel")
     if identify(data) is not ImageKind.CUDA_SOURCE:
-        return _debug_names(data, ctx.params.get("kernel"))
+        return _debug_names(data, name)
     found = _declarations(data)
-    chosen = [each for each in found if each.kernel == ctx.params.get("kernel")] or found
+    chosen = [each for each in found if each.kernel == name] or found
     if len({each.kernel for each in chosen}) != 1:
         return []
     return [each.name for each in chosen[0].parameters if each.name]

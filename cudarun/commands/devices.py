@@ -13,7 +13,7 @@ from cudarun.commands.help import Command
 from cudarun.commands.options import progress_display, target, target_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.model.devices import DevicesReport
-from cudarun.report.renderer import Renderer, finish
+from cudarun.report.renderer import finish
 from cudarun.session.devices.parent import list_devices
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
@@ -44,7 +44,14 @@ def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     renderer = chosen_renderer()
     where = target(values, capture=renderer.owns_stdout)
     if doctor:
-        return _doctor(where.timeout, renderer, attributes=attributes)
+        from cudarun.session.devices.doctor import check_machine
+
+        source = click.get_current_context().get_parameter_source("devices")
+        given = source is ParameterSource.COMMANDLINE
+        if given or attributes:
+            option = "--device" if given else "--attributes"
+            raise RequestError("--doctor always checks the whole machine", option=option)
+        return finish(check_machine(where.timeout), renderer)
     return finish(_list(where, attributes=attributes, quiet=quiet), renderer)
 
 
@@ -62,14 +69,3 @@ def _list(where: Target, *, attributes: bool, quiet: bool) -> DevicesReport:
             raise
         emulated = replace(where, devices=parse_devices("cpu:all"))
         return replace(list_devices(emulated, display, attributes=attributes), no_gpu=str(error))
-
-
-def _doctor(timeout: float | None, renderer: Renderer, *, attributes: bool) -> int:
-    from cudarun.session.devices.doctor import check_machine
-
-    context = click.get_current_context()
-    given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE
-    if given or attributes:
-        option = "--device" if given else "--attributes"
-        raise RequestError("--doctor always checks the whole machine", option=option)
-    return finish(check_machine(timeout), renderer)

@@ -160,7 +160,11 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     check_outputs(outputs, [spec, *(path for case in cases for path in case.inputs)])
     _refuse_outputs(cases)
     keep = next((each for each in outputs if each.option == "--keep"), None)
-    seed = _seed(cases, values["seed"])
+    seed = values["seed"]
+    if seed is None and any(case.drawn_seed is not None for case in cases):
+        import secrets
+
+        seed = secrets.randbits(32)  # one for all nodes, where a case would draw one on each
     limit = transport.host_timeout
     own = {"names": values["cases"], "seed": seed, "limit": limit, "spec": ""}
     node = filled(NodeRequest, values, version=__version__, **own)
@@ -231,15 +235,6 @@ def _cases(spec: str, names: Sequence[str], values: Values, where: Target) -> li
         allows_python=values["allow_python"], overrides={"devices": where.devices, **given}
     )
     return read_spec(spec, names, where, options, values["filter_text"])
-
-
-def _seed(cases: Sequence[Case], given: int | None) -> int | None:
-    """Return one seed for all nodes where a case would draw one on each."""
-    if given is None and any(case.drawn_seed is not None for case in cases):
-        import secrets
-
-        return secrets.randbits(32)
-    return given
 
 
 def _refuse_outputs(cases: Sequence[Case]) -> None:

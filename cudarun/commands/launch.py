@@ -53,9 +53,12 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
 
 
 @click.command("launch", cls=LaunchCommand)
-@click.argument("image", required=False, shell_complete=completion.image_or_case)
+@click.argument("image", required=False, shell_complete=completion.or_case(completion.files))
 @click.argument(
-    "arguments", nargs=-1, metavar="[ARG]...", shell_complete=completion.argument_or_case
+    "arguments",
+    nargs=-1,
+    metavar="[ARG]...",
+    shell_complete=completion.or_case(completion.argument),
 )
 @option(
     "--then",

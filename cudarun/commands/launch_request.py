@@ -81,8 +81,14 @@ def program_request(
                 images[code] = read_image(values).instantiating(*kernels[code])
             found.append(_step(values, where, images[code], directory))
             options = _options(values, where)
-            if number < len(steps):
-                _refuse_early_results(found[-1], options)
+            is_uninterrupted = options.graph or options.timing
+            if number < len(steps) and found[-1].reads_results and is_uninterrupted:
+                option = "--graph" if options.graph else "--repeat"
+                raise RequestError(
+                    f"with {option}, buffers are read after the last step only",
+                    hint="move --check, --expect, --print, --save and --show to the last step",
+                    option=option,
+                )
     timing, detection = options.timing, options.detection
     if len(steps) > 1 and timing is not None and timing.input_sets > 1:
         raise conflict("--input-sets", "--then", "the inputs of a program are one set")
@@ -144,18 +150,6 @@ def baseline_values(values: Values) -> Values | None:
         own = {"threads": None, "grid": None, **own}
     other = {"image": image, "candidate": None} if image else {}
     return {**values, **other, "kernel": kernel or None, **own}
-
-
-def _refuse_early_results(step: LaunchStep, options: ProgramOptions) -> None:
-    """Refuse to read buffers between the steps of a program that runs without interruption."""
-    if not step.reads_results or not (options.graph or options.timing):
-        return
-    option = "--graph" if options.graph else "--repeat"
-    raise RequestError(
-        f"with {option}, buffers are read after the last step only",
-        hint="move --check, --expect, --print, --save and --show to the last step",
-        option=option,
-    )
 
 
 def _step(values: Values, where: Target, image: Image, directory: Path) -> LaunchStep:

@@ -77,7 +77,10 @@ def command(program: tuple[str, ...], **values: Any) -> int:
         keeps_stdout=values["as_json"],
     )
     if request.at_fault:
-        _refuse_with_fault(request)
+        for field in option_fields(RecordRequest):  # that choose launches: the fault does
+            is_given = getattr(request, field.name) != field.default
+            if is_given and field.name not in ("output", "max_bytes", "at_fault"):
+                raise conflict("--at-fault", field.metadata["option"][0][-1])
     elif timeout is not None:
         raise RequestError("requires --at-fault or --shrink", option="--timeout")
     renderer = chosen_renderer()
@@ -88,15 +91,6 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     if request.at_fault:
         return finish(record_at_fault(request), renderer)
     return finish(list_launches(request) if request.listed else record(request), renderer)
-
-
-def _refuse_with_fault(request: RecordRequest) -> None:
-    """Refuse options that choose launches: the fault does."""
-    for field in option_fields(RecordRequest):
-        is_given = getattr(request, field.name) != field.default
-        if is_given and field.name not in ("output", "max_bytes", "at_fault"):
-            name = field.metadata["option"][0][-1]
-            raise conflict("--at-fault", name)
 
 
 def _shrink(program: tuple[str, ...], values: Values) -> int:

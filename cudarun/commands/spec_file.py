@@ -152,7 +152,14 @@ class _CaseReader:
                 f"{self.text.path}: the spec has no cases",
                 hint="add a [[launch]] table for each case",
             )
-        self.refuse_same_names(cases)
+        seen: dict[str, Case] = {}
+        for case in cases:
+            if case.name in seen:
+                raise RequestError(
+                    f"{self.text.path}:{case.line}: duplicate case '{case.name}', first defined "
+                    f"in line {seen[case.name].line}"
+                )
+            seen[case.name] = case
         return cases
 
     def complete(self, table: TomlTable) -> TomlTable:
@@ -278,6 +285,8 @@ class _CaseReader:
         expected = own.get("expect_error")
         timeout = whole["timeout"]
         title = name or f"{Path(whole['image']).stem}-{index + 1}"
+        is_given = whole["seed"] == "random" or "seed" in self.options.overrides
+        is_drawn = request is not None and is_given and request.is_random
         return Case(
             name=instance_name(title, instance),
             line=self.text.line_of_case(index),
@@ -297,16 +306,10 @@ class _CaseReader:
             arguments=tuple(whole["arguments"]),
             matrix=instance,
             rerun=self.rerun,
-            drawn_seed=self._drawn_seed(whole, request),
+            # The seed that the command line must repeat: one that the spec does not give.
+            drawn_seed=request.options.seed if is_drawn and request is not None else None,
             candidate=self.candidate,
         )
-
-    def _drawn_seed(self, values: Values, request: Program | None) -> int | None:
-        """Return the seed that the command line must repeat: one that the spec does not give."""
-        is_given = values["seed"] == "random" or "seed" in self.options.overrides
-        if request is None or not (is_given and request.is_random):
-            return None
-        return request.options.seed
 
     def request(
         self,
@@ -357,17 +360,6 @@ class _CaseReader:
             return found[-1].replaying(found[0]), None
         except ImageRefused as error:
             return None, error
-
-    def refuse_same_names(self, cases: Sequence[Case]) -> None:
-        """Refuse duplicate names."""
-        seen: dict[str, Case] = {}
-        for case in cases:
-            if case.name in seen:
-                raise RequestError(
-                    f"{self.text.path}:{case.line}: duplicate case '{case.name}', first defined "
-                    f"in line {seen[case.name].line}"
-                )
-            seen[case.name] = case
 
 
 def _replaced(normal: str, value: object, instance: Instance) -> object:

@@ -142,7 +142,9 @@ def step_tables(case: TomlTable) -> list[TomlTable]:
     tables: list[TomlTable] = []
     for step in steps:
         for normal, entry in step.entries.items():
-            if _is_of_whole(normal):
+            option = OPTIONS.get(dashed(normal))
+            is_own = normal in (*OWN_KEYS, MATRIX, DEFAULTS) and normal not in _OF_STEP
+            if is_own if option is None else not option.of_step:
                 what = f"{entry.key} is a key of the whole case, not of a step"
                 raise RequestError(what).of(place=entry.place)
         skipped = (STEPS,) if step is steps[-1] else (STEPS, *_AFTER_LAST)
@@ -155,14 +157,6 @@ def step_tables(case: TomlTable) -> list[TomlTable]:
             inherited |= {key: before[key] for key in _CODE if key in before}
         tables.append(TomlTable(step.place, inherited | step.entries))
     return tables
-
-
-def _is_of_whole(normal: str) -> bool:
-    """Return whether a key is known and is not one of a step."""
-    option = OPTIONS.get(dashed(normal))
-    if option is not None:
-        return not option.of_step
-    return normal in (*OWN_KEYS, MATRIX, DEFAULTS) and normal not in _OF_STEP
 
 
 def located(

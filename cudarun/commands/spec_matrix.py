@@ -42,7 +42,11 @@ class Matrix:
                 raise _invalid(
                     f"'{name}' is not a valid name: a letter or _, then letters, digits and _"
                 )
-            if not isinstance(values, list) or not values or not all(map(_is_valid, values)):
+            is_list = isinstance(values, list) and values
+            if not is_list or not all(
+                isinstance(each, str | int) or (isinstance(each, float) and math.isfinite(each))
+                for each in values
+            ):
                 raise _invalid(
                     f"{name} must be a list of strings, numbers or booleans, and not empty"
                 )
@@ -124,10 +128,6 @@ def _value(match: re.Match[str], instance: Instance) -> MatrixValue:
 
 def _text(value: MatrixValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _is_valid(value: object) -> bool:
-    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _invalid(what: str) -> RequestError:

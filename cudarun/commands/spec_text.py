@@ -181,19 +181,14 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
     while match := _TOKEN.search(text, position):
         token, start, position = match[0], match.start(), match.end()
         if token in _ENDS:
-            position = _end_of_string(text, token, position)
+            ends = _ENDS[token].finditer(text, position)
+            end = next((each for each in ends if not each[0].startswith("\\")), None)
+            position = len(text) if end is None else end.end()
+            if end is not None and end[0] == "\n":  # invalid, which tomllib reports
+                position = end.start()
             token = text[start:position]
         if not token.startswith("#"):
             yield token, start
-
-
-def _end_of_string(text: str, quotes: str, position: int) -> int:
-    for match in _ENDS[quotes].finditer(text, position):
-        if match[0] == "\n":  # invalid, which tomllib reports
-            return match.start()
-        if not match[0].startswith("\\"):
-            return match.end()
-    return len(text)
 
 
 def _key(token: str) -> str:

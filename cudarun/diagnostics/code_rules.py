@@ -136,18 +136,11 @@ def shared_memory(case: RefusalFacts) -> Explanation | None:
     )
 
 
-def constants(case: RefusalFacts) -> Explanation | None:
-    """Explain a lack of constant memory."""
-    match = case.match(r"uses too much global constant data \(0x(\w+) bytes, 0x(\w+) max\)")
-    if match is None:
-        return None
-    return Explanation(
-        f"The __constant__ variables of the whole program have {int(match[1], 16)} bytes; the "
-        f"limit is {int(match[2], 16)}.",
-        "move the largest to global memory: const __device__, or a const __restrict__ pointer",
-    )
-
-
+CONSTANTS = rule_of(
+    r"uses too much global constant data \((0x\w+) bytes, (0x\w+) max\)",
+    "The __constant__ variables of the whole program have {0} bytes; the limit is {1}.",
+    "move the largest to global memory: const __device__, or a const __restrict__ pointer",
+)
 HOST_CODE = rule_of(
     HOST_FUNCTION,
     "NVRTC compiles device code only, and the file contains host functions.",

@@ -106,7 +106,7 @@ _RULES: tuple[Rule, ...] = (
     code_rules.CALLED_REGISTERS,
     code_rules.registers,
     code_rules.shared_memory,
-    code_rules.constants,
+    code_rules.CONSTANTS,
     code_rules.unresolved,
     code_rules.duplicate,
     damaged,

@@ -66,8 +66,8 @@ def rule_of(pattern: str, reason: str, remedy: str) -> Rule:
     """Return a rule for a text in the log.
 
     Args:
-        reason: The reason; ``{0}`` is the pattern's first group, a symbol in its C++ spelling, and
-            ``{who}`` is the driver or the linker.
+        reason: The reason; ``{0}`` is the pattern's first group, a symbol in its C++ spelling or a
+            number in decimal, and ``{who}`` is the driver or the linker.
         remedy: The remedy, likewise.
     """
 
@@ -75,7 +75,7 @@ def rule_of(pattern: str, reason: str, remedy: str) -> Rule:
         match = case.match(pattern)
         if match is None:
             return None
-        groups = tuple(map(demangle, match.groups()))
+        groups = [str(int(g, 0)) if g[:2] == "0x" else demangle(g) for g in match.groups()]
         who = case.target.speaker
         return Explanation(reason.format(*groups, who=who), remedy.format(*groups, who=who))
 

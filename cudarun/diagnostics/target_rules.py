@@ -37,11 +37,16 @@ _NO_CODE = ("CUDA_ERROR_NO_BINARY_FOR_GPU", "CUDA_ERROR_INVALID_IMAGE", "CUDA_ER
 
 def ptx_too_new(case: RefusalFacts) -> Explanation | None:
     """Explain a ``.version`` that is newer than the compiler."""
-    versions = _versions_in_the_log(case) or _versions_by_the_result(case)
-    if versions is None:
+    tool, contents = case.target, case.contents
+    match = case.match(r"Unsupported \.version (\d+)\.(\d+); current version is '(\d+)\.(\d+)'")
+    given: Version | None = None
+    newest: Version | None = None
+    if match is not None:
+        given, newest = (int(match[1]), int(match[2])), (int(match[3]), int(match[4]))
+    elif case.cuda_error == "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" and contents and tool.cuda:
+        given, newest = contents.ptx_version, newest_ptx(tool.cuda)
+    if given is None or newest is None:
         return None
-    given, newest = versions
-    tool = case.target
     first = cuda_of_ptx(given)
     needs = f"CUDA {version_text(first)} or later" if first else "a newer CUDA"
     has = f" has CUDA {version_text(tool.cuda)} and" if tool.cuda and tool.is_driver else ""
@@ -51,21 +56,6 @@ def ptx_too_new(case: RefusalFacts) -> Explanation | None:
         f"{tool.speaker}{has} supports PTX up to {version_text(newest)}.",
         f"compile with a toolkit of that version or older, or {update}",
     )
-
-
-def _versions_in_the_log(case: RefusalFacts) -> tuple[Version, Version] | None:
-    match = case.match(r"Unsupported \.version (\d+)\.(\d+); current version is '(\d+)\.(\d+)'")
-    if match is None:
-        return None
-    return (int(match[1]), int(match[2])), (int(match[3]), int(match[4]))
-
-
-def _versions_by_the_result(case: RefusalFacts) -> tuple[Version, Version] | None:
-    if case.cuda_error != "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" or case.target.cuda is None:
-        return None
-    given = case.contents.ptx_version if case.contents else None
-    newest = newest_ptx(case.target.cuda)
-    return (given, newest) if given and newest else None
 
 
 def specific_target(case: RefusalFacts) -> Explanation | None:

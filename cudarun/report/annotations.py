@@ -13,7 +13,7 @@ from cudarun.diagnostics.entries import Diagnosed, Diagnostic
 
 if TYPE_CHECKING:
     from cudarun.model.detectors import LaunchFinding
-    from cudarun.model.launch import LaunchReport, LaunchResult
+    from cudarun.model.launch import LaunchResult
     from cudarun.model.report import Report
     from cudarun.model.spec import SpecReport
 
@@ -60,25 +60,20 @@ def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
 
 def of_report(report: Report) -> Iterator[Annotation]:
     """Yield the annotations of a launch or a spec; other reports have none."""
-    if report.tag == "launch":
-        yield from _of_launch(report)
-    elif report.tag == "launch-spec":
+    if report.tag == "launch-spec":
         yield from _of_spec(report)
-
-
-def _of_launch(report: LaunchReport) -> Iterator[Annotation]:
-    """Yield the annotations of a launch."""
-    for outcome in report.outcomes:
-        result, error = outcome.result, outcome.error
-        title = f"{os.path.basename(report.image)} on {outcome.device}"
-        if result is not None:
-            yield from of_result(result)
-            if result.failures:
-                failures = "\n".join(f"failed: {each}" for each in result.failures)
-                yield Annotation("error", CHECK, title, failures, report.image)
-        if error is not None:
-            yield from _of_findings(error.findings)
-            yield from of_error(error)
+    elif report.tag == "launch":
+        for outcome in report.outcomes:
+            result, error = outcome.result, outcome.error
+            title = f"{os.path.basename(report.image)} on {outcome.device}"
+            if result is not None:
+                yield from of_result(result)
+                if result.failures:
+                    failures = "\n".join(f"failed: {each}" for each in result.failures)
+                    yield Annotation("error", CHECK, title, failures, report.image)
+            if error is not None:
+                yield from _of_findings(error.findings)
+                yield from of_error(error)
 
 
 def _of_spec(report: SpecReport) -> Iterator[Annotation]:

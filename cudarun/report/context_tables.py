@@ -10,7 +10,6 @@ from rich.text import Text
 from cudarun.model.contexts import (
     ContextInfo,
     ContextsReport,
-    FactReport,
     FactVerdict,
     ScriptReport,
     StepReport,
@@ -124,8 +123,16 @@ def show_verify(report: VerifyReport, out: Console, style: TableStyle) -> None:
     if not style.quiet:
         _show_remarks(report, out, "passed")
     _show_remarks(report, out, "not supported")
-    for fact in report.facts:
-        _show_failure(fact, out)
+    tried = [(each, outcome) for each in report.facts for outcome in each.outcomes]
+    for fact, outcome in tried:
+        if outcome.verdict == "failed":
+            failure = f"{fact.name} on {outcome.device}: {outcome.reason}"
+            print_line(out, ("failed: ", "red bold"), failure)
+            if fact.note:
+                print_line(out, f"  note: {fact.note}")
+            lines = StepTable(out, [step.text for step in outcome.steps], TableStyle())
+            for step in outcome.steps:
+                lines.add(step)
     print_line(out, ", ".join(f"{report.count(verdict)} {verdict}" for verdict in _VERDICTS))
 
 
@@ -139,21 +146,6 @@ def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> N
     for remark, facts in remarks.items():
         print_line(out, (f"{verdict}: ", _VERDICTS[verdict]), remark)
         print_line(out, f"  {', '.join(facts)}")
-
-
-def _show_failure(fact: FactReport, out: Console) -> None:
-    """Print every step of a failed fact."""
-    for outcome in fact.outcomes:
-        if outcome.verdict != "failed":
-            continue
-        print_line(
-            out, ("failed: ", "red bold"), f"{fact.name} on {outcome.device}: {outcome.reason}"
-        )
-        if fact.note:
-            print_line(out, f"  note: {fact.note}")
-        lines = StepTable(out, [step.text for step in outcome.steps], TableStyle())
-        for step in outcome.steps:
-            lines.add(step)
 
 
 # --- ctx show ------------------------------------------------------------------------------------

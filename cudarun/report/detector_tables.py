@@ -73,30 +73,22 @@ def show_findings(
         key = number if None in sources else (finding.kind, finding.problem, sources)
         groups.setdefault(key, []).append(finding)
     for first, *others in [*groups.values()][:_SHOWN]:
-        _show_finding(
-            first, others, out, f"{names.get(first.kernel, first.kernel)}: " if names else ""
-        )
+        start = f"{names.get(first.kernel, first.kernel)}: " if names else ""
+        count = first.count + sum(other.count for other in others)
+        times = f"  ({count} times)" if count > 1 else ""
+        print_line(out, FAILED, f"{start}{_title(first)}", (times, "dim"))
+        for place in first.places:
+            print_line(out, f"  {_who(place)}")
+            function = "" if place.function == first.kernel else f" in {place.function}"
+            where = _where(f"{place.source}{function}" if place.source else None, place)
+            print_line(out, f"    {where}")
+        if first.kind == "race" and first.problem:
+            print_line(out, f"  {first.problem}")
+        if others:
+            what = _MORE[len(first.places)][len(others) > 1]
+            print_line(out, f"  and {len(others)} more {what} at these source lines")
     if len(groups) > _SHOWN:
         out.print(f"{len(groups) - _SHOWN} more findings; --json lists all")
-
-
-def _show_finding(
-    finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console, start: str
-) -> None:
-    """Print each access of a finding with its thread and its place in the code."""
-    count = finding.count + sum(other.count for other in others)
-    times = f"  ({count} times)" if count > 1 else ""
-    print_line(out, FAILED, f"{start}{_title(finding)}", (times, "dim"))
-    for place in finding.places:
-        print_line(out, f"  {_who(place)}")
-        function = "" if place.function == finding.kernel else f" in {place.function}"
-        where = _where(f"{place.source}{function}" if place.source else None, place)
-        print_line(out, f"    {where}")
-    if finding.kind == "race" and finding.problem:
-        print_line(out, f"  {finding.problem}")
-    if others:
-        what = _MORE[len(finding.places)][len(others) > 1]
-        print_line(out, f"  and {len(others)} more {what} at these source lines")
 
 
 def _title(finding: LaunchFinding) -> str:
@@ -157,20 +149,16 @@ def show_proof(proof: Proof, out: Console) -> None:
         key = number if each.source is None else (each.kind, each.source, each.outcome)
         groups.setdefault(key, []).append(each)
     for first, *others in groups.values():
-        _show_operation(first, len(others), out)
-
-
-def _show_operation(each: ProvedOperation, others: int, out: Console) -> None:
-    where, outcome = _where(each.source, each), each.outcome.replace("timeout", "timed out")
-    print_line(out, f"  {outcome:11} without {each.kind}: {where}")
-    if each.race is not None:
-        accesses = " and ".join(place.summary for place in each.race.places)
-        print_line(out, f"    {_name(each.race)}: {accesses}")
-    elif each.fault is not None:
-        print_line(out, f"    {each.fault}")
-    if others:
-        what = _MORE[1][others > 1]
-        print_line(out, f"    and {others} more {what} at this source line")
+        where, outcome = _where(first.source, first), first.outcome.replace("timeout", "timed out")
+        print_line(out, f"  {outcome:11} without {first.kind}: {where}")
+        if first.race is not None:
+            accesses = " and ".join(place.summary for place in first.race.places)
+            print_line(out, f"    {_name(first.race)}: {accesses}")
+        elif first.fault is not None:
+            print_line(out, f"    {first.fault}")
+        if others:
+            what = _MORE[1][len(others) > 1]
+            print_line(out, f"    and {len(others)} more {what} at this source line")
 
 
 # --- statistics ----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from cudarun.base import machine
 from cudarun.base.errors import ExitCode
 from cudarun.base.files import OutputFile, whole_file
 from cudarun.model.exec import ExecReport
-from cudarun.model.fleet import FleetGpu, FleetReport
+from cudarun.model.fleet import FleetReport
 from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.notes import remarks
 
@@ -159,7 +159,21 @@ def _fleet_suites(report: FleetReport) -> ElementTree.Element:
     suites = Suites(report.spec)
     for host in report.hosts:
         for gpu in host.gpus:
-            _add_gpu(suites, host.host, gpu)
+            place = f"{host.host}/{gpu.identity.label}"
+            suite = suites.add(f"{place} ({gpu.identity.uuid})", host.host)
+            group = f"{host.host}.{gpu.identity.label}"
+            for each in gpu.cases:
+                element = suites.add_case(suite, each.name, group)
+                if each.verdict == "skipped":
+                    add_outcome(element, "skipped", each.reason or "")
+                elif each.verdict == "failed":
+                    kind = "failure" if each.exit_code is ExitCode.CHECK_FAILED else "error"
+                    add_outcome(element, kind, each.reason or "", each.exit_code.name)
+            element = suites.add_case(suite, CONSENSUS, group)
+            if gpu.objections:
+                cause = ExitCode.CHECK_FAILED.name
+                add_outcome(element, "failure", "; ".join(gpu.objections), cause)
+            suites.total(suite)
         if not host.gpus:
             suite = suites.add(host.host, host.host)
             case = suites.add_case(suite, "measurement", host.host)
@@ -167,20 +181,3 @@ def _fleet_suites(report: FleetReport) -> ElementTree.Element:
             add_outcome(case, "error", problem, ExitCode.NO_DEVICE.name)
             suites.total(suite)
     return suites.finished()
-
-
-def _add_gpu(suites: Suites, host: str, gpu: FleetGpu) -> None:
-    place = f"{host}/{gpu.identity.label}"
-    suite = suites.add(f"{place} ({gpu.identity.uuid})", host)
-    group = f"{host}.{gpu.identity.label}"
-    for case in gpu.cases:
-        element = suites.add_case(suite, case.name, group)
-        if case.verdict == "skipped":
-            add_outcome(element, "skipped", case.reason or "")
-        elif case.verdict == "failed":
-            kind = "failure" if case.exit_code is ExitCode.CHECK_FAILED else "error"
-            add_outcome(element, kind, case.reason or "", case.exit_code.name)
-    element = suites.add_case(suite, CONSENSUS, group)
-    if gpu.objections:
-        add_outcome(element, "failure", "; ".join(gpu.objections), ExitCode.CHECK_FAILED.name)
-    suites.total(suite)

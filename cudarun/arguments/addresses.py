@@ -85,22 +85,20 @@ def located(
             found.append(replace(slot, pointers=locator.pointers(slot.pointers)))
         except RequestError as error:
             raise error.at(argument=str(slot.value)) from None
-    return [_with_extents(slot, found) for slot in found], [locator.buffer(spec) for spec in others]
-
-
-def _with_extents(slot: ParameterSlot, slots: Sequence[ParameterSlot]) -> ParameterSlot:
-    """Return the slot with the dimension or stride of a tensor, if that is its value."""
-    value = slot.value
-    if not isinstance(value, TensorExtent):
-        return slot
-    (_, spec), *_ = slots[value.parameter].pointers
-    assert isinstance(spec, TensorMapSpec), "the parameter is the tensor map"
-    assert spec.layout is not None, "all maps are resolved"
-    sizes = spec.layout.element_strides_in_memory if value.is_stride else spec.layout.shape
-    size = sizes[value.axis]
-    if size > value.type.maximum:
-        raise RequestError(f"{slot.name} is {size}, more than {value.type} can represent")
-    return replace(slot, data=size.to_bytes(value.type.size, "little"), pointers=())
+    for index, slot in enumerate(found):
+        value = slot.value
+        if isinstance(value, TensorExtent):  # the dimension or stride of a tensor
+            (_, spec), *_ = found[value.parameter].pointers
+            assert isinstance(spec, TensorMapSpec), "the parameter is the tensor map"
+            assert spec.layout is not None, "all maps are resolved"
+            layout = spec.layout
+            sizes = layout.element_strides_in_memory if value.is_stride else layout.shape
+            size, kind = sizes[value.axis], value.type
+            if size > kind.maximum:
+                raise RequestError(f"{slot.name} is {size}, more than {kind} can represent")
+            data = size.to_bytes(kind.size, "little")
+            found[index] = replace(slot, data=data, pointers=())
+    return found, [locator.buffer(spec) for spec in others]
 
 
 class Locator:

@@ -136,7 +136,11 @@ class BufferRules(ValueRules):
                 numbers.append(self.number())
                 if not (ends_open and len(numbers) == counts[-1]):
                     self.fits(numbers[-1], element, at)
-                self.finite(word, numbers[-1], element, at)
+                for scalar in types.scalars_of(element):
+                    with self.located(at):
+                        value = numbers[-1].as_float(scalar) if scalar.is_float else 0.0
+                    if not math.isfinite(value):
+                        raise scanner.error(f"{word} takes finite numbers", at)
             scanner.expect(")", f"after the numbers of {word}")
         if len(numbers) not in counts:
             wanted = " or ".join(str(count) for count in counts if count)

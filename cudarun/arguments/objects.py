@@ -132,7 +132,7 @@ class ObjectRules(BufferRules):
         return {
             **flags,
             **dict.fromkeys(("gather", "linear")),
-            "levels": self.levels,
+            "levels": lambda: 0 if self.scanner.match(_ALL) else self.count(_MOST_LEVELS),
             "filter": filters,
             "address": partial(self.one_or_list, MOST_AXES, mode),
             "normalized": None,
@@ -182,12 +182,6 @@ class ObjectRules(BufferRules):
         if not text.isdigit() or not 1 <= int(text) <= most:
             raise self.scanner.error(f"expected an integer from 1 to {most}", start)
         return int(text)
-
-    def levels(self) -> int:
-        """Parse the number of levels, or ``all``, which is 0."""
-        if self.scanner.match(_ALL):
-            return 0
-        return self.count(_MOST_LEVELS)
 
     def clamps(self) -> tuple[float, ...]:
         """Parse ``[smallest, largest]``, or the largest level alone."""

@@ -93,7 +93,13 @@ def fit(value: values.Value, parameter: Parameter) -> values.Value:
             case PtxType(letter="f"):
                 raise ParameterMismatch("it is a float by value, not a pointer")
     elif isinstance(given, types.ScalarType):
-        _fit_scalar(given, expected)
+        match expected:
+            case types.PointerType() if given != types.SCALARS["u64"]:  # of a raw address
+                raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
+            case types.ScalarType() if not has_same_bits(given, expected):
+                raise ParameterMismatch(f"it is {expected}, not {given}")
+            case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
+                raise ParameterMismatch(f"it is .{letter}{8 * expected.size}, not {given}")
     elif isinstance(given, types.VectorType) and isinstance(expected, types.VectorType):
         has_same_elements = has_same_bits(given.element, expected.element)
         if given.count != expected.count or not has_same_elements:
@@ -180,17 +186,6 @@ def _fit_object(given: types.Type, text: str | None) -> None:
                 raise ParameterMismatch(f"it is {expected}, not a handle")
             case PtxType("f"):
                 raise ParameterMismatch("it is a float, not a handle")
-
-
-def _fit_scalar(given: types.ScalarType, expected: Expected) -> None:
-    match expected:
-        case types.PointerType():
-            if given != types.SCALARS["u64"]:  # an explicit raw address is not checked
-                raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
-        case types.ScalarType() if not has_same_bits(given, expected):
-            raise ParameterMismatch(f"it is {expected}, not {given}")
-        case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
-            raise ParameterMismatch(f"it is .{letter}{8 * expected.size}, not {given}")
 
 
 def has_same_bits(one: types.ScalarType, other: types.ScalarType) -> bool:

@@ -91,11 +91,17 @@ def fit_all(
                 problems[index] = str(mismatch)
     if problems:
         hint = None
+        owners = [each.name or "" for each in parameters]
         if suggest is not None and None in arguments:
             fitting = [None if i in problems else each for i, each in enumerate(arguments)]
             hint = f"a complete command:\n{suggest(fitting[: len(parameters)])}"
-        else:
-            hint = _order_hint(arguments, parameters)
+        elif (
+            len(arguments) == len(parameters) > 1
+            and all(each is not None and each.name is None for each in arguments)
+            and all(map(str.isidentifier, owners))
+        ):
+            listed = " ".join(f"{name}=…" for name in owners)
+            hint = f"name the arguments to pass them in any order: {listed}"
         message = _mismatch_message(arguments, parameters, problems, kernel, noun)
         error = RequestError(message, hint=hint)
         raise error.at(kernel=kernel) if noun == "parameter" else error
@@ -136,18 +142,6 @@ def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) ->
     return value
 
 
-def _order_hint(
-    arguments: Sequence[Argument | None], parameters: Sequence[Parameter]
-) -> str | None:
-    """Return a hint for arguments in another order than the parameters, where these have names."""
-    is_by_order = all(each is not None and each.name is None for each in arguments)
-    names = [parameter.name or "" for parameter in parameters]
-    has_names = len(names) > 1 and all(map(str.isidentifier, names))
-    if len(arguments) != len(parameters) or not is_by_order or not has_names:
-        return None
-    return f"name the arguments to pass them in any order: {' '.join(f'{n}=…' for n in names)}"
-
-
 def _mismatch_message(
     arguments: Sequence[Argument | None],
     parameters: Sequence[Parameter],
@@ -170,27 +164,22 @@ def _mismatch_message(
         )
     lines = [("", "", "offset", "size", noun, "argument", "size")]
     for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):
+        place, size, given_size = "", "", ""
+        declared = text = "–"
+        if parameter is not None:
+            place, size = str(parameter.offset), str(parameter.size)
+            name = parameter.name
+            name = f"{name or ''}[{parameter.count}]" if parameter.count > 1 else name
+            declared = " ".join(filter(None, (parameter.type, name))) or "?"
+        if argument is not None:
+            value, text = argument.value, argument.shown
+            given_size = str(value_type(value).size) if has_type(value) else "?"
         mark = "!" if index in problems else ""
-        lines.append((mark, str(index), *_parameter_cells(parameter), *_argument_cells(argument)))
+        lines.append((mark, str(index), place, size, declared, text, given_size))
     table = _table(lines)
     for index in sorted(problems, reverse=True):  # backwards: insertions move lines
         table.insert(index + 2, f"{'':{table[0].index(noun)}}^ {problems[index]}")
     return "\n".join((f"{kernel}: {summary}", *table))
-
-
-def _parameter_cells(parameter: Parameter | None) -> tuple[str, str, str]:
-    if parameter is None:
-        return "", "", "–"
-    name = f"{parameter.name or ''}[{parameter.count}]" if parameter.count > 1 else parameter.name
-    description = " ".join(filter(None, (parameter.type, name)))
-    return str(parameter.offset), str(parameter.size), description or "?"
-
-
-def _argument_cells(argument: Argument | None) -> tuple[str, str]:
-    if argument is None:
-        return "–", ""
-    text = argument.shown
-    return text, str(value_type(argument.value).size) if has_type(argument.value) else "?"
 
 
 _WIDEST = 78  # columns: the narrowest common terminal shows a line without wrapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -96,13 +95,6 @@ class ValueRules:
             with self.located(column):
                 number.of(scalar)
 
-    def finite(self, word: str, number: UntypedNumber, element: Type, column: int) -> None:
-        """Refuse infinities and NaNs for the floating scalars of ``element``."""
-        with self.located(column):
-            for scalar in scalars_of(element):
-                if scalar.is_float and not math.isfinite(number.as_float(scalar)):
-                    raise LiteralError(f"{word} takes finite numbers")
-
     def options(
         self,
         parsers: Mapping[str, Callable[[], Any] | None],
@@ -155,7 +147,16 @@ class ValueRules:
             case types.VectorType() | types.ArrayType():
                 return SequenceValue(element, self.elements(element))
             case types.StructType():
-                return self.struct_literal(element)
+                scanner = self.scanner
+                scanner.expect("{", f"before the members of {element}")
+                members: list[Member] = []
+                with self.enclosed("}"), scanner.nested(types.MAX_DEPTH):
+                    for member in element.members:
+                        if members:
+                            scanner.expect(",", f"before member {len(members) + 1} of {element}")
+                        members.append(Member(member.name, self.member_value(member.type)))
+                    scanner.expect("}", f"after the {len(members)} members of {element}")
+                return StructValue(tuple(members))
             case _:
                 raise AssertionError(f"the type {element} has no text form")
 
@@ -184,19 +185,6 @@ class ValueRules:
                 raise scanner.error(f"{whole} takes {count} values, got {len(values)}")
             values.append(self.element(whole.element))
         return tuple(values)
-
-    def struct_literal(self, struct: types.StructType) -> StructValue:
-        """Parse ``{…}``, a value for each member of a struct."""
-        scanner = self.scanner
-        scanner.expect("{", f"before the members of {struct}")
-        members: list[Member] = []
-        with self.enclosed("}"), scanner.nested(types.MAX_DEPTH):
-            for member in struct.members:
-                if members:
-                    scanner.expect(",", f"before member {len(members) + 1} of {struct}")
-                members.append(Member(member.name, self.member_value(member.type)))
-            scanner.expect("}", f"after the {len(members)} members of {struct}")
-        return StructValue(tuple(members))
 
     # --- the path of a file, whose end depends on the brackets around it -------------------------
 

@@ -371,10 +371,12 @@ def with_parts(value: Value, change: Callable[[Any], Any]) -> Value:
 
 
 def _with_leaves(items: ListInitial, change: Callable[[Any], Any]) -> ListInitial:
-    def changed(item: ListInitial | Leaf) -> Any:
-        return _with_leaves(item, change) if isinstance(item, ListInitial) else change(item)
-
-    return ListInitial(tuple(map(changed, items.items)))
+    return ListInitial(
+        tuple(
+            _with_leaves(item, change) if isinstance(item, ListInitial) else change(item)
+            for item in items.items
+        )
+    )
 
 
 def walk(value: Value) -> Iterator[Value]:

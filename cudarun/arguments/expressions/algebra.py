@@ -67,7 +67,9 @@ class ResidueEvaluator(ClaimEvaluator):
             case _:
                 found = super().value(node)
         is_struct = isinstance(found, np.ndarray | np.generic) and found.dtype.names
-        return found if is_struct else elementwise(_reduced, found)
+        if is_struct:
+            return found
+        return elementwise(lambda v: representative(wide(v)) if is_floating(v) else v, found)
 
     def _moment(self, name: str, array: NumpyValue, node: tree.Call) -> Data:
         """Return a mean or a variance."""
@@ -81,10 +83,6 @@ class ResidueEvaluator(ClaimEvaluator):
             total = squares - representative(total) * _quotient(total, np.float64(count))
             count -= ddof
         return cast(Data, plain(_quotient(total, np.float64(count))))
-
-
-def _reduced(value: Operand) -> Operand:
-    return cast(Operand, representative(wide(value))) if is_floating(value) else value
 
 
 def _quotient(left: Operand, right: Operand) -> Any:

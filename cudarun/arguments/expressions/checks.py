@@ -78,7 +78,11 @@ def run_check(
             expression, values, old, directory, tolerance=tolerance, unwritten_of=sure.get
         )
         evaluator.is_true_of_unwritten = is_true_of_unwritten
-        return _evaluated(evaluator, seeming.get)
+        node = expression.node
+        found = _of_node(evaluator, node, seeming.get)
+        if isinstance(node, tree.Comparison) or found.passed or found.is_empty:
+            return found
+        return _failing_part(evaluator, node, seeming.get) or found
 
     result = evaluate(values)
     for other in ("0", "largest", "smallest") if sure else ():
@@ -86,14 +90,6 @@ def run_check(
             replaced = {name: with_other_contents(values[name], sure[name], other) for name in sure}
             result = evaluate({**values, **replaced}, is_true_of_unwritten=other == "largest")
     return result
-
-
-def _evaluated(evaluator: ClaimEvaluator, unwritten: Unwritten) -> CheckResult:
-    node = evaluator.expression.node
-    found = _of_node(evaluator, node, unwritten)
-    if isinstance(node, tree.Comparison) or found.passed or found.is_empty:
-        return found
-    return _failing_part(evaluator, node, unwritten) or found
 
 
 def _failing_part(

@@ -55,7 +55,13 @@ class MismatchLocation:
             return None
         if len(self._shape) == 1 and self._last - self._first + 1 == self._count:
             return self._range()
-        return self._on_axis() or self._box(total) or self._regular()
+        found = self._on_axis() or self._box(total)
+        # The distance between the mismatches, if it is always the same.
+        is_regular = (self._last - self._first) // self._step + 1 == self._count
+        if found or self._count < 3 or not is_regular:
+            return found
+        index = ", ".join(map(str, np.unravel_index(self._first, self._shape)))
+        return f"one in {self._step} from [{index}] on"
 
     def _range(self) -> str:
         if self._last == self._shape[0] - 1:
@@ -89,13 +95,6 @@ class MismatchLocation:
             for low, end, size in zip(self._low, ends, self._shape, strict=True)
         )
         return f"all within [{', '.join(axes)}]"
-
-    def _regular(self) -> str | None:
-        """Return the distance between the mismatches, if it is always the same."""
-        if self._count < 3 or (self._last - self._first) // self._step + 1 != self._count:
-            return None
-        index = ", ".join(map(str, np.unravel_index(self._first, self._shape)))
-        return f"one in {self._step} from [{index}] on"
 
 
 # --- the rounding of long sums -------------------------------------------------------------------

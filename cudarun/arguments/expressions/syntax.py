@@ -228,16 +228,13 @@ IndexItem: TypeAlias = Node | Slice | Rest | NewAxis
 
 def children(node: IndexItem) -> Iterator[IndexItem]:
     """Yield the direct children of a node."""
-    for name in node.__match_args__:
-        yield from _nodes(getattr(node, name))
-
-
-def _nodes(part: object) -> Iterator[IndexItem]:
-    if isinstance(part, IndexItem):
-        yield part
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from _nodes(each)
+    parts: list[object] = [getattr(node, name) for name in node.__match_args__]
+    while parts:
+        part = parts.pop(0)
+        if isinstance(part, IndexItem):
+            yield part
+        elif isinstance(part, tuple):
+            parts[:0] = part
 
 
 def with_children(node: IndexItem, change: Callable[[IndexItem], IndexItem]) -> Any:

@@ -139,9 +139,9 @@ REFUSED_FOR_LATER: tuple[RefusedForms, ...] = (
 REFUSED_FOR_VERSIONS: tuple[RefusedForms, ...] = (
     _row("multimem.cp.async.bulk multimem.cp.reduce.async.bulk multimem.st.async "
          "multimem.red.async",
-         "Of PTX 9.1 and 9.3. They need memory that NVLink multicast maps."),
+         "PTX 9.1 and 9.3 have them. They need memory that NVLink multicast maps."),
     _row("fabric.submit fabric.submit.commit_group fabric.wait",
-         "Of PTX 9.3 and 9.5. They need several GPUs that NVLink connects."),
+         "PTX 9.3 and 9.5 have them. They need several GPUs that NVLink connects."),
     _row("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob "
          "cp.async.bulk.relaxed.gpu.global.shared::cta.bulk_group.b128 "
          "mbarrier.init.layout::v1.shared.b64 mbarrier.check_layout.layout::v1.shared.b64 "
@@ -150,8 +150,8 @@ REFUSED_FOR_VERSIONS: tuple[RefusedForms, ...] = (
          "cp.async.bulk.wait_group.sync_restrict::proxy::async "
          "fence.alias.sync_restrict::read.release.sys "
          "tensormap.query.alloc_class_large.global.b1024",
-         "Of PTX 9.2 (`.ignore_oob`), 9.3 (`.b128` with an order of memory, `.layout`), 9.4 "
-         "(`.proxy::readonly`, `.valid_addr`, `.exclusive`) and 9.5. Their sections of the manual "
+         "PTX 9.2 has `.ignore_oob`, 9.3 `.b128` with an order of memory and `.layout`, 9.4 "
+         "`.proxy::readonly`, `.valid_addr` and `.exclusive`, 9.5 the others. Their sections of the manual "
          "were not available. `%locality_domain_id` (9.5) is refused, too."),
 )  # fmt: skip
 """Forms of versions after `cudarun.emulator.isa.manual.VERSION`, which ptxas 13.5 accepts."""

@@ -146,7 +146,6 @@ class _Judgement:
         self._broken: RuleBroken | None = None
         self._notes: tuple[str, ...] = ()
         self._stored = 0
-        self._runs = 0
         self._is_independent = False  # whether its outputs are right without its kernels
 
     def result(self) -> JudgedSubmission:
@@ -308,7 +307,6 @@ class _Judgement:
                 problem.call(do="time")
                 reference.append(time.perf_counter() - start)
         program.send(signal.SIGCONT)
-        self._runs += self._request.runs
         self._stored += self._request.runs * facts["sizes"][1]
         case = JudgedCase(problem.cases[index], self._request.runs)
         if problem.speeds is not None:
@@ -346,9 +344,9 @@ class _Judgement:
         """Yield the rules that the launches break."""
         if observation.library and not self._request.allow_library:
             yield RuleBroken("library", f"uses {observation.library[0]}")
-        if observation.launches < self._runs:
-            count = observation.launches
-            yield RuleBroken("launches", f"{count} kernel launches in {self._runs} runs")
+        runs, count = sum(each.runs for each in self._cases), observation.launches
+        if count < runs:
+            yield RuleBroken("launches", f"{count} kernel launches in {runs} runs")
         for each in self._request.asserts:
             got = matching(each.name, observation.counts)
             if not each.is_true_of(got):

@@ -222,7 +222,10 @@ class LaunchArrays:
             | _SEAMLESS * way.seamless
         )
         border = [*way.border, *[0.0] * (4 - len(way.border))]
-        description.borderColor = list(map(_integer_bits, border)) if as_integers else border
+        if as_integers:  # the driver takes their bits from floats
+            bits = struct.pack("4I", *(int(each) & 0xFFFFFFFF for each in border))
+            border = [*struct.unpack("4f", bits)]
+        description.borderColor = border
         description.maxAnisotropy = way.anisotropy
         description.mipmapLevelBias = way.mip_bias
         smallest, largest = way.mip_clamp or (0.0, float(levels - 1))
@@ -314,9 +317,3 @@ def _texel_format(driver: Driver, element: Type) -> tuple[cuda.CUarray_format, i
     scalar, channels = sampling.texel(element)
     assert scalar is not None, "the array exists"
     return driver.CUarray_format(sampling.TEXELS[scalar.name]), channels
-
-
-def _integer_bits(number: float) -> float:
-    """Return the float whose bits are an integer: so the driver takes the border of integers."""
-    (bits,) = struct.unpack("f", struct.pack("I", int(number) & 0xFFFFFFFF))
-    return float(bits)

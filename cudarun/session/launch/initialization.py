@@ -39,7 +39,11 @@ class BufferInitializer:
         match contents:
             case RepeatedContents():
                 self._repeat(address, contents)
-            case ArithmeticSequence() if self._computes(contents):
+            case ArithmeticSequence(scalar=scalar) if (
+                self.with_kernels
+                and 0 < self.large <= contents.nbytes
+                and (scalar.is_integer or scalar.name in ("f32", "f64"))
+            ):
                 self._compute(address, contents)
             case _:
                 self.transfers.upload(address, contents, progress)
@@ -52,10 +56,6 @@ class BufferInitializer:
             size = min(done, contents.nbytes - done)
             self.session.driver.cuMemcpyDtoDAsync(address + done, address, size, 0)
             done += size
-
-    def _computes(self, sequence: ArithmeticSequence) -> bool:
-        enough = self.with_kernels and 0 < self.large <= sequence.nbytes
-        return enough and (sequence.scalar.is_integer or sequence.scalar.name in ("f32", "f64"))
 
     def _compute(self, address: int, sequence: ArithmeticSequence) -> None:
         if self.kernels is None:

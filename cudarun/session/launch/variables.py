@@ -122,7 +122,12 @@ def variables_of(
             if facts is None:
                 raise unknown_variable(name, setting.text, facts_of_all, step.image.origin)
             written.append(variable_with_value(name, facts, setting, buffers))
-    _refuse_written_twice(written)
+    names: dict[str, str] = {}
+    for each in written:
+        if (first := names.get(each.symbol)) is not None:
+            same = "" if first == each.name else f": it is the same variable as {first}"
+            raise RequestError(f"{each.name} is set twice{same}", option="--set")
+        names[each.symbol] = each.name
     for name in wanted:
         symbol = symbols[name].name if name in symbols else name
         facts = find_variable(symbol, facts_of_all)
@@ -256,16 +261,6 @@ def _typed(value: values.Value, facts: VariableFacts) -> values.Leaf:
         raise RequestError(f"{facts.demangled}: {mismatch}") from None
     assert isinstance(typed, values.Leaf), "a number has received its type"
     return typed
-
-
-def _refuse_written_twice(written: Sequence[ImageVariable]) -> None:
-    """Refuse two values of one variable."""
-    names: dict[str, str] = {}
-    for each in written:
-        if (first := names.get(each.symbol)) is not None:
-            same = "" if first == each.name else f": it is the same variable as {first}"
-            raise RequestError(f"{each.name} is set twice{same}", option="--set")
-        names[each.symbol] = each.name
 
 
 def _read(

@@ -26,8 +26,6 @@ from cudarun.session.workers import connection
 from cudarun.session.workers.progress import Progress
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from cudarun.session.workers.connection import Connection
 
 S = TypeVar("S")
@@ -112,7 +110,9 @@ def serve(
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills it
         for number in (signal.SIGTERM, signal.SIGHUP):
             if callable(signal.getsignal(number)):  # the parent's handler
-                signal.signal(number, _leave_to_parent)
+                # The parent asks for a report and ends workers. Unlike an ignored signal, programs
+                # that this process starts do not inherit it.
+                signal.signal(number, lambda *_: None)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         os.environ.setdefault(*_BLAS_THREADS)
         connection.own_page = parent.page
@@ -191,13 +191,6 @@ def _prepared(prepare: Callable[[S], object], state: Answer[S]) -> S:
     except CudarunError as error:
         raise InternalError(error) from error
     return created
-
-
-def _leave_to_parent(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing at a signal to the process group: the parent asks for a report and ends workers.
-
-    Unlike an ignored signal, programs that this process starts do not inherit it.
-    """
 
 
 def attempt(function: Callable[[], T]) -> Answer[T]:

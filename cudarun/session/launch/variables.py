@@ -122,12 +122,12 @@ def variables_of(
             if facts is None:
                 raise unknown_variable(name, setting.text, facts_of_all, step.image.origin)
             written.append(variable_with_value(name, facts, setting, buffers))
-    names: dict[str, str] = {}
+    set_as: dict[str, str] = {}
     for each in written:
-        if (first := names.get(each.symbol)) is not None:
+        if (first := set_as.get(each.symbol)) is not None:
             same = "" if first == each.name else f": it is the same variable as {first}"
             raise RequestError(f"{each.name} is set twice{same}", option="--set")
-        names[each.symbol] = each.name
+        set_as[each.symbol] = each.name
     for name in wanted:
         symbol = symbols[name].name if name in symbols else name
         facts = find_variable(symbol, facts_of_all)

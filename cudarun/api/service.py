@@ -32,7 +32,6 @@ from cudarun.report.table import TableRenderer
 from cudarun.session.launch.step_request import BufferExpectation
 from cudarun.session.serve.messages import ServerRequest, members_of_error
 from cudarun.session.workers import prefork
-from cudarun.session.workers.early_options import DEVICE_VARIABLE
 from cudarun.session.workers.pool import keep_workers, replace_lost_workers
 from cudarun.session.workers.service import end_with
 from cudarun.session.workers.service_messages import SERVER_VARIABLE, receive, send
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from cudarun.model.launch import BufferCopy
     from cudarun.model.report import Part, Report
 
+_DEVICE = "CUDARUN_DEVICE"
 _NOT_OURS = {"COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"}
 """Variables of the terminal of the program, which the report is not printed on."""
 _OF_NO_WORKER = {"_", "PWD", "OLDPWD", "SHLVL", "TERM", "PYTEST_CURRENT_TEST", *_NOT_OURS}
@@ -132,7 +132,7 @@ class _Service:
                 directory = request.directory or self._directory
                 environment = request.environment or self._environment
                 self._enter(environment, directory, request.umask)
-                _prefetch_for((*request.words,), os.environ.get(DEVICE_VARIABLE, ""))
+                _prefetch_for((*request.words,), os.environ.get(_DEVICE, ""))
                 errors.spelling = str
                 code = command_line.main(request.words)
             return {"exit_code": code, **texts}
@@ -154,7 +154,7 @@ class _Service:
             self._enter(environment, call.directory)
             is_of_spec = "spec" in call.keywords  # in the words of its file
             errors.spelling = str if is_of_spec else in_python
-            _prefetch(call.keywords.get("device") or os.environ.get(DEVICE_VARIABLE, ""))
+            _prefetch(call.keywords.get("device") or os.environ.get(_DEVICE, ""))
             words = [call.command, *(f"--{each}" for each in call.keywords)]
             code = command_line.call(words, partial(_keywords, call, paths), renderer)
         report = texts["stdout"].rstrip()
@@ -234,7 +234,7 @@ def _keywords(call: ApiCall, paths: Sequence[str]) -> dict[str, Any]:
 @lru_cache(64)
 def _prefetch_for(words: Sequence[str], device: str) -> None:
     """Import what the worker of a command line needs, if it has one."""
-    if start := prefork.read(words, {DEVICE_VARIABLE: device}):
+    if start := prefork.read(words, {_DEVICE: device}):
         _prefetch(start[0])
 
 

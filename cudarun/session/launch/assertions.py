@@ -103,7 +103,7 @@ def _of_machine_code(name: str, counts: Mapping[str, int]) -> int:
 def _sass(step: BoundStep) -> Mapping[str, int]:
     """Return how often each instruction is in the machine code of a kernel.
 
-    PTX is compiled once more, by the driver's linker, which has the same compiler as its loader.
+    PTX is compiled once more, by the driver's linker: its loader does not return machine code.
 
     Raises:
         RequestError: There is no disassembler.

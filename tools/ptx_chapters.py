@@ -151,8 +151,8 @@ REFUSED_FOR_VERSIONS: tuple[RefusedForms, ...] = (
          "fence.alias.sync_restrict::read.release.sys "
          "tensormap.query.alloc_class_large.global.b1024",
          "PTX 9.2 has `.ignore_oob`, 9.3 `.b128` with an order of memory and `.layout`, 9.4 "
-         "`.proxy::readonly`, `.valid_addr` and `.exclusive`, 9.5 the others. Their sections of the manual "
-         "were not available. `%locality_domain_id` (9.5) is refused, too."),
+         "`.proxy::readonly`, `.valid_addr` and `.exclusive`, 9.5 the others. Their sections of "
+         "the manual were not available. `%locality_domain_id` (9.5) is refused, too."),
 )  # fmt: skip
 """Forms of versions after `cudarun.emulator.isa.manual.VERSION`, which ptxas 13.5 accepts."""
 

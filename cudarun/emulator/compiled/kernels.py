@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,6 @@ from cudarun.emulator.compiled.visible_order import (
     check_order,
     global_reductions,
 )
-from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.system import assertfail
 
@@ -137,7 +136,11 @@ class CompiledKernel:
         # ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         self.run = _Run(self.machine_code.address("run"))
         # The cache entries of equal accesses to shared memory.
-        self.shared = _entries_of_shared_memory(module.code.sites.entries)
+        entries: dict[object, list[int]] = {}
+        for entry, access in enumerate(module.code.sites.entries):
+            if access.space == "shared":
+                entries.setdefault((access.bytes, access.variable), []).append(entry)
+        self.shared = list(entries.values())
         # The processor time of a block in the last launch, if it is known.
         self.block_seconds: float | None = None
         # The addresses of the allocations that cache entries had last, by their numbers.
@@ -159,11 +162,3 @@ def resident_blocks(kernel: CompiledKernel, launch: Launch) -> int:
         return launch.blocks_per_batch() if kernel.interleaves else launch.cluster_blocks
     in_memory = launch.whole_clusters(launch.blocks_in_memory) or launch.cluster_blocks
     return min(launch.resident_blocks, in_memory, launch.blocks)
-
-
-def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:
-    found: dict[object, list[int]] = {}
-    for entry, access in enumerate(accesses):
-        if access.space == "shared":
-            found.setdefault((access.bytes, access.variable), []).append(entry)
-    return list(found.values())

@@ -227,7 +227,7 @@ class CompiledRun:
         with self._queue.actions:
             self._place(slot)
             if number == layout.DEADLOCK_SITE:
-                self._waiting.note_cluster(slot)
+                self._waiting.note_parked(np.arange(slot, slot + self._launch.cluster_blocks))
                 raise describe_deadlock(self._batch)
             if number == layout.ENDED_SITE:
                 assert self._scheduled is not None

@@ -18,6 +18,7 @@ _GRID_WORKSPACE = {"%envreg1", "%envreg2"}  # its address
 _BULK_REDUCTIONS = (BulkReduction, AsyncReduction, TensorReduction)
 _COPIES = (AsynchronousCopy, BulkTransfer, TensorStore)
 _BARRIERS = (BarrierChange, Initialize, PhaseTest)
+_Writers = dict[int, list[Operation]]
 
 
 def check_order(function: FunctionCode) -> None:
@@ -30,7 +31,11 @@ def check_order(function: FunctionCode) -> None:
         Untraceable: With the reason.
     """
     loops = blocks_in_loops(function)
-    barriers = GridBarriers(function)
+    writers: _Writers = {}
+    for operation in (*function.prologue, *function.operations):
+        for use in operation.destinations:
+            if isinstance(use, RegisterUse):
+                writers.setdefault(use.slot, []).append(operation)
     ordered: dict[str, list[Action]] = {}
     others: dict[str, int] = {}
     for block in function.blocks:
@@ -46,7 +51,7 @@ def check_order(function: FunctionCode) -> None:
                 ordered.setdefault("output", []).append(operation)
                 if block.index in loops:
                     raise Untraceable("printf or malloc in a loop")
-            if isinstance(action, Atomic) and not barriers.contains(operation):
+            if isinstance(action, Atomic) and not is_of_grid_barrier(operation, function, writers):
                 space = "shared" if "shared" in action.space else "global"
                 if reduction_of(action) is None:
                     ordered.setdefault(space, []).append(operation)
@@ -62,42 +67,34 @@ def check_order(function: FunctionCode) -> None:
             raise Untraceable(f"{what} whose order can be seen")
 
 
-class GridBarriers:
-    """The atomic operations that count arrivals at the barrier of a grid.
+def is_of_grid_barrier(operation: Action, function: FunctionCode, writers: _Writers) -> bool:
+    """Return whether an atomic operation counts arrivals at the barrier of a grid.
 
-    Their address comes from the special registers in which the cooperative groups header finds the
+    Its address comes from the special registers in which the cooperative groups header finds the
     workspace of the grid. Nothing else is in it: which thread arrives first cannot be seen.
+
+    Args:
+        writers: The operations of the function that write each slot.
     """
-
-    def __init__(self, function: FunctionCode) -> None:
-        self._slots = function.slots
-        self._writers: dict[int, list[Operation]] = {}
-        for operation in (*function.prologue, *function.operations):
-            for use in operation.destinations:
-                if isinstance(use, RegisterUse):
-                    self._writers.setdefault(use.slot, []).append(operation)
-
-    def contains(self, operation: Action) -> bool:
-        """Return whether an operation is one of these."""
-        left = [operation.sources[0]]
-        seen: set[int] = set()
-        registers: set[str] = set()
-        while left:
-            use = left.pop()
-            if isinstance(use, ConstantUse) or (isinstance(use, RegisterUse) and use.slot in seen):
-                continue
-            if not isinstance(use, RegisterUse):
+    left = [operation.sources[0]]
+    seen: set[int] = set()
+    registers: set[str] = set()
+    while left:
+        use = left.pop()
+        if isinstance(use, ConstantUse) or (isinstance(use, RegisterUse) and use.slot in seen):
+            continue
+        if not isinstance(use, RegisterUse):
+            return False
+        seen.add(use.slot)
+        slot = function.slots[use.slot]
+        if slot.role is Role.SPECIAL:
+            registers.add(slot.name)
+            continue
+        for writer in writers.get(use.slot, ()):
+            if isinstance(writer, Action):
                 return False
-            seen.add(use.slot)
-            slot = self._slots[use.slot]
-            if slot.role is Role.SPECIAL:
-                registers.add(slot.name)
-                continue
-            for writer in self._writers.get(use.slot, ()):
-                if isinstance(writer, Action):
-                    return False
-                left += writer.sources
-        return registers == _GRID_WORKSPACE
+            left += writer.sources
+    return registers == _GRID_WORKSPACE
 
 
 # --- blocks --------------------------------------------------------------------------------------

@@ -51,10 +51,6 @@ class WaitingLanes:
     # Assigns the lanes of a cluster to the blocks that run, given its first slot.
     place: Callable[[int], None]
 
-    def note_cluster(self, slot: int) -> None:
-        """Enter the lanes of a block, or of a cluster, that wait for others."""
-        self._note_parked(np.arange(slot, slot + self.batch.launch.cluster_blocks))
-
     def note_all(self, calling: int) -> bool:
         """Enter the lanes of all running blocks; ``calling`` is the slot of the last callback.
 
@@ -71,11 +67,14 @@ class WaitingLanes:
         launch.excluded = 0
         if not len(running):  # the last ones have ended
             return False
-        self._note_called(calling)
+        _, warp, _ = last_call(self.contexts[calling])
+        first = calling * launch.block_threads + warp * WIDTH
+        for path, mask in self.frames.waiting():  # in called functions, of the warp that runs
+            batch.wait(path, of(np.flatnonzero(mask >> _LANES & 1) + first))
         for slot in running.tolist():
             self.place(slot)
         slots = (running[:, None] + np.arange(size)).reshape(-1)
-        self._note_parked(slots)
+        self.note_parked(slots)
         for block in self.kernel.code.function.blocks:
             lanes = self.lanes(slots, self.kernel.code.state.pending(block.index))
             if len(lanes):
@@ -98,7 +97,7 @@ class WaitingLanes:
         lanes: Array = slots[place] * self.batch.launch.block_threads + thread
         return lanes
 
-    def _note_parked(self, slots: Array) -> None:
+    def note_parked(self, slots: Array) -> None:
         """Enter the lanes that wait for others in the batch."""
         points, state, batch = self.kernel.code.points, self.kernel.code.state, self.batch
         for place, block in enumerate(points.barriers):
@@ -138,13 +137,6 @@ class WaitingLanes:
             path = self.frames.path(terminator.after)
             arrival = Arrival(number, of(lanes), expected, path, terminator.site)
             self.batch.barriers.arrivals.append(arrival)
-
-    def _note_called(self, calling: int) -> None:
-        """Enter the lanes that wait in called functions, which are of the warp that runs."""
-        _, warp, _ = last_call(self.contexts[calling])
-        first = calling * self.batch.launch.block_threads + warp * WIDTH
-        for path, mask in self.frames.waiting():
-            self.batch.wait(path, of(np.flatnonzero(mask >> _LANES & 1) + first))
 
     def _noted(self) -> Array:
         """Return for each lane of the batch whether it has been entered."""

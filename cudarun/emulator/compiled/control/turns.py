@@ -45,13 +45,12 @@ def with_turns(
 
 def _parts(operations: list[Operation]) -> list[list[Operation]]:
     """Return the operations from each access to the next one, from the first of all on."""
-    starts = [place for place, each in enumerate(operations) if place and _is_access(each)]
-    ends = [*starts, len(operations)]
-    return [operations[start:end] for start, end in zip([0, *starts], ends, strict=True)]
-
-
-def _is_access(operation: Operation) -> bool:
-    action = operation.action
-    return isinstance(action, MemoryLoad | MemoryStore | Atomic) and any(
-        access.space not in _OF_THREADS for access in action.accesses
-    )
+    starts = [0]
+    for place, operation in enumerate(operations):
+        action, spaces = operation.action, set[str]()
+        if isinstance(action, MemoryLoad | MemoryStore | Atomic):
+            spaces = {access.space for access in action.accesses}
+        if place and spaces - _OF_THREADS:
+            starts.append(place)
+    ends = [*starts[1:], len(operations)]
+    return [operations[start:end] for start, end in zip(starts, ends, strict=True)]

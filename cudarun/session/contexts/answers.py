@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import Any
 
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, replace
 from cudarun.images.facts import KernelFacts
 from cudarun.model.checks import CheckResult
 from cudarun.session.driver.calls import Driver
@@ -84,6 +84,7 @@ class CallAnswer:
     call: str  # the function's name
     result: IntEnum  # a ``CUresult`` or ``cudaError_t``
     milliseconds: float
+    returned: tuple[Any, ...] = ()  # what the call returned beside the result
     value: Any = None  # the value for later steps and comparisons: an int, a word, words, bytes
     text: str | None = None  # the value for display
     log: str | None = None  # the compiler's log
@@ -98,7 +99,15 @@ class CallAnswer:
         self, value: object, text: str | None = None, *, log: str | None = None
     ) -> CallAnswer:
         """Return the same answer with a value."""
-        return CallAnswer(self.call, self.result, self.milliseconds, value, text, log)
+        return replace(self, value=value, text=text, log=log)
+
+    def valued(self, read: Callable[..., tuple[object, str | None]]) -> CallAnswer:
+        """Return the answer, if the call succeeded with its value and the text of that.
+
+        Args:
+            read: Returns the value and the text of what the call returned.
+        """
+        return self.giving(*read(*self.returned)) if self.succeeded else self
 
 
 _HANDLES = {
@@ -112,8 +121,6 @@ _HANDLES = {
     "variable": "CUdeviceptr",
 }
 """The driver's type of the handle or address of each kind of object."""
-
-Asked: TypeAlias = tuple[CallAnswer, Any]  # an answer, and the first value that the call returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,60 +178,46 @@ class StepBase:
         thing = ScriptObject(kind or "", 0) if name is None else self.object_of(name)
         return getattr(self.driver, _HANDLES[thing.kind])(thing.value)
 
-    def ask_about(self, name: str, *arguments: object, **calls: str) -> Asked:
+    def ask_about(self, name: str, *arguments: object, **calls: str) -> CallAnswer:
         """Call the driver with an object first; ``calls`` has the call for each kind of object."""
         return self.ask(calls[self.object_of(name).kind], self.handle_of(name), *arguments)
 
-    def ask(self, call: str, *arguments: object) -> Asked:
-        """Call the driver; return the answer and the first returned value."""
+    def ask(self, call: str, *arguments: object) -> CallAnswer:
+        """Call the driver."""
         return timed(self.driver, call, *arguments)
 
-    def made(self, asked: Asked, name: str, kind: str, image: Image | None = None) -> CallAnswer:
+    def made(
+        self, answer: CallAnswer, name: str, kind: str, image: Image | None = None
+    ) -> CallAnswer:
         """Return the answer of a call that creates the object ``name``."""
 
-        def keep(handle: Any) -> tuple[int, None]:
+        def keep(handle: Any, *_: object) -> tuple[int, None]:
             self.objects[name] = ScriptObject(kind, int(handle), image)
             return int(handle), None
 
-        return valued(asked, keep)
+        return answer.valued(keep)
 
-    def addressed(self, asked: Asked, name: str, kind: str) -> CallAnswer:
+    def addressed(self, answer: CallAnswer, name: str, kind: str) -> CallAnswer:
         """Return the answer of a call that returns the address of ``name``."""
-        answer = self.made(asked, name, kind)
+        answer = self.made(answer, name, kind)
         return answer.giving(answer.value, hex(answer.value)) if answer.succeeded else answer
 
-    def contextual(self, asked: Asked) -> CallAnswer:
+    def contextual(self, answer: CallAnswer) -> CallAnswer:
         """Return the answer of a call that returns a context."""
 
         def named(handle: Any) -> tuple[int, str]:
             return int(handle), self.contexts.name(int(handle)) if int(handle) else "none"
 
-        return valued(asked, named)
+        return answer.valued(named)
 
 
-def valued(asked: Asked, read: Callable[[Any], tuple[object, str | None]]) -> CallAnswer:
-    """Return an answer, if the call succeeded with its value and the text of that.
-
-    Args:
-        read: Returns the value and the text of what the call returned.
-    """
-    answer, returned = asked
-    return answer.giving(*read(returned)) if answer.succeeded else answer
-
-
-def numbered(asked: Asked) -> CallAnswer:
+def numbered(answer: CallAnswer) -> CallAnswer:
     """Return the answer of a call that returns a number."""
-    return valued(asked, lambda number: (int(number), str(int(number))))
+    return answer.valued(lambda number: (int(number), str(int(number))))
 
 
-def timed(api: Driver, call: str, *arguments: object) -> Asked:
-    """Make a call; return the answer and the first returned value."""
-    answer, values = timed_all(api, call, *arguments)
-    return answer, values[0] if values else None
-
-
-def timed_all(api: Driver, call: str, *arguments: object) -> tuple[CallAnswer, list[Any]]:
-    """Make a call; return the answer and all returned values."""
+def timed(api: Driver, call: str, *arguments: object) -> CallAnswer:
+    """Make a call."""
     started = time.perf_counter()
-    result, *values = api.attempt(call, *arguments)
-    return CallAnswer(call, result, (time.perf_counter() - started) * 1e3), values
+    result, *returned = api.attempt(call, *arguments)
+    return CallAnswer(call, result, (time.perf_counter() - started) * 1e3, tuple(returned))

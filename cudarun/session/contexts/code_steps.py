@@ -23,14 +23,7 @@ from cudarun.arguments.packing import BufferSpec, HandleOwner, VariableElement, 
 from cudarun.arguments.values import Argument
 from cudarun.base.errors import ImageRefused, RequestError, errors_of
 from cudarun.images.facts import ImageFacts
-from cudarun.session.contexts.answers import (
-    Asked,
-    CallAnswer,
-    NotSupported,
-    ScriptObject,
-    StepBase,
-    valued,
-)
+from cudarun.session.contexts.answers import CallAnswer, NotSupported, ScriptObject, StepBase
 from cudarun.session.contexts.script import Symbol
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.image import Image
@@ -62,7 +55,7 @@ class CodeSteps(StepBase):
 
     def _do_write(self, buffer: str, value: BufferSpec, known: Known = _NOTHING) -> CallAnswer:
         data = self.data_of(replace(value, name=buffer), known)
-        return self.ask("cuMemcpyHtoD", self.handle_of(buffer), data, len(data))[0]
+        return self.ask("cuMemcpyHtoD", self.handle_of(buffer), data, len(data))
 
     def data_of(self, spec: BufferSpec, known: Known) -> bytes:
         """Return initial contents as bytes."""
@@ -98,13 +91,13 @@ class CodeSteps(StepBase):
 
     def _do_read(self, buffer: str, as_type: BufferSpec) -> CallAnswer:
         copied = self._copied(buffer, as_type)
-        return valued(copied, lambda data: (data, _formatted(_array(as_type, data))))
+        return copied.valued(lambda data: (data, _formatted(_array(as_type, data))))
 
-    def _copied(self, name: str, spec: BufferSpec) -> tuple[CallAnswer, bytes]:
-        """Copy memory from the device."""
+    def _copied(self, name: str, spec: BufferSpec) -> CallAnswer:
+        """Copy memory from the device, which the answer returns."""
         data = bytearray(spec.nbytes)
-        answer, _ = self.ask("cuMemcpyDtoH", data, self.handle_of(name), len(data))
-        return answer, bytes(data)
+        answer = self.ask("cuMemcpyDtoH", data, self.handle_of(name), len(data))
+        return replace(answer, returned=(bytes(data),))
 
     def _do_check(self, check: Check, known: Known) -> CallAnswer:
         answer, values = self._values(check.expression, known)
@@ -129,18 +122,18 @@ class CodeSteps(StepBase):
             if spec is None:
                 values[name] = np.uint64(self.value_of(name))
                 continue
-            answer, data = self._copied(name, spec)
+            answer = self._copied(name, spec)
             if not answer.succeeded:
                 break
-            values[name] = _array(spec, data)
+            values[name] = _array(spec, *answer.returned)
         return answer, values
 
     def _do_free(self, buffer: str) -> CallAnswer:
-        return self.ask("cuMemFree", self.handle_of(buffer))[0]
+        return self.ask("cuMemFree", self.handle_of(buffer))
 
     def _do_memory(self) -> CallAnswer:
-        asked = self.ask("cuMemGetInfo")
-        return valued(asked, lambda free: (free, f"{free / 2**20:.1f} MiB free"))
+        answer = self.ask("cuMemGetInfo")
+        return answer.valued(lambda free, total: (free, f"{free / 2**20:.1f} MiB free"))
 
     # --- code ---
 
@@ -161,12 +154,12 @@ class CodeSteps(StepBase):
         return self.images[image].code + b"\0", logs, [*options], [*options.values()]
 
     def _do_function(self, name: str, symbol: Symbol) -> CallAnswer:
-        answer, function = self._ask_owner(symbol, "cuModuleGetFunction", "cuLibraryGetKernel")
+        answer = self._ask_owner(symbol, "cuModuleGetFunction", "cuLibraryGetKernel")
         image = self.object_of(symbol.owner).image
         if answer.succeeded:
             facts = _facts(image)
             kernel = None if facts is None else facts.kernel(symbol.name)
-            self.objects[name] = ScriptObject("function", int(function), image, kernel)
+            self.objects[name] = ScriptObject("function", int(*answer.returned), image, kernel)
             return answer
         return answer.giving(None, log=_mangled_names(image, symbol.name))
 
@@ -179,7 +172,7 @@ class CodeSteps(StepBase):
             raise NotSupported("managed variables require a library, not a module")
         return self.addressed(self._ask_owner(symbol, "", "cuLibraryGetManaged"), name, "variable")
 
-    def _ask_owner(self, symbol: Symbol, of_module: str, of_library: str) -> Asked:
+    def _ask_owner(self, symbol: Symbol, of_module: str, of_library: str) -> CallAnswer:
         name = symbol.name.encode()
         return self.ask_about(symbol.owner, name, module=of_module, library=of_library)
 
@@ -219,10 +212,10 @@ class CodeSteps(StepBase):
         return self.ask(
             "cuLaunchKernel", self.handle_of(function), *extents, shared_bytes,
             self.handle_of(stream, "stream"), ctypes.addressof(array), 0,
-        )[0]  # fmt: skip
+        )  # fmt: skip
 
     def _do_unload(self, owner: str) -> CallAnswer:
-        return self.ask_about(owner, module="cuModuleUnload", library="cuLibraryUnload")[0]
+        return self.ask_about(owner, module="cuModuleUnload", library="cuLibraryUnload")
 
     # --- streams and events ---
 
@@ -234,7 +227,7 @@ class CodeSteps(StepBase):
 
     def _do_record(self, event: str, stream: str | None = None) -> CallAnswer:
         handles = self.handle_of(event), self.handle_of(stream, "stream")
-        return self.ask("cuEventRecord", *handles)[0]
+        return self.ask("cuEventRecord", *handles)
 
 
 def _array(spec: BufferSpec, data: bytes) -> Any:

@@ -67,6 +67,26 @@ def test_a_table_of_pointers_is_no_spec(run: Run, tmp_path: Path) -> None:
     assert not [*tmp_path.glob("x*")]
 
 
+def test_a_pointer_in_a_range_that_begins_between_two_words_is_found(
+    run: Run, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(RECORDINGS / "gather.cudarun") as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    [table, *_] = read_recording(str(RECORDINGS / "gather.cudarun"), 1 << 24).manifest.memory
+    text = members["recording.toml"]
+    for old, new in [
+        (b"%d\nsize = 24" % table.address, b"%d\nsize = 28" % (table.address - 4)),
+        (b'type = "u64"\nbefore = [[0, 24', b'type = "u32"\nbefore = [[4, 24'),
+    ]:
+        assert old in text
+        text = text.replace(old, new)
+    with zipfile.ZipFile(tmp_path / "y.cudarun", "w") as changed:
+        for name, data in (members | {"recording.toml": text}).items():
+            changed.writestr(name, data)
+    ran = run("record", "--edit", "y.cudarun", "-o", "x.toml")
+    assert (ran.code, "m0 contains addresses" in ran.err) == (2, True), ran.err
+
+
 def test_the_name_of_an_edited_recording_can_have_dollars(run: Run) -> None:
     ran = run("record", "--edit", str(RECORDINGS / "cluster.cudarun"), "-o", "${a}.toml")
     assert ran.code == 0, ran.err

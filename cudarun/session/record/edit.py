@@ -18,7 +18,7 @@ from cudarun.base.toml_text import spec_lines
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.parameters import Parameter
 from cudarun.images.reader import read_image
-from cudarun.session.launch.recorded.memory import recorded_values
+from cudarun.session.launch.recorded.memory import element_layout, pointer_words, recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
 
@@ -78,7 +78,7 @@ class EditableRecording:
             with self._recording.contents() as contents:
                 data = contents.after(each) if after else contents.before(each)
             file = io.BytesIO()
-            scalar = _scalar(each)
+            scalar, _ = element_layout(each)
             dtype = scalar_dtype(scalar)  # numpy stores bf16 as its bits
             np.save(file, data.view(dtype if dtype.kind in "iuf" else f"u{scalar.size}"))
             return file.getvalue()
@@ -116,9 +116,9 @@ class EditableRecording:
         return "\n".join(["[[launch]]", *spec_lines(entries), ""])
 
     def _initial(self, each: RecordedRange) -> str:
-        scalar = _scalar(each)
+        scalar, (count,) = element_layout(each)
         path = os.path.basename(self._array_path(each))
-        return f"{scalar}[{each.size // scalar.size}]:@{path}"
+        return f"{scalar}[{count}]:@{path}"
 
     def _argument(self, data: bytes, type_name: str | None) -> str:
         words = [data[at : at + _POINTER] for at in range(0, len(data), _POINTER)]
@@ -139,7 +139,7 @@ class EditableRecording:
         if found is None:
             return None
         offset = int.from_bytes(word, "little") - found.address
-        size = _scalar(found).size
+        size = element_layout(found)[0].size
         if offset % size:
             raise RequestError(
                 f"a parameter points between two elements of {found.name}",
@@ -151,7 +151,7 @@ class EditableRecording:
         memory = self._manifest.memory
         first, last = memory[0].address, memory[-1].end
         for each in self._manifest.ranges:
-            words = contents.before(each)[: each.size // _POINTER * _POINTER].view(np.uint64)
+            words = pointer_words(contents.before(each), each.address)
             for value in np.unique(words[(words >= first) & (words < last)]):
                 if _range_of(int(value).to_bytes(_POINTER, "little"), memory) is not None:
                     raise RequestError(
@@ -180,11 +180,6 @@ def _range_of(word: bytes, memory: Sequence[RecordedRange]) -> RecordedRange | N
         return None
     value = int.from_bytes(word, "little")
     return next((each for each in memory if each.address <= value < each.end), None)
-
-
-def _scalar(each: RecordedRange) -> ScalarType:
-    found = SCALARS.get(each.type, SCALARS["u8"])
-    return found if each.size % found.size == 0 else SCALARS["u8"]
 
 
 def _number(data: bytes, type_name: str | None) -> str | None:

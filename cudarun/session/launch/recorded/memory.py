@@ -26,6 +26,17 @@ from cudarun.session.recording.manifest import Manifest, RecordedRange
 _POINTER = 8  # bytes; pointers are aligned to them
 
 
+def pointer_words(data: Array, address: int) -> Array:
+    """Return a view of the words of bytes that can be pointers, which are aligned.
+
+    Args:
+        address: The address of the first byte.
+    """
+    start = -address % _POINTER
+    words: Array = data[start : start + (data.size - start) // _POINTER * _POINTER].view(np.uint64)
+    return words
+
+
 @dataclass(frozen=True, slots=True)
 class MovedVariables:
     """The variables of a recording at other addresses than the recorded ones."""
@@ -42,8 +53,7 @@ class MovedVariables:
         """
         if not self.moves:
             return
-        start = -address % _POINTER
-        words = data[start : start + (data.size - start) // _POINTER * _POINTER].view(np.uint64)
+        words = pointer_words(data, address)
         recorded = words.copy()
         for old, size, new in self.moves:
             inside = recorded - np.uint64(old) < np.uint64(size)  # wraps around below
@@ -107,7 +117,7 @@ def recorded_buffers(step: LaunchStep) -> tuple[BufferSpec, ...]:
         return ()
     return (
         *(
-            BufferSpec(each.name, *_layout(each), RecordedInitial(recording, each))
+            BufferSpec(each.name, *element_layout(each), RecordedInitial(recording, each))
             for each in recording.manifest.memory
         ),
         *(_array(recording, each) for each in recording.manifest.arrays),
@@ -159,7 +169,7 @@ def with_recorded_variables(
     facts = {each.name: each for each in known}
     found = [
         ImageVariable(
-            each.name, *_layout(each), RecordedInitial(recording, each),
+            each.name, *element_layout(each), RecordedInitial(recording, each),
             symbol=each.symbol or "", space=facts[each.symbol].space,
         )
         for each in recording.manifest.variables
@@ -193,7 +203,8 @@ def moved_variables(written: Iterable[ImageVariable]) -> MovedVariables:
     )
 
 
-def _layout(recorded: RecordedRange) -> tuple[ScalarType, tuple[int, ...]]:
+def element_layout(recorded: RecordedRange) -> tuple[ScalarType, tuple[int, ...]]:
+    """Return the type of a range's elements, bytes if it does not divide it, and their shape."""
     element = SCALARS.get(recorded.type, BYTE)
     if recorded.size % element.size:
         element = BYTE

@@ -7,7 +7,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -44,126 +44,167 @@ class UnknownToNvrtc(RequestError):
     """An option or an architecture that NVRTC does not have."""
 
 
-def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Image:
-    """Compile, with the instantiation of name expressions (NVRTC, "Accessing Lowered Names").
+class NvrtcCompiler:
+    """NVRTC, for one source; `RequestError` if NVRTC is not installed."""
 
-    Raises:
-        Diagnosed: The source does not compile.
-        RequestError: NVRTC is not installed, or does not know an option or the architecture.
-    """
-    nvrtc = _nvrtc()
-    options = [*_options(task)]
-    is_alone = _is_alone(task, options)
-    headers = {} if is_alone else standard_headers(task.source.header_folders)
-    # The preprocessor for the key writes a file.
-    folder = None if task.options.confined_to else cache_folder("nvrtc")
-    cache = ResultCache(folder)
-    key = parts = None
-    seen = task.key(options, instantiate, task.text)
-    is_new = folder is not None and not is_alone and cache.load(seen) is None
-    if folder is not None and not is_new:
-        key = _key(nvrtc, task, headers, options, instantiate)
-        parts = cache.load(key) if key else None
-    if parts is None:
-        start = time.time()
-        parts = _compiled(nvrtc, task, headers, options, instantiate)
-        if is_new:  # no result can be that of this source: it is preprocessed when it comes again
-            cache.store(seen, {})
-            if time.time() - start > _QUICK:
-                key = _key(nvrtc, task, headers, options, instantiate, unchanged_since=start)
-        if key:
-            cache.store(key, parts)
-    messages = parts["log"].decode(errors="replace")
-    if "code" not in parts:
-        raise _diagnosed(task, "the source does not compile", messages)
-    names = parts["names"].decode().split("\n") if instantiate else []
-    lowered = dict(zip(instantiate, names, strict=True))
-    warnings = diagnostics_of(messages, [task.source])
-    return task.result(parts["code"], parts["ptx"], warnings, lowered)
+    def __init__(self, task: CompileTask) -> None:
+        self._nvrtc = _nvrtc()
+        self._task = task
+        self._options = [*_options(task)]
+        texts = [task.text, *map(os.fsencode, task.options.defines)]
+        includes = any(option.startswith("--pre-include") for option in self._options)
+        others = includes or task.options.options or any(map(_DEPENDS.search, texts))
+        # Whether the source needs no preprocessing for its key: it depends on no file or time.
+        self._is_alone = not others
+        self._headers = {} if self._is_alone else standard_headers(task.source.header_folders)
 
+    def compile(self, instantiate: Sequence[str] = ()) -> Image:
+        """Compile, with the instantiation of name expressions (NVRTC, "Accessing Lowered Names").
 
-def _is_alone(task: CompileTask, options: Sequence[str]) -> bool:
-    """Return whether a source needs no preprocessing for its key: it depends on no file or time."""
-    texts = [task.text, *map(os.fsencode, task.options.defines)]
-    others = any(option.startswith("--pre-include") for option in options) or task.options.options
-    return not others and not any(map(_DEPENDS.search, texts))
+        Raises:
+            Diagnosed: The source does not compile.
+            RequestError: NVRTC does not know an option or the architecture.
+        """
+        task = self._task
+        # The preprocessor for the key writes a file.
+        folder = None if task.options.confined_to else cache_folder("nvrtc")
+        cache = ResultCache(folder)
+        key = parts = None
+        seen = task.key(self._options, instantiate, task.text)
+        is_new = folder is not None and not self._is_alone and cache.load(seen) is None
+        if folder is not None and not is_new:
+            key = self._key(instantiate)
+            parts = cache.load(key) if key else None
+        if parts is None:
+            start = time.time()
+            parts = self._compiled(instantiate)
+            if is_new:  # no result can be that of this source: it is preprocessed if it comes again
+                cache.store(seen, {})
+                if time.time() - start > _QUICK:
+                    key = self._key(instantiate, unchanged_since=start)
+            if key:
+                cache.store(key, parts)
+        messages = parts["log"].decode(errors="replace")
+        if "code" not in parts:
+            raise self._diagnosed("the source does not compile", messages)
+        names = parts["names"].decode().split("\n") if instantiate else []
+        lowered = dict(zip(instantiate, names, strict=True))
+        warnings = diagnostics_of(messages, [task.source])
+        return task.result(parts["code"], parts["ptx"], warnings, lowered)
 
+    def _key(self, instantiate: Sequence[str], unchanged_since: float = math.inf) -> str | None:
+        """Return the key of the result.
 
-def _key(
-    nvrtc: ModuleType,
-    task: CompileTask,
-    headers: Mapping[str, str],
-    options: Sequence[str],
-    instantiate: Sequence[str],
-    unchanged_since: float = math.inf,
-) -> str | None:
-    """Return the key of the result.
+        Returns:
+            ``None`` where the versions are not known, or a file has changed since a time.
+        """
+        task = self._task
+        text, log = (_versions(task.target), b"") if self._is_alone else self._preprocessed()
+        for file in {*_FILE.findall(text)} if unchanged_since < math.inf else ():
+            with suppress(FileNotFoundError):  # the source, or a header that cudarun provides
+                if os.stat(file).st_ctime >= unchanged_since - _TICK:
+                    return None
+        if VERSIONS_LINE.search(text) is None:
+            return None
+        return task.key(self._options, instantiate, text, log, task.text)
 
-    Returns:
-        ``None`` where the versions are not known, or a file has changed since a time.
-    """
-    if _is_alone(task, options):
-        text, log = _versions(nvrtc, task.target), b""
-    else:
-        text, log = _preprocessed(nvrtc, task, headers, options)
-    for file in {*_FILE.findall(text)} if unchanged_since < math.inf else ():
-        with suppress(FileNotFoundError):  # the source, or a header that cudarun provides
-            if os.stat(file).st_ctime >= unchanged_since - _TICK:
-                return None
-    if VERSIONS_LINE.search(text) is None:
-        return None
-    return task.key(options, instantiate, text, log, task.text)
+    def _preprocessed(self) -> tuple[bytes, bytes]:
+        """Return the preprocessed text, which ends with the versions of the compiler, and the log.
+
+        The options for it are the front end's and not documented, and the same in CUDA 12.0 and 13.
+        Where they do nothing, the text is empty.
+        """
+        with SharedFile() as output, self._program(VERSIONS) as program:
+            front_end = [word for each in ("-E", "-o", output.path) for word in ("-Xcudafe", each)]
+            self._run(program, *front_end)
+            return output.read(), self._fetched("ProgramLog", program)
+
+    def versions(self) -> bytes:
+        """Return a line with the versions of the library; nothing where they are not known."""
+        found = VERSIONS_LINE.search(self._preprocessed()[0])
+        return b"" if found is None else found.group()
+
+    def _compiled(self, instantiate: Sequence[str]) -> dict[str, bytes]:
+        """Compile; return the log and, if the source compiles, the code, the PTX and the names."""
+        nvrtc, task = self._nvrtc, self._task
+        with self._program() as program:
+            for name in instantiate:
+                _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(name)))
+            result = self._run(program)
+            log = self._fetched("ProgramLog", program)
+            if result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
+                return {"log": log}
+            if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+                raise self._refusal(log.decode(errors="replace"), result)
+            code = self._fetched(task.form, program)
+            ptx = b"" if task.form == "LTOIR" else self._fetched("PTX", program)
+            if task.form == "PTX":
+                code = ptx = with_relative_files(ptx)
+            names: list[bytes] = []
+            for name in instantiate:
+                names.append(_checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name))))
+                if names[-1] is None:  # of some text that is no name
+                    raise RequestError(f"NVRTC knows no kernel {name}", origin=task.source.origin)
+        return {"log": log, "code": code, "ptx": ptx, "names": b"\n".join(names)}
+
+    @contextmanager
+    def _program(self, more: bytes = b"") -> Iterator[object]:
+        """Create an ``nvrtcProgram`` with the standard headers that the source's folders lack."""
+        nvrtc, headers = self._nvrtc, self._headers
+        names = [name.encode() for name in headers]
+        texts = [text.encode() for text in headers.values()]
+        named = os.fsencode(self._task.source.origin), len(headers), texts, names
+        program = _checked(nvrtc, nvrtc.nvrtcCreateProgram(self._task.text + more, *named))
+        try:
+            yield program
+        finally:
+            nvrtc.nvrtcDestroyProgram(program)
+
+    def _run(self, program: object, *more: str) -> object:
+        """Compile; return the ``nvrtcResult``."""
+        words = [*map(os.fsencode, (*self._options, *more))]
+        compiling = partial(self._nvrtc.nvrtcCompileProgram, program, len(words), words)
+        folder = self._task.options.confined_to
+        if folder is not None:  # load what NVRTC loads when it compiles
+            with open("/proc/self/maps") as maps:
+                lines = [line for line in maps if "/libnvrtc.so" in line]
+            for path in {line.split(maxsplit=5)[-1].strip() for line in lines}:
+                for builtins in Path(path).parent.glob(_BUILTINS):
+                    ctypes.CDLL(os.fspath(builtins))
+        [result] = call_confined(compiling, folder, headers_of_cuda())
+        return result
+
+    def _fetched(self, what: str, program: object) -> bytes:
+        """Return one of NVRTC's results; texts without their NUL."""
+        nvrtc = self._nvrtc
+        buffer = bytes(_checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}Size")(program)))
+        _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}")(program, buffer))
+        return buffer.rstrip(b"\0") if what in ("ProgramLog", "PTX") else buffer
+
+    def _refusal(self, log: str, result: object) -> CudarunError:
+        nvrtc, target = self._nvrtc, self._task.target
+        if result != nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
+            return self._diagnosed(_checked_text(nvrtc, result), log)
+        message = log.strip().removeprefix("nvrtc: error: ")
+        known = ", ".join(f"sm_{n}" for n in _checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
+        hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} supports {known}"
+        about_target = "gpu-architecture" in message
+        return UnknownToNvrtc(
+            f"NVRTC: {message}{f': {target}' if about_target else ''}",
+            hint=hint if about_target else None,
+            origin=self._task.source.origin,
+        )
+
+    def _diagnosed(self, what: str, log: str) -> CudarunError:
+        source = self._task.source
+        refused = ImageRefused(f"NVRTC: {what}", log=log.strip() or None, origin=source.origin)
+        tool = LoadTarget("NVRTC", self._task.target.number, cuda=nvrtc_version())
+        return diagnose(refused, [source], tool)
 
 
 @cache
-def _versions(nvrtc: ModuleType, target: Architecture) -> bytes:
-    """Return a line with the versions of the library; nothing where they are not known."""
-    text, _ = _preprocessed(nvrtc, CompileTask(Image("", b""), target, "PTX"), {}, [])
-    found = VERSIONS_LINE.search(text)
-    return b"" if found is None else found.group()
-
-
-def _preprocessed(
-    nvrtc: ModuleType, task: CompileTask, headers: Mapping[str, str], options: Sequence[str]
-) -> tuple[bytes, bytes]:
-    """Return the preprocessed text, which ends with the versions of the compiler, and the log.
-
-    The options for it are the front end's and not documented, and the same in CUDA 12.0 and 13.
-    Where they do nothing, the text is empty.
-    """
-    with SharedFile() as output, _program(nvrtc, task, headers, VERSIONS) as program:
-        front_end = [word for each in ("-E", "-o", output.path) for word in ("-Xcudafe", each)]
-        _run(nvrtc, task, program, [*options, *front_end])
-        return output.read(), _fetched(nvrtc, "ProgramLog", program)
-
-
-def _compiled(
-    nvrtc: ModuleType,
-    task: CompileTask,
-    headers: Mapping[str, str],
-    options: Sequence[str],
-    instantiate: Sequence[str],
-) -> dict[str, bytes]:
-    """Compile; return the log and, if the source compiles, the code, the PTX and the names."""
-    with _program(nvrtc, task, headers) as program:
-        for name in instantiate:
-            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(name)))
-        result = _run(nvrtc, task, program, options)
-        log = _fetched(nvrtc, "ProgramLog", program)
-        if result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
-            return {"log": log}
-        if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise _refusal(nvrtc, task, log.decode(errors="replace"), result)
-        code = _fetched(nvrtc, task.form, program)
-        ptx = b"" if task.form == "LTOIR" else _fetched(nvrtc, "PTX", program)
-        if task.form == "PTX":
-            code = ptx = with_relative_files(ptx)
-        names: list[bytes] = []
-        for name in instantiate:
-            names.append(_checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name))))
-            if names[-1] is None:  # of some text that is no name
-                raise RequestError(f"NVRTC knows no kernel {name}", origin=task.source.origin)
-    return {"log": log, "code": code, "ptx": ptx, "names": b"\n".join(names)}
+def _versions(target: Architecture) -> bytes:
+    return NvrtcCompiler(CompileTask(Image("", b""), target, "PTX")).versions()
 
 
 def is_installed() -> bool:
@@ -198,37 +239,6 @@ def _options(task: CompileTask) -> Iterator[str]:
     yield from (o for o in task.options.options if not _UNKNOWN_TO_NVRTC.fullmatch(o))
 
 
-@contextmanager
-def _program(
-    nvrtc: ModuleType, task: CompileTask, headers: Mapping[str, str], more: bytes = b""
-) -> Iterator[object]:
-    """Create an ``nvrtcProgram`` with the standard headers that the source's own folders lack."""
-    names = [name.encode() for name in headers]
-    texts = [text.encode() for text in headers.values()]
-    origin = os.fsencode(task.source.origin)
-    program = _checked(
-        nvrtc, nvrtc.nvrtcCreateProgram(task.text + more, origin, len(headers), texts, names)
-    )
-    try:
-        yield program
-    finally:
-        nvrtc.nvrtcDestroyProgram(program)
-
-
-def _run(nvrtc: ModuleType, task: CompileTask, program: object, options: Sequence[str]) -> object:
-    """Compile; return the ``nvrtcResult``."""
-    words = [*map(os.fsencode, options)]
-    compiling = partial(nvrtc.nvrtcCompileProgram, program, len(words), words)
-    if task.options.confined_to is not None:  # load what NVRTC loads when it compiles
-        with open("/proc/self/maps") as maps:
-            paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libnvrtc.so" in line}
-        for path in paths:
-            for builtins in Path(path).parent.glob(_BUILTINS):
-                ctypes.CDLL(os.fspath(builtins))
-    [result] = call_confined(compiling, task.options.confined_to, headers_of_cuda())
-    return result
-
-
 @cache
 def headers_of_cuda() -> tuple[str, ...]:
     """Return the folders of CUDA's headers: the wheels', ``CUDA_HOME``'s, the default one.
@@ -246,27 +256,6 @@ def headers_of_cuda() -> tuple[str, ...]:
     return tuple(map(str, [*folders, *libraries[:1]]))
 
 
-def _refusal(nvrtc: ModuleType, task: CompileTask, log: str, result: object) -> CudarunError:
-    source, target = task.source, task.target
-    if result != nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
-        return _diagnosed(task, _checked_text(nvrtc, result), log)
-    message = log.strip().removeprefix("nvrtc: error: ")
-    known = ", ".join(f"sm_{n}" for n in _checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
-    hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} supports {known}"
-    about_target = "gpu-architecture" in message
-    return UnknownToNvrtc(
-        f"NVRTC: {message}{f': {target}' if about_target else ''}",
-        hint=hint if about_target else None,
-        origin=source.origin,
-    )
-
-
-def _diagnosed(task: CompileTask, what: str, log: str) -> CudarunError:
-    refused = ImageRefused(f"NVRTC: {what}", log=log.strip() or None, origin=task.source.origin)
-    tool = LoadTarget("NVRTC", task.target.number, cuda=nvrtc_version())
-    return diagnose(refused, [task.source], tool)
-
-
 # --- the library ---------------------------------------------------------------------------------
 
 
@@ -280,13 +269,6 @@ def _nvrtc() -> ModuleType:
 
     module: ModuleType = nvrtc
     return module
-
-
-def _fetched(nvrtc: ModuleType, what: str, program: object) -> bytes:
-    """Return one of NVRTC's results; texts without their NUL."""
-    buffer = bytes(_checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}Size")(program)))
-    _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}")(program, buffer))
-    return buffer.rstrip(b"\0") if what in ("ProgramLog", "PTX") else buffer
 
 
 def _checked(nvrtc: ModuleType, answer: tuple[Any, ...]) -> Any:

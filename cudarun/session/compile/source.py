@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TypeAlias
 
 from cudarun.arguments.parameter_match import expected_type, is_tensor_map
@@ -23,8 +22,8 @@ from cudarun.images.parameters import Parameter
 from cudarun.images.versions import Architecture, Version, parse_target
 from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler
 from cudarun.session.compile.nvrtc import (
+    NvrtcCompiler,
     UnknownToNvrtc,
-    compile_with_nvrtc,
     headers_of_cuda,
     is_installed,
 )
@@ -117,7 +116,7 @@ def _for_named_target(task: CompileTask) -> CompileTask:
 
 
 def _with_nvrtc(task: CompileTask) -> Image:
-    return _instantiated("NVRTC", partial(compile_with_nvrtc, task), task)
+    return _instantiated("NVRTC", NvrtcCompiler(task).compile, task)
 
 
 def _with_nvcc(task: CompileTask, reason: str | None = None) -> Image:

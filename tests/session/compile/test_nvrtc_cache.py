@@ -35,13 +35,13 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compile:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(nvrtc, "_QUICK", 0)  # every new source is preprocessed
     runs: list[object] = []
-    really = nvrtc._compiled
+    really = nvrtc.NvrtcCompiler._compiled
 
     def counted(*arguments: Any) -> dict[str, bytes]:
         runs.append(arguments)
         return really(*arguments)
 
-    monkeypatch.setattr(nvrtc, "_compiled", counted)
+    monkeypatch.setattr(nvrtc.NvrtcCompiler, "_compiled", counted)
 
     def compile_it(data: bytes = KERNEL, **options: Any) -> tuple[Image, bool]:
         before = len(runs)
@@ -57,13 +57,13 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compile:
 def preprocessed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Return a list that gets the sources that are preprocessed."""
     texts: list[bytes] = []
-    really = nvrtc._preprocessed
+    really = nvrtc.NvrtcCompiler._preprocessed
 
-    def noted(module: Any, task: Any, *others: Any) -> tuple[bytes, bytes]:
-        texts.append(task.text)
-        return really(module, task, *others)
+    def noted(compiler: nvrtc.NvrtcCompiler) -> tuple[bytes, bytes]:
+        texts.append(compiler._task.text)
+        return really(compiler)
 
-    monkeypatch.setattr(nvrtc, "_preprocessed", noted)
+    monkeypatch.setattr(nvrtc.NvrtcCompiler, "_preprocessed", noted)
     return texts
 
 
@@ -188,7 +188,7 @@ def test_a_header_that_changes_during_the_compilation(
     compiled: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     header(".", 7)
-    really = nvrtc._compiled
+    really = nvrtc.NvrtcCompiler._compiled
 
     def changing(*arguments: Any) -> dict[str, bytes]:
         try:
@@ -196,7 +196,7 @@ def test_a_header_that_changes_during_the_compilation(
         finally:
             header(".", 8)
 
-    monkeypatch.setattr(nvrtc, "_compiled", changing)
+    monkeypatch.setattr(nvrtc.NvrtcCompiler, "_compiled", changing)
     first, _ = compiled()
     assert compiled()[0].data != first.data
 

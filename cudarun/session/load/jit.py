@@ -83,7 +83,7 @@ def with_whole_logs(work: Callable[[Logs], T]) -> T:
         except ImageRefused:
             if not logs.is_full or size >= _LARGEST_SIZE:
                 raise
-        size *= 16
+        size = min(16 * size, _LARGEST_SIZE)
 
 
 def driver_options(driver: Driver, options: JitOptions) -> DriverOptions:

@@ -148,6 +148,19 @@ def test_a_log_that_does_not_fit_is_asked_for_again() -> None:
     assert log.count("Unknown symbol 'nowhere_") == 200
 
 
+def test_a_log_has_at_most_the_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "_FIRST_SIZE", 64)
+    monkeypatch.setattr(jit, "_LARGEST_SIZE", 2048)
+    sizes: list[int] = []
+
+    def fill(logs: Logs) -> None:
+        sizes.append(len(logs._error))
+        logs._error[:] = b"x" * sizes[-1]
+
+    with_whole_logs(fill)
+    assert sizes == [64, 1024, 2048]
+
+
 # --- options -------------------------------------------------------------------------------------
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.bindings import import_driver_types
 from cudarun.base.errors import RequestError
@@ -59,28 +59,6 @@ def _nothing(*_: object) -> None:
     """Do nothing: a GPU reports no progress, tracks no memory, and has no engines."""
 
 
-class KernelDetectors(Protocol):
-    """A driver with detectors for kernels."""
-
-    def start_detectors(
-        self,
-        detect: Collection[str] = (),
-        *,
-        count: bool = False,
-        prove: Callable[[Callable[[], None]], bool] | None = None,
-    ) -> None:
-        """Instrument allocations and launches from now on.
-
-        With ``prove``, which limits the time of a variant, launches are repeated as `variants`.
-        """
-
-    def variants(self) -> list[Variant] | None:
-        """Return the launches without a synchronizing instruction, if any were requested."""
-
-    def stop_detectors(self) -> tuple[list[DetectorFinding], Statistics | None]:
-        """Return the findings and statistics, and stop the instrumentation."""
-
-
 @dataclass(frozen=True, slots=True)
 class DriverTraits:
     """The properties of a driver beside its calls; the defaults are a GPU's."""
@@ -104,8 +82,13 @@ class DriverTraits:
     quick_kernels: bool = True
     # Sets a function that is called with the completed part of a running kernel.
     on_progress: Callable[[Callable[[float], object]], None] = _nothing
-    # Instruments kernels with detectors; ``None`` unless `has_detectors`.
-    detectors: KernelDetectors | None = None
+    # Instruments allocations and launches with detectors from now on; ``None`` unless
+    # `has_detectors`. With ``prove``, which limits the time of a variant, launches are repeated.
+    start_detectors: Callable[..., None] | None = None
+    # Returns the launches without a synchronizing instruction, if any were requested.
+    variants: Callable[[], list[Variant] | None] = _nothing
+    # Returns the findings and statistics, and stops the instrumentation.
+    stop_detectors: Callable[[], tuple[list[DetectorFinding], Statistics | None]] | None = None
     # Reports the thread states of a running kernel, and their places; ``None`` if unsupported.
     thread_states: Callable[[], tuple[str, tuple[FaultPlace, ...]] | None] | None = None
     # Ends a fault, so that the process can be used in new contexts; returns whether that is so.
@@ -217,7 +200,6 @@ def choose_driver(name: DriverName, profile: str = "") -> DriverChoice:
             estimates_resources=True,
             measures_device=False,
             quick_kernels=False,
-            detectors=emulator,
             find_logs=lambda: logs,
         )
         return DriverChoice(emulator, traits)

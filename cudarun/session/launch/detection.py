@@ -122,19 +122,20 @@ def detecting(
         counts: Count instructions, where the driver can.
     """
     results = DetectorResults()
-    kernels = driver.traits.detectors
-    if not detection and (kernels is None or not counts):
+    traits = driver.traits
+    if not detection and (traits.start_detectors is None or not counts):
         yield results
         return
-    assert kernels is not None, "check_detection has refused other devices"
+    assert traits.start_detectors, "check_detection has refused other devices"
+    assert traits.stop_detectors, "what starts can be stopped"
     if detection.prove:
         results.limit = VariantLimit(progress, detection.limit)
-    kernels.start_detectors(detection.detect, count=counts, prove=results.limit)
+    traits.start_detectors(detection.detect, count=counts, prove=results.limit)
     try:
         yield results
     finally:
-        results.variants = kernels.variants()
-        results.findings, results.counted = kernels.stop_detectors()
+        results.variants = traits.variants()
+        results.findings, results.counted = traits.stop_detectors()
 
 
 def detector_report(

@@ -85,7 +85,8 @@ class Expected:
             return False
         name, number = error.cuda
         wanted = self.text.upper().removeprefix(_NAME_PREFIX)
-        return wanted in (name.removeprefix(_NAME_PREFIX), str(number))
+        is_number = wanted.isdecimal() and int(wanted) == number
+        return is_number or wanted == name.removeprefix(_NAME_PREFIX)
 
 
 def parse_expected(text: str) -> Expected:

@@ -75,6 +75,7 @@ def test_what_is_no_requirement(text: str) -> None:
         ("ILLEGAL_ADDRESS", FAULT, True),
         ("cuda_error_illegal_address", FAULT, True),
         ("700", FAULT, True),
+        ("0700", FAULT, True),
         ("DeviceFailed", FAULT, True),
         ("MISALIGNED_ADDRESS", FAULT, False),
         ("716", FAULT, False),

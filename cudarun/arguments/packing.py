@@ -15,6 +15,7 @@ from cudarun.arguments import values
 from cudarun.arguments.sampling import ArrayForm, Sampling, object_text
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
+from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
 from cudarun.model.launch import LayoutRow
@@ -122,6 +123,16 @@ class VariableElement:
 
     name: str
     index: int = 0
+
+    def __str__(self) -> str:
+        return f"&{self.name}[{self.index}]"
+
+    def offset(self, element: Type, count: int) -> int:
+        """Return the offset in bytes in memory of ``count`` elements, whose end has one, too."""
+        if not 0 <= self.index <= count:
+            has = f"{count} element{'s' * (count != 1)}"
+            raise RequestError(f"{self} is out of bounds: {self.name} has {has}")
+        return self.index * element.size
 
 
 @dataclass(frozen=True, slots=True)

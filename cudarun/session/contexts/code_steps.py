@@ -79,15 +79,9 @@ class CodeSteps(StepBase):
         address = self.value_of(element.name)
         if not element.index:
             return address
-        shown = f"&{element.name}[{element.index}]"
         if spec is None:
-            raise RequestError(f"{shown}: the type of {element.name} is unknown")
-        count = math.prod(spec.shape)
-        if not 0 <= element.index <= count:
-            raise RequestError(
-                f"{shown} is out of bounds: {element.name} has {count} element{'s' * (count != 1)}"
-            )
-        return address + element.index * spec.type.size
+            raise RequestError(f"{element}: the type of {element.name} is unknown")
+        return address + element.offset(spec.type, math.prod(spec.shape))
 
     def _do_read(self, buffer: str, as_type: BufferSpec) -> CallAnswer:
         copied = self._copied(buffer, as_type)

@@ -92,19 +92,13 @@ def element_address(
     address = library.symbol(element.name if facts is None else facts.name)
     if not element.index:
         return address
-    shown = f"&{element.name}[{element.index}]"
     known: Type | None = None
     if facts is not None:
         with_value = (each.type for each in written if each.symbol == facts.name)
         known = next(with_value, None) or variable_type(facts)
     if facts is None or known is None:
         raise RequestError(
-            f"{shown}: the image does not contain the type of {element.name}",
+            f"{element}: the image does not contain the type of {element.name}",
             hint=f"--set {element.name}=TYPE[…]:… sets it",
         )
-    count = facts.size // known.size
-    if not 0 <= element.index <= count:
-        raise RequestError(
-            f"{shown} is out of bounds: {element.name} has {count} element{'s' * (count != 1)}"
-        )
-    return address + element.index * known.size
+    return address + element.offset(known, facts.size // known.size)

@@ -100,10 +100,11 @@ class KernelJob(Job[T]):
         self.addresses: Sequence[tuple[int, int]] = ()
         recordings = [step.image.recording for step in program.steps if step.image.recording]
         if recordings:
-            from cudarun.session.launch.recorded.fixed_addresses import required  # few need it
+            from cudarun.session.launch.recorded import fixed_addresses  # few need it
 
             memory = [each for recording in recordings for each in recording.manifest.memory]
-            self.addresses = required([(each.address, each.size) for each in memory])
+            ranges = [(each.address, each.size) for each in memory]
+            self.addresses = fixed_addresses.aligned(ranges, fixed_addresses.MAPPED_BYTES)
         self._jit = jit  # the JIT compiler's options
 
     def begin(self, session: Session) -> None:

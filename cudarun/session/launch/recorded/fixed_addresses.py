@@ -18,7 +18,7 @@ from cudarun.session.workers.session import Session
 Ranges: TypeAlias = Sequence[tuple[int, int]]  # addresses and sizes
 
 _RESERVED = 32 << 20
-_MAPPED = 2 << 20
+MAPPED_BYTES = 2 << 20  # the alignment of mapped memory
 
 
 def reserve(session: Session, ranges: Ranges) -> None:
@@ -32,7 +32,7 @@ def reserve(session: Session, ranges: Ranges) -> None:
     """
     if session.driver.traits.allocate_at is not None:
         return
-    mapped = aligned(ranges, _MAPPED)
+    mapped = aligned(ranges, MAPPED_BYTES)
     for address, size in aligned(ranges, _RESERVED):
         if not _reserve(session, address, size):
             for part, part_size in mapped:
@@ -62,13 +62,8 @@ def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
             raise RequestError(f"the recording cannot be replayed: {error}") from None
         return
     reserve(session, ranges)
-    for address, size in aligned(ranges, _MAPPED):
+    for address, size in aligned(ranges, MAPPED_BYTES):
         _map(session, device, address, size)
-
-
-def required(ranges: Ranges) -> Ranges:
-    """Return the addresses that `allocate_at` maps, for a worker that holds them until then."""
-    return aligned(ranges, _MAPPED)
 
 
 def aligned(ranges: Ranges, alignment: int) -> list[tuple[int, int]]:

@@ -154,8 +154,8 @@ def test_a_log_has_at_most_the_largest_size(monkeypatch: pytest.MonkeyPatch) -> 
     sizes: list[int] = []
 
     def fill(logs: Logs) -> None:
-        sizes.append(len(logs._error))
-        logs._error[:] = b"x" * sizes[-1]
+        sizes.append(logs._size)
+        logs._error = b"x" * logs._size
 
     with_whole_logs(fill)
     assert sizes == [64, 1024, 2048]

@@ -73,7 +73,7 @@ def check_outputs(outputs: Iterable[OutputFile], inputs: Iterable[str]) -> None:
 
     Raises:
         RequestError: An output is an input or another output, exists and must not be replaced, or
-            cannot be written.
+            cannot be written: it is a directory, is read-only, or is in no writable folder.
     """
     outputs = [*outputs]
     if not outputs:
@@ -95,7 +95,20 @@ def check_outputs(outputs: Iterable[OutputFile], inputs: Iterable[str]) -> None:
                 what = f"written by {other.option}{where}"
                 raise output.refused(_is_same(output.path, other.path, what))
             written[identity] = output
-        _check_writable(output)
+        path = output.path
+        if os.path.isdir(path):
+            raise output.refused(f"{path} is a directory")
+        if os.path.exists(path):
+            if not output.replaces:
+                raise _exists(output)
+            if not os.access(path, os.W_OK):
+                raise _cannot(output, "it is read-only")
+        folder = os.path.dirname(os.path.realpath(path))
+        if not os.path.isdir(folder):
+            named = os.path.dirname(path) or folder
+            raise _cannot(output, f"the directory {named} does not exist")
+        if not os.access(folder, os.W_OK):
+            raise _cannot(output, "the directory is not writable")
 
 
 _Identity: TypeAlias = tuple[int, int, str]
@@ -182,28 +195,6 @@ def append_text(path: str, text: str) -> None:
         raise RequestError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _check_writable(output: OutputFile) -> None:
-    """Refuse, before any work is done, a file that `whole_file` would refuse afterwards.
-
-    Raises:
-        RequestError: The path is a directory, exists and must not be replaced, is read-only, or is
-            not in a writable folder.
-    """
-    path = output.path
-    if os.path.isdir(path):
-        raise output.refused(f"{path} is a directory")
-    if os.path.exists(path):
-        if not output.replaces:
-            raise _exists(output)
-        if not os.access(path, os.W_OK):
-            raise _cannot(output, "it is read-only")
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
-        raise _cannot(output, f"the directory {os.path.dirname(path) or folder} does not exist")
-    if not os.access(folder, os.W_OK):
-        raise _cannot(output, "the directory is not writable")
-
-
 @contextmanager
 def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
     """Open a file in the same folder without a name until it is complete.
@@ -266,29 +257,20 @@ def _named_beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
             yield file
         if replace:
             os.replace(temporary, place)
+            return
+        try:
+            os.link(temporary, place)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links: create the name first
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL))
+            os.replace(temporary, place)
         else:
-            _rename_to_new(temporary, place)
+            os.unlink(temporary)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-
-
-def _rename_to_new(temporary: str, place: str) -> None:
-    """Rename without replacing an existing file.
-
-    Raises:
-        FileExistsError: A file of that name already exists.
-    """
-    try:
-        os.link(temporary, place)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links: create the name first
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL))
-        os.replace(temporary, place)
-    else:
-        os.unlink(temporary)
 
 
 def _permissions(place: str) -> int:

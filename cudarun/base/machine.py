@@ -104,21 +104,10 @@ def _quotas(groups: Path, membership: Path) -> Iterator[float]:
         group = Path(path.lstrip("/"))
         for folder in (group, *group.parents):  # a container may see its own group as the root
             with suppress(OSError, ValueError):  # no file, or no limit
-                yield _quota(root / folder)
-
-
-def _quota(folder: Path) -> float:
-    """Return the quota of a control group, in cores.
-
-    Raises:
-        OSError: It has no quota.
-        ValueError: It has no limit.
-    """
-    try:
-        quota, period = (folder / "cpu.max").read_text().split()
-    except FileNotFoundError:
-        names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-        quota, period = ((folder / name).read_text() for name in names)
-    if int(quota) <= 0:
-        raise ValueError(quota)
-    return int(quota) / int(period)
+                files: tuple[str, ...] = ("cpu.max",)
+                if not (root / folder / files[0]).exists():
+                    files = ("cpu.cfs_quota_us", "cpu.cfs_period_us")  # version 1
+                texts = [(root / folder / name).read_text() for name in files]
+                quota, period = map(int, " ".join(texts).split())
+                if quota > 0:
+                    yield quota / period

@@ -83,7 +83,12 @@ else:
             own = dict(vars(cls))
             made = _with_fields(cls, slots=slots)
             if "__init__" not in own:
-                _compile_later(made)
+
+                def first(self: object, *args: object, **kwargs: object) -> None:
+                    made.__init__ = _compiled(made)  # in the place of this one
+                    made.__init__(self, *args, **kwargs)
+
+                made.__init__ = first
             if "__repr__" not in own:
                 made.__repr__ = _show
             if eq:
@@ -128,16 +133,6 @@ def _field(name: str, kind: str, value: Any) -> Any:
     made.name, made.type, made.kw_only = name, kind, False
     made._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
     return made
-
-
-def _compile_later(cls: Any) -> None:
-    """Give a class an ``__init__`` that is replaced by the compiled one at its first call."""
-
-    def first(self: object, *args: object, **kwargs: object) -> None:
-        cls.__init__ = _compiled(cls)
-        cls.__init__(self, *args, **kwargs)
-
-    cls.__init__ = first
 
 
 def _compiled(cls: Any) -> Any:

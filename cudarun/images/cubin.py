@@ -149,11 +149,14 @@ def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
             kind: struct.unpack("<III", value) for kind, value in records if kind in _EXTENTS
         }
         max_threads = extents.get(Attribute.MAX_THREADS)
+        shared = elf.named.get(f".nv.shared.{symbol.name}")
+        is_reserved = not elf.is_relocatable and architecture >= _FIRST_WITH_RESERVED_SHARED
+        reserved_bytes = _RESERVED_SHARED_BYTES if is_reserved else 0
         yield KernelFacts(
             name=symbol.name,
             parameters=_parameters(symbol.name, records),
             registers=registers.get(index),
-            shared_bytes=_shared_bytes(elf, symbol.name, architecture),
+            shared_bytes=0 if shared is None else max(0, shared.size - reserved_bytes),
             local_bytes=stacks.get(index),
             const_bytes=constants.size if constants else 0,
             max_threads=None if max_threads is None else prod(max_threads),
@@ -218,15 +221,6 @@ def _parameters(name: str, records: Sequence[tuple[int, bytes]]) -> tuple[Parame
         Parameter(ordinal, offset, size, type=type_)
         for (ordinal, offset, size), type_ in zip(sorted(layout), types, strict=True)
     )
-
-
-def _shared_bytes(elf: Elf, name: str, architecture: int) -> int:
-    section = elf.named.get(f".nv.shared.{name}")
-    if section is None:
-        return 0
-    if elf.is_relocatable or architecture < _FIRST_WITH_RESERVED_SHARED:
-        return section.size
-    return max(0, section.size - _RESERVED_SHARED_BYTES)
 
 
 def _variables(symbols: tuple[ElfSymbol, ...], *, unnamed: bool) -> Iterator[VariableFacts]:

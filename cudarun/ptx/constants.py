@@ -141,24 +141,20 @@ def _unary(cursor: Cursor) -> _Value:
     if cursor.accept("~"):
         return _wrap(~_as_integer(_unary(cursor)).value, unsigned=True)
     if cursor.accept("("):
-        return _parenthesized(cursor)
-    if cursor.accept("WARP_SZ"):
-        return Integer(WARP_SIZE)
-    if cursor.token.kind is TokenKind.FLOAT:
-        return float(cursor.advance().text)
-    return _integer(cursor.take(TokenKind.INTEGER))
-
-
-def _parenthesized(cursor: Cursor) -> _Value:
-    if cursor.token.kind is TokenKind.MODIFIER:
+        if cursor.token.kind is not TokenKind.MODIFIER:
+            value = _conditional(cursor)
+            cursor.expect(")")
+            return value
         if not cursor.at(".s64", ".u64"):
             raise _Unusable("Unsupported cast operation")
         unsigned = cursor.advance().text == ".u64"
         cursor.expect(")")
         return _wrap(_as_integer(_unary(cursor)).value, unsigned)
-    value = _conditional(cursor)
-    cursor.expect(")")
-    return value
+    if cursor.accept("WARP_SZ"):
+        return Integer(WARP_SIZE)
+    if cursor.token.kind is TokenKind.FLOAT:
+        return float(cursor.advance().text)
+    return _integer(cursor.take(TokenKind.INTEGER))
 
 
 def _apply(sign: str, left: _Value, right: _Value) -> _Value:
@@ -167,14 +163,10 @@ def _apply(sign: str, left: _Value, right: _Value) -> _Value:
             return left / _divisor(right)
         if sign not in _OF_FLOATS:
             raise _Unusable(NOT_INTEGER)
-        value: float = _OPERATORS[sign](left, right)
-        return Integer(int(value)) if isinstance(value, bool) else value
+        found: float = _OPERATORS[sign](left, right)
+        return Integer(int(found)) if isinstance(found, bool) else found
     if isinstance(left, float) or isinstance(right, float):
         raise _Unusable("Constant expression type mismatch")
-    return _apply_to_integers(sign, left, right)
-
-
-def _apply_to_integers(sign: str, left: Integer, right: Integer) -> Integer:
     if sign in ("<<", ">>"):
         count = right.value % _BITS
         shifted = left.value << count if sign == "<<" else left.value >> count

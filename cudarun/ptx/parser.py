@@ -311,49 +311,37 @@ class _ModuleParser(VariableRules):
 
     def _statement(self, statements: list[tree.Statement]) -> None:
         kind = self.token.kind
-        if kind is TokenKind.MODIFIER:
-            self._directive(statements)
+        position = self.position()
+        if self.accept(".loc"):
+            file, line, column = self._number(), self._number(), self._number()
+            call = None
+            while self.accept(","):  # , function_name label{+offset}, inlined_at file line column
+                if self.accept("function_name"):
+                    self._name()
+                    self._offset()
+                else:
+                    self.expect("inlined_at")
+                    call = self._number(), self._number(), self._number()
+            statements.append(tree.LineMark(file, line, column, call, position))
+        elif self.accept(".pragma"):
+            self._pragma()
+        elif self.accept(".file"):
+            self._file()
+        elif kind is TokenKind.MODIFIER:
+            if self.at(".common") or self._linkage() is not None:  # as in ptxas
+                raise self.syntax_error()
+            statements += self._variable_statement(position, None)
         elif kind is TokenKind.NAME and self.following().text == ":":
             statements.append(self._label())
         elif kind is TokenKind.NAME or self.at("@"):
             statements.append(self._instruction())
         elif self.at("{"):
-            statements.append(self._block())
+            self.advance()
+            outer, self._scope = self._scope, self._scope.new_child()
+            statements.append(tree.Block(self._statements(), position))
+            self._scope = outer
         else:
             raise self.syntax_error()
-
-    def _directive(self, statements: list[tree.Statement]) -> None:
-        position = self.position()
-        if self.accept(".loc"):
-            statements.append(self._line_mark(position))
-        elif self.accept(".pragma"):
-            self._pragma()
-        elif self.accept(".file"):
-            self._file()
-        else:
-            if self.at(".common") or self._linkage() is not None:  # as in ptxas
-                raise self.syntax_error()
-            statements += self._variable_statement(position, None)
-
-    def _block(self) -> tree.Block:
-        position = self.position()
-        self.expect("{")
-        outer, self._scope = self._scope, self._scope.new_child()
-        statements = self._statements()
-        self._scope = outer
-        return tree.Block(statements, position)
-
-    def _line_mark(self, position: tree.Position) -> tree.LineMark:
-        file, line, column = self._number(), self._number(), self._number()
-        call = None
-        while self.accept(","):  # , function_name label{+offset}, inlined_at file line column
-            if self.accept("function_name"):
-                self._name()
-                self._offset()
-            else:
-                self.expect("inlined_at")
-                call = self._number(), self._number(), self._number()
-        return tree.LineMark(file, line, column, call, position)
 
     def _label(self) -> tree.Label | tree.BranchTargets | tree.CallPrototype:
         position = self.position()
@@ -365,15 +353,12 @@ class _ModuleParser(VariableRules):
             self.expect(";")
             return tree.BranchTargets(name, kind, targets, position)
         if self.accept(".callprototype"):
-            return self._call_prototype(name, position)
+            outer, self._scope = self._scope, self._scope.new_child()
+            results = self._parameters()
+            self.expect("_")
+            parameters = self._parameters()
+            self._function_directives()
+            self.expect(";")
+            self._scope = outer
+            return tree.CallPrototype(name, results, parameters, position)
         return tree.Label(name, position)
-
-    def _call_prototype(self, name: str, position: tree.Position) -> tree.CallPrototype:
-        outer, self._scope = self._scope, self._scope.new_child()
-        results = self._parameters()
-        self.expect("_")
-        parameters = self._parameters()
-        self._function_directives()
-        self.expect(";")
-        self._scope = outer
-        return tree.CallPrototype(name, results, parameters, position)

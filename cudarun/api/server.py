@@ -24,7 +24,6 @@ def call_in_server(path: str, message: object, files: Sequence[int]) -> Any:
 
     Args:
         path: The path of the server's socket.
-        message: The call.
         files: The descriptors that it comes with.
 
     Raises:

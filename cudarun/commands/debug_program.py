@@ -22,7 +22,6 @@ def execute_debugged(
     """Run a program whose kernels are debugged; return its report if it has ended.
 
     Args:
-        request: The program.
         prepare: Called while the servers start.
         commands: Files and texts of commands.
         form: The form of results: ``text`` or ``json``.

@@ -53,7 +53,6 @@ def _call(method: Callable[..., object], what: str = "") -> Run:
 
 
 def _asking(question: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Return a call that asks a question."""
     return lambda debugger, *arguments: debugger.ask(question, *arguments)
 
 
@@ -236,11 +235,7 @@ def command_of(name: str) -> DebuggerCommand:
 
 
 class CommandLine:
-    """Executes the lines of a session.
-
-    Args:
-        debugger: The debugger.
-    """
+    """Executes the lines of a session."""
 
     def __init__(self, debugger: Debugger) -> None:
         self.debugger = debugger

@@ -50,12 +50,13 @@ class DapBreakpoints:
         source = arguments["source"]
         is_ptx = bool(source.get("sourceReference"))
         path = _PTX if is_ptx else source["path"]
-        wanted = arguments.get("breakpoints", ())
-        return self._replace(path, [partial(self._at_line, path, each) for each in wanted])
 
-    def _at_line(self, path: str, wanted: Request) -> Breakpoint:
-        file = path if path == _PTX else self._file(path)
-        return self._add(f"{file}:{wanted['line']}", wanted)
+        def add(wanted: Request) -> Breakpoint:
+            file = path if path == _PTX else self._file(path)
+            return self._add(f"{file}:{wanted['line']}", wanted)
+
+        wanted = arguments.get("breakpoints", ())
+        return self._replace(path, [partial(add, each) for each in wanted])
 
     def _add(self, location: str, wanted: Request) -> Breakpoint:
         """Add a breakpoint with the condition, the number of hits and the message of a request."""

@@ -26,7 +26,6 @@ class LaneEvaluator(Evaluator):
     """An evaluator of an expression for each of some lanes.
 
     Args:
-        expression: The expression.
         names: The other values by their names: registers with a value per lane, buffers.
         variables: The C++ variables in scope.
         lanes: The number of lanes.

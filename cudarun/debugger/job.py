@@ -20,7 +20,6 @@ class DebugJob(LaunchJob):
     The worker itself only makes copies of its process, one for each run of the launch.
 
     Args:
-        program: The launch.
         address: The address of the front end's socket.
     """
 

@@ -54,12 +54,7 @@ def sites_of(block: BlockCode) -> list[Site | None]:
 
 
 class Locations:
-    """The statements of the functions of a launch.
-
-    Args:
-        functions: The functions by name.
-        text: Their PTX.
-    """
+    """The statements of the functions of a launch."""
 
     def __init__(self, functions: Mapping[str, FunctionCode], text: str = "") -> None:
         self._functions = functions
@@ -132,22 +127,15 @@ class Locations:
     def _entry(self, function: FunctionCode) -> tuple[Statement, Site]:
         """Return where a breakpoint of a function stops: after the instructions of its header."""
         first, *others = self.line_starts(function).items()
-        if (first[1].source or "").rpartition(":")[2] == self._header(first[1].line):
+        # The header has the first ``.loc``, to which no instruction may belong.
+        text = self._text.splitlines()[: first[1].line - 1]
+        start = max((at for at, each in enumerate(text) if _FUNCTION.search(each)), default=-1)
+        header = next((found[1] for each in text[start + 1 :] if (found := _LOC.match(each))), None)
+        if (first[1].source or "").rpartition(":")[2] == header:
             block = first[0][0]
             body = (each for each in others if each[1].source and each[0][0] == block)
             return next(body, first)
         return first if first[1].source else next(_statements(function))
-
-    def _header(self, line: int) -> str | None:
-        """Return the source line of the header of a function with a line in the PTX.
-
-        It is that of the first ``.loc``, to which no instruction may belong.
-        """
-        start = self._text.splitlines()[: line - 1]
-        while start and not _FUNCTION.search(start[-1]):
-            start.pop()
-        body = self._text.splitlines()[len(start) : line - 1]
-        return next((found[1] for each in body if (found := _LOC.match(each))), None)
 
     def _ptx(self, line: int) -> dict[Statement, Site]:
         every = [each for one in self._functions.values() for each in _statements(one)]

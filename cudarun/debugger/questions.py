@@ -208,7 +208,6 @@ def memory(state: StoppedState, where: str, what: str) -> Value:
     """Return values in memory.
 
     Args:
-        state: The state.
         where: A shared variable, or an address, after ``SPACE:`` in a state space.
         what: Their type and number, as in ``f32[8]``.
     """

@@ -16,8 +16,6 @@ class Stepping:
     """The progress of a thread since it was told to move.
 
     Args:
-        motion: The motion.
-        locations: The locations of the launch.
         depth: The depth of the call that it is in.
         site: Its instruction; ``None`` at the start of the launch.
     """
@@ -48,7 +46,15 @@ class Stepping:
             return depth < self._depth
         if self._passes_toolkit and is_toolkit_header(line_of(site)):
             return False
-        begins = self._begins_line(run, index, site, depth)
+        # It begins a line; in the caller, it is not in the midst of one.
+        line, known = line_of(site), self._lines.get(depth)
+        entered = depth > self._last_depth
+        self._last_depth = depth
+        self._lines = {at: each for at, each in self._lines.items() if at < depth} | {depth: line}
+        begins = entered or line != known
+        if known is None and not entered:
+            starts = self._locations.line_starts(run.frame.function)
+            begins = (run.number, index) in starts
         if not begins or (self._has_lines and site.source is None):
             return False
         if self._motion == "step":
@@ -56,17 +62,6 @@ class Stepping:
         if self._motion == "until" and depth == self._depth:
             return _number(line_of(site)) > _number(self._line)
         return depth <= self._depth
-
-    def _begins_line(self, run: BlockRun, index: int, site: Site, depth: int) -> bool:
-        """Return whether the thread begins a line; in the caller, not in the midst of one."""
-        line, known = line_of(site), self._lines.get(depth)
-        entered = depth > self._last_depth
-        self._last_depth = depth
-        self._lines = {at: each for at, each in self._lines.items() if at < depth}
-        self._lines[depth] = line
-        if known is None and not entered:
-            return (run.number, index) in self._locations.line_starts(run.frame.function)
-        return entered or line != known
 
 
 def _number(line: str) -> int:

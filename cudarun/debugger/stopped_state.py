@@ -58,7 +58,6 @@ class ThreadValues(Mapping[str, Any]):
     """The values of names in some lanes: of registers an item for each lane.
 
     Args:
-        state: The state of the launch.
         states: The stopped threads; ``None`` where none runs.
         lanes: The lanes, which are in the same function.
         level: The call whose registers are meant; 0 is the innermost.
@@ -146,11 +145,7 @@ class ThreadValues(Mapping[str, Any]):
 
 
 class StoppedState:
-    """The state of a launch that has stopped.
-
-    Args:
-        observer: The observer of the launch.
-    """
+    """The state of a launch that has stopped."""
 
     def __init__(self, observer: DebugObserver) -> None:
         self.observer = observer

@@ -39,9 +39,6 @@ class VariableScope(Mapping[str, CppValue]):
 
     Args:
         debug: The debug information; without it there are no variables.
-        function: The function in the PTX.
-        line: The line of the PTX.
-        accessor: The lanes.
     """
 
     def __init__(

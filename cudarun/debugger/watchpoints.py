@@ -56,12 +56,7 @@ def watched(state: StoppedState, text: str) -> Watched:
 
 
 class Watchpoints:
-    """The watchpoints of a run.
-
-    Args:
-        state: The state of the launch.
-        points: The watchpoints.
-    """
+    """The watchpoints of a run."""
 
     def __init__(self, state: StoppedState, points: Iterable[Breakpoint] = ()) -> None:
         self._state = state

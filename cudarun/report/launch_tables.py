@@ -281,7 +281,6 @@ def show_engines(
     """Print the engines that the user has selected.
 
     Args:
-        engines: The engine of each kernel.
         interpreted: Print kernels that are interpreted by default, too.
     """
     for each in engines:

@@ -270,7 +270,6 @@ class Terminal:
 
     def __init__(self, commands: Iterable[str], form: str) -> None:
         self._commands = [*chain.from_iterable(map(_lines, commands))]
-        self._write = _write_json if form == "json" else _write_text
         self._is_text = form == "text"
         self._death: WorkerDied | None = None  # that of the launch, unless it has run again since
 
@@ -316,6 +315,25 @@ class Terminal:
             from cudarun.report.table import TableRenderer
 
             TableRenderer(TableStyle(quiet=True)).end(report)
+
+    def _write(self, command: str, result: Any) -> None:
+        """Write the result of a command for people, or as a JSON object in a line."""
+        failed = isinstance(result, CudarunError)
+        if not self._is_text:
+            import json
+
+            from cudarun.model.documents import plain
+
+            found = {"error": plain(result)} if failed else {"result": plain(result)}
+            kind = None if failed else type(result).__name__
+            document = {"command": command, "kind": kind, **found}
+            click.echo(escaped(json.dumps(document, ensure_ascii=False)))
+        elif failed:
+            _write_lines([f"error: {result}", *([f"hint: {result.hint}"] if result.hint else [])])
+        elif command or result is not None:
+            from cudarun.report.debug_text import lines_of
+
+            _write_lines(lines_of(result))
 
 
 def _typed(line: CommandLine) -> Iterator[str]:
@@ -379,29 +397,6 @@ def _pausing(history: History) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _write_text(command: str, result: Any) -> None:
-    """Write the result of a command for people."""
-    from cudarun.report.debug_text import lines_of
-
-    if isinstance(result, CudarunError):
-        _write_lines([f"error: {result}", *([f"hint: {result.hint}"] if result.hint else [])])
-    elif command or result is not None:
-        _write_lines(lines_of(result))
-
-
 def _write_lines(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(shown(line, sys.stdout))
-
-
-def _write_json(command: str, result: Any) -> None:
-    """Write the result of a command as a JSON object in a line."""
-    import json
-
-    from cudarun.model.documents import plain
-
-    failed = isinstance(result, CudarunError)
-    found = {"error": plain(result)} if failed else {"result": plain(result)}
-    kind = None if failed else type(result).__name__
-    document = {"command": command, "kind": kind, **found}
-    click.echo(escaped(json.dumps(document, ensure_ascii=False)))

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.model.fleet import FleetHost
-    from cudarun.session.fleet.parent import Transport
     from cudarun.session.spec.case import Case
 
 SSH = "ssh -o BatchMode=yes {host}"
@@ -148,9 +147,16 @@ def command(spec: str | None, **values: Any) -> int:
 def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     from cudarun.commands.files import output_files
     from cudarun.session.fleet.archive import pack
-    from cudarun.session.fleet.parent import run_fleet
+    from cudarun.session.fleet.hosts import parse_hosts
+    from cudarun.session.fleet.parent import NODE, Transport, run_fleet
 
-    transport = _transport(values)
+    if values["hosts"] is None:
+        raise click.UsageError("missing option '--hosts'", click.get_current_context())
+    limit, hosts = values["host_timeout"] + values["soak"], parse_hosts(values["hosts"])
+    program = (*values["program"], *NODE)
+    if values["allow_python"]:
+        program += ("--allow-python",)
+    transport = Transport(hosts, values["via"], program, values["jobs"], limit)
     spec = os.path.relpath(spec) if spec != "-" else spec
     where = Target(parse_devices(values["devices"]))
     # A node reads the whole spec, so that it needs the files of all cases.
@@ -165,11 +171,9 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
         import secrets
 
         seed = secrets.randbits(32)  # one for all nodes, where a case would draw one on each
-    limit = transport.host_timeout
     own = {"names": values["cases"], "seed": seed, "limit": limit, "spec": ""}
     node = filled(NodeRequest, values, version=__version__, **own)
     archive = pack(spec, (path for case in everything for path in case.inputs), node)
-    hosts = transport.hosts
     renderer.begin(hosts)
     started = time.monotonic()
 
@@ -182,20 +186,6 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
         renderer.progress(f"{done} of {len(hosts)} nodes")
 
     return finish(run_fleet(spec, archive, seed, transport, keep, show), renderer)
-
-
-def _transport(values: Values) -> Transport:
-    """Return the way to the nodes; `RequestError` if ``--hosts`` or ``--via`` is unusable."""
-    from cudarun.session.fleet.hosts import parse_hosts
-    from cudarun.session.fleet.parent import NODE, Transport
-
-    limit = values["host_timeout"] + values["soak"]
-    program = (*values["program"], *NODE)
-    if values["allow_python"]:
-        program += ("--allow-python",)
-    if values["hosts"] is None:
-        raise click.UsageError("missing option '--hosts'", click.get_current_context())
-    return Transport(parse_hosts(values["hosts"]), values["via"], program, values["jobs"], limit)
 
 
 def _node(*, allow_python: bool) -> int:

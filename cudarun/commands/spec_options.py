@@ -125,21 +125,17 @@ def spec_options(context: click.Context) -> SpecOptions:
             overrides[option.name] = toml_value(option.form, value, folder) if is_path else value
         if option.of_result or (is_override and option.name not in _ADDED):
             words += as_words(option, toml_value(option.form, value, Path()))
+    images = values["candidates"]
+    for place, path in enumerate(images):
+        if path in images[:place]:
+            raise RequestError(f"{path} is given twice", option="--candidate")
+        file = path.partition(":")[0]
+        if not os.path.isfile(file):
+            raise RequestError(f"{file}: no such file", option="--candidate")
     return SpecOptions(
         allows_python=values["allow_python"] or values["listed"],  # a list runs nothing
         overrides=overrides,
         confinement=None if values["confine"] is None else Confinement(values["confine"]),
         words=tuple(words),
-        candidates=_candidates(values["candidates"]),
+        candidates=tuple(images),
     )
-
-
-def _candidates(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the images of ``--candidate``."""
-    for place, path in enumerate(paths):
-        if path in paths[:place]:
-            raise RequestError(f"{path} is given twice", option="--candidate")
-        file = path.partition(":")[0]
-        if not os.path.isfile(file):
-            raise RequestError(f"{file}: no such file", option="--candidate")
-    return tuple(paths)

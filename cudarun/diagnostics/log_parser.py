@@ -92,7 +92,12 @@ def _of_line(line: str, following: list[str]) -> Iterator[Diagnostic]:
             named = _OF_FILE.search(match["message"]) if tool == "nvlink" else None
             yield replace(_parsed(tool, match), file=named["file"] if named else None)
     elif match := _NVRTC_LINE.fullmatch(line):
-        yield _of_nvrtc(match, following)
+        source = column = None
+        # The source line, indented by two, and the caret below the column.
+        if len(following) == 2 and _CARET.fullmatch(following[1].rstrip()):
+            source = following[0].removeprefix("  ")
+            column = len(following[1].rstrip()) - 2
+        yield replace(_parsed("NVRTC", match), column=column, source=source)
     else:
         for tool, pattern in _OTHER_LINES:
             if match := pattern.fullmatch(line):
@@ -126,12 +131,3 @@ def _add_of_jitlink(found: list[Diagnostic], message: str) -> None:
         found.append(Diagnostic("nvJitLink", "error", match["message"], match["file"] or None))
     elif not _CLOSING.fullmatch(message):
         found.append(Diagnostic("nvJitLink", "error", message))
-
-
-def _of_nvrtc(match: re.Match[str], following: list[str]) -> Diagnostic:
-    """Parse NVRTC's source line, indented by two, and the caret below the column."""
-    source = column = None
-    if len(following) == 2 and _CARET.fullmatch(following[1].rstrip()):
-        source = following[0].removeprefix("  ")
-        column = len(following[1].rstrip()) - 2
-    return replace(_parsed("NVRTC", match), column=column, source=source)

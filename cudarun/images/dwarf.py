@@ -247,9 +247,7 @@ class _CountedStream(io.BytesIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Read, and count it."""
-        self._reads.left -= 1
-        if self._reads.left < 0:
-            raise UnusableDwarf(_TOO_MUCH)
+        self._reads.add(1)
         return super().read(size)
 
 

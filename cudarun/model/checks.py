@@ -82,22 +82,18 @@ def failure_lines(check: CheckResult) -> Iterator[str]:
     if not check.first[0].index:  # a scalar
         yield "; ".join((_wrong(check.first[0]), *_errors(check)))
     else:
-        yield from _element_lines(check)
+        how = "mismatched" if {each.operator for each in check.first} == {"=="} else "failed"
+        where = "" if check.location is None else f", {check.location}"
+        found = f"{check.mismatches} of {check.elements} elements {how}{where}"
+        yield "; ".join((found, *_errors(check)))
+        worst = check.worst if check.mismatches > 1 else None
+        for mismatch in check.first:
+            mark = "  (worst)" if mismatch == worst else ""
+            yield f"{_index(mismatch)}: {_wrong(mismatch)}{mark}"
+        if worst is not None and worst not in check.first:
+            yield f"{_index(worst)}: {_wrong(worst)}  (worst)"
     if check.long_sum is not None:
         yield f"this can be the rounding of a sum of {check.long_sum}"
-
-
-def _element_lines(check: CheckResult) -> Iterator[str]:
-    how = "mismatched" if {each.operator for each in check.first} == {"=="} else "failed"
-    where = "" if check.location is None else f", {check.location}"
-    found = f"{check.mismatches} of {check.elements} elements {how}{where}"
-    yield "; ".join((found, *_errors(check)))
-    worst = check.worst if check.mismatches > 1 else None
-    for mismatch in check.first:
-        mark = "  (worst)" if mismatch == worst else ""
-        yield f"{_index(mismatch)}: {_wrong(mismatch)}{mark}"
-    if worst is not None and worst not in check.first:
-        yield f"{_index(worst)}: {_wrong(worst)}  (worst)"
 
 
 def nan_note(check: CheckResult) -> str | None:

@@ -82,7 +82,7 @@ class InstructionRules(Cursor):
         elif self.at(";"):
             operands = ()
         else:
-            operands = tuple(self._separated(self._operand))
+            operands = self._separated(self._operand)
         if self._unified:
             modifiers.append("unified")
         self.expect(";")
@@ -161,9 +161,7 @@ class InstructionRules(Cursor):
         self.expect("(")
         if self.accept(")"):
             return Vector(())
-        elements = self._separated(self._operand)
-        self.expect(")")
-        return Vector(tuple(elements))
+        return Vector(self._separated(self._operand, ")"))
 
     # --- operands --------------------------------------------------------------------------------
 
@@ -177,9 +175,7 @@ class InstructionRules(Cursor):
         if self.accept("["):
             return self._address()
         if self.accept("{"):
-            elements = tuple(self._separated(self._operand))
-            self.expect("}")
-            return Vector(elements)
+            return Vector(self._separated(self._operand, "}"))
         if self.at("!") and self.following().kind is TokenKind.NAME:
             self.advance()
             return Negated(self._register())
@@ -260,12 +256,11 @@ class InstructionRules(Cursor):
         else:
             base = self._register_or_symbol()
             address = tree.Address(base, self._offset())
-        rest = []
-        while self.accept(","):
-            rest.append(self._simple_operand())
-        self.expect("]")
+        rest = self._separated(self._simple_operand, "]") if self.accept(",") else ()
+        if not rest:
+            self.expect("]")
         self._unified |= self.accept(".unified")
-        return tree.TupleAddress(address, tuple(rest)) if rest else address
+        return tree.TupleAddress(address, rest) if rest else address
 
     def _offset(self) -> int:
         """Parse ``+constant``, or nothing, which is 0. There is no minus: PTX writes ``+-4``."""
@@ -287,7 +282,7 @@ class InstructionRules(Cursor):
         """Parse integer literals separated by commas, or none."""
         if self.token.kind is not TokenKind.INTEGER:
             return ()
-        return tuple(self._separated(self._number))
+        return self._separated(self._number)
 
     def _integer(self) -> int:
         start = self.token
@@ -302,9 +297,11 @@ class InstructionRules(Cursor):
             raise self.syntax_error()
         return self.advance().text[1:]
 
-    def _separated(self, rule: Callable[[], _T]) -> list[_T]:
-        """Parse ``rule`` once or more, separated by commas."""
+    def _separated(self, rule: Callable[[], _T], end: str | None = None) -> tuple[_T, ...]:
+        """Parse ``rule`` once or more, separated by commas, and the token after it."""
         found = [rule()]
         while self.accept(","):
             found.append(rule())
-        return found
+        if end is not None:
+            self.expect(end)
+        return tuple(found)

@@ -154,7 +154,7 @@ class _ModuleParser(VariableRules):
             elif self.accept(".section"):
                 self._section()
             elif self.accept(".pragma"):
-                self._pragma()
+                self._separated(self._string, ";")  # hints, which do not affect results
             elif self.accept(".alias"):
                 alias = self._name()
                 self.expect(",")
@@ -198,11 +198,6 @@ class _ModuleParser(VariableRules):
                 raise self.syntax_error()
             text = self.advance().text
             depth += (text == "{") - (text == "}")
-
-    def _pragma(self) -> None:
-        """Skip hints to the compiler, which do not affect results."""
-        self._separated(self._string)
-        self.expect(";")
 
     def _declaration(self) -> None:
         position = self.position()
@@ -276,7 +271,7 @@ class _ModuleParser(VariableRules):
         directives: dict[str, tuple[int, ...]] = {}
         while self.token.kind is TokenKind.MODIFIER:
             if self.accept(".pragma"):
-                self._pragma()
+                self._separated(self._string, ";")  # hints, which do not affect results
                 continue
             if self.token.text[1:] not in _FUNCTION_DIRECTIVES:
                 break  # a declaration need not end in a semicolon
@@ -324,7 +319,7 @@ class _ModuleParser(VariableRules):
                     call = self._number(), self._number(), self._number()
             statements.append(tree.LineMark(file, line, column, call, position))
         elif self.accept(".pragma"):
-            self._pragma()
+            self._separated(self._string, ";")
         elif self.accept(".file"):
             self._file()
         elif kind is TokenKind.MODIFIER:
@@ -349,9 +344,7 @@ class _ModuleParser(VariableRules):
         self.expect(":")
         if self.at(".branchtargets", ".calltargets"):
             kind = self.advance().text[1:]
-            targets = tuple(self._separated(self._name))
-            self.expect(";")
-            return tree.BranchTargets(name, kind, targets, position)
+            return tree.BranchTargets(name, kind, self._separated(self._name, ";"), position)
         if self.accept(".callprototype"):
             outer, self._scope = self._scope, self._scope.new_child()
             results = self._parameters()

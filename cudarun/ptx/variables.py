@@ -33,13 +33,12 @@ class VariableRules(InstructionRules):
         """Parse a parenthesized list of declarations, or nothing."""
         if not self.accept("(") or self.accept(")"):
             return ()
-        parameters = self._separated(self._parameter)
-        self.expect(")")
-        return tuple(parameters)
 
-    def _parameter(self) -> Variable:
-        position = self.position()
-        return self._declare(self._declarator(self._prefix(), position))
+        def parameter() -> Variable:
+            position = self.position()
+            return self._declare(self._declarator(self._prefix(), position))
+
+        return self._separated(parameter, ")")
 
     def _variable_statement(self, position: Position, linkage: str | None) -> list[Variable]:
         """Parse one declaration, which may name several variables, up to its semicolon."""
@@ -216,16 +215,12 @@ class VariableRules(InstructionRules):
             self.expect(")")
         return SymbolValue(name, self._offset(), generic)
 
-    def _function_attributes(self) -> list[tuple[str, tuple[int, ...]]]:
+    def _function_attributes(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Parse ``.attribute(.unified(19, 95))``: words with their numbers."""
-        self.expect("(")
-        attributes = self._separated(self._attribute)
-        self.expect(")")
-        return attributes
 
-    def _attribute(self) -> tuple[str, tuple[int, ...]]:
-        word, numbers = self.take(TokenKind.MODIFIER)[1:], list[int]()
-        if self.accept("("):
-            numbers = self._separated(self._number)
-            self.expect(")")
-        return word, tuple(numbers)
+        def attribute() -> tuple[str, tuple[int, ...]]:
+            word = self.take(TokenKind.MODIFIER)[1:]
+            return word, self._separated(self._number, ")") if self.accept("(") else ()
+
+        self.expect("(")
+        return self._separated(attribute, ")")

@@ -16,7 +16,7 @@ from cudarun.report.annotations import of_error, of_result
 from cudarun.report.renderer import Renderer
 
 if TYPE_CHECKING:
-    from cudarun.model.launch import DeviceOutcome, LaunchResult
+    from cudarun.model.launch import LaunchResult
     from cudarun.model.report import Part, Report
 
 _MOST_BYTES = 1000  # of a failing case
@@ -42,29 +42,26 @@ class BriefRenderer(Renderer):
         """Write the launch, or the verdict of each candidate and the totals."""
         if report.tag == "launch":
             for outcome in report.outcomes:
-                click.echo(_outcome_text(outcome, report.image))
+                result, error = outcome.result, outcome.error
+                name = report.image if result is None else result.demangled
+                label = f"{name} on {outcome.device}"
+                if result is None or error is not None or not result.passed:
+                    click.echo(_failure(label, result, error, None, None))
+                    continue
+                click.echo(f"PASS {one_line(label)}  {result.milliseconds:.3f} ms")
+                for each in result.prints:
+                    text = f"{each.expression} = {each.text}"
+                    click.echo(_cut("print: ", text, _LONGEST_PRINT))
         elif report.tag == "launch-spec":
-            for each in report.candidates:
-                count = f"{each.passed} of {each.passed + each.failed} cases passed"
-                click.echo(f"{_VERDICTS[each.verdict]} {one_line(each.candidate)}: {count}")
+            for candidate in report.candidates:
+                verdict, cases = candidate.verdict, candidate.passed + candidate.failed
+                count = f"{candidate.passed} of {cases} cases passed"
+                click.echo(f"{_VERDICTS[verdict]} {one_line(candidate.candidate)}: {count}")
             counts = f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped"
             click.echo(counts)
 
 
 _VERDICTS = {"passed": "PASS", "failed": "FAIL", "skipped": "SKIP"}
-
-
-def _outcome_text(outcome: DeviceOutcome, image: str) -> str:
-    """Return the lines of a launch on a device."""
-    result, error = outcome.result, outcome.error
-    name = image if result is None else result.demangled
-    label = f"{name} on {outcome.device}"
-    if result is None or error is not None or not result.passed:
-        return _failure(label, result, error, None, None)
-    lines = [f"PASS {one_line(label)}  {result.milliseconds:.3f} ms"]
-    for each in result.prints:
-        lines.append(_cut("print: ", f"{each.expression} = {each.text}", _LONGEST_PRINT))
-    return "\n".join(lines)
 
 
 def _failure(

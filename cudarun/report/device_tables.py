@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.diagnostics.refusals import version_text
 from cudarun.model.devices import DevicesReport, DoctorReport
 from cudarun.report.console import NOTE, FittingTable, print_line
 from cudarun.report.renderer import TableStyle
@@ -27,12 +28,12 @@ def show_devices(report: DevicesReport, out: Console, style: TableStyle) -> None
 def _show_devices(report: DevicesReport, out: Console) -> None:
     rows = FittingTable("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
     for device in report.devices:
-        capability, driver = map(_version, (device.compute_capability, device.driver_version))
+        versions = device.driver_version, device.ptx_version
         free = "?" if device.memory_free is None else f"{device.memory_free / 2**30:.1f}"
         memory = f"{free}/{device.memory_total / 2**30:.1f}"
         hardware = device.multiprocessors, memory, device.pci_bus_id
-        ptx = _version(device.ptx_version) if device.ptx_version else "?"
-        rows.add_row(device.label, device.name, capability, *hardware, driver, ptx)
+        capability = version_text(device.compute_capability)
+        rows.add_row(device.label, device.name, capability, *hardware, *map(version_text, versions))
     out.print(rows)
     for device in report.devices:
         print_line(out, f"{device.label}: {device.uuid}")
@@ -46,10 +47,6 @@ def _show_devices(report: DevicesReport, out: Console) -> None:
     if report.no_gpu is not None:
         reason = "'cudarun devices --doctor' shows the reason"
         print_line(out, NOTE, f"no GPU: {report.no_gpu}; {reason}")
-
-
-def _version(version: tuple[int, int]) -> str:
-    return f"{version[0]}.{version[1]}"
 
 
 # --- doctor ------------------------------------------------------------------------------------

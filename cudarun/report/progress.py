@@ -27,9 +27,17 @@ class StatusLine:
         self._noted: set[str] = set()
         self._started: float | None = None
         self._shown = False
+        self._text = ""  # the last one for the listener
 
     def update(self, workers: Sequence[tuple[str, ReadProgress]]) -> None:
         """Show the progress of one of them, and the thread states that any has reported."""
+        if listener is not None:
+            texts = (": ".join(filter(None, (label, read()[0]))) for label, read in workers)
+            text = "\n".join(texts)
+            if text not in ("", self._text):
+                self._text = text
+                listener(text)
+            return
         for label, read in workers:
             self._note(label, read()[0].partition("\n")[2])
         if not self._is_terminal:
@@ -71,24 +79,8 @@ listener: Callable[[str], None] | None = None
 """The function that gets the progress of the commands of this process, in place of stderr."""
 
 
-class _Listened(StatusLine):
-    """The progress as texts for the listener, each once."""
-
-    _text = ""
-
-    def update(self, workers: Sequence[tuple[str, ReadProgress]]) -> None:
-        """Pass the progress of the workers on if it has changed."""
-        texts = (": ".join(filter(None, (label, read()[0]))) for label, read in workers)
-        text = "\n".join(texts)
-        if listener is not None and text not in ("", self._text):
-            self._text = text
-            listener(text)
-
-
 def status_line() -> StatusLine:
     """Return a status line on stderr, of which only the notes are shown if that is no terminal."""
-    if listener is not None:
-        return _Listened(sys.stderr)
     return StatusLine(sys.stderr, is_terminal=sys.stderr.isatty())
 
 

@@ -91,7 +91,18 @@ def claimed_check(check: Check, lets: Sequence[Let] = ()) -> Check:
         ArgumentSyntaxError: It compares nothing, or has a tolerance without ``==``.
         RequestError: It is too large.
     """
-    expression = _claimed(expanded(check.expression, lets))
+    expression = expanded(check.expression, lets)
+    text, node = expression.text, expression.node
+    hint = f"compare it with the expected value: '{text} == …'"
+    if getattr(node, "operator", "") in _LOGICAL or getattr(node, "function", "") in _OF_CLAIMS:
+        hint = "each part must be a comparison, such as y != 0"
+    try:
+        if not expression.names - CONSTANTS.keys():
+            raise _NoClaim("name a buffer or a variable, such as y")
+        expression = replace(expression, node=_claim(node))
+    except _NoClaim as error:
+        what, hint = f"'{text}' compares nothing", str(error) or hint
+        raise ArgumentSyntaxError(what, expression.source, 0, hint=hint) from None
     comparisons = (each for each in tree.walk(expression.node) if isinstance(each, tree.Comparison))
     has_equality = any(each.is_claim and "==" in each.operators for each in comparisons)
     if (check.rtol, check.atol) != (None, None) and not has_equality:
@@ -177,27 +188,6 @@ def _measured(node: tree.IndexItem, seen: dict[int, tuple[int, int]]) -> tuple[i
 
 class _NoClaim(Exception):
     """A check, or a part of it, that compares nothing; with a hint, if there is a special one."""
-
-
-def _claimed(expression: Expression) -> Expression:
-    """Return the expression of a check, with its claims marked.
-
-    Raises:
-        ArgumentSyntaxError: It compares nothing.
-    """
-    text, node = expression.text, expression.node
-    hint = f"compare it with the expected value: '{text} == …'"
-    if getattr(node, "operator", "") in _LOGICAL or getattr(node, "function", "") in _OF_CLAIMS:
-        hint = "each part must be a comparison, such as y != 0"
-    try:
-        if not expression.names - CONSTANTS.keys():
-            raise _NoClaim("name a buffer or a variable, such as y")
-        found = _claim(node)
-    except _NoClaim as error:
-        what = f"'{text}' compares nothing"
-        hint = str(error) or hint
-        raise ArgumentSyntaxError(what, expression.source, 0, hint=hint) from None
-    return replace(expression, node=found)
 
 
 def _claim(node: Node) -> Node:

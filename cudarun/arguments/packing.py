@@ -301,7 +301,13 @@ class _Packer:
             )
         )
         if isinstance(value, values.StructValue):
-            self.members(value, name, offset)
+            end, layout = 0, value.type.layout
+            for index, (member, start) in enumerate(
+                zip(value.members, layout.offsets, strict=True)
+            ):
+                label = f"{name}.{member.name or index}"
+                self.put(member.value, label, offset + start, start - end)
+                end = start + values.value_type(member.value).size
 
     def written(self, value: values.Value, name: str, offset: int) -> tuple[str, str | None]:
         """Write a value without its members; return its text, and that of its type if special."""
@@ -337,11 +343,3 @@ class _Packer:
         spec = self.resolve(value, name)
         assert isinstance(spec, BufferSpec), "the value is a buffer"
         return spec
-
-    def members(self, struct: values.StructValue, name: str, offset: int) -> None:
-        end = 0
-        layout = struct.type.layout
-        for index, (member, start) in enumerate(zip(struct.members, layout.offsets, strict=True)):
-            label = f"{name}.{member.name or index}"
-            self.put(member.value, label, offset + start, start - end)
-            end = start + values.value_type(member.value).size

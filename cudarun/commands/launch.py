@@ -193,8 +193,23 @@ def command(quiet: bool, **values: Any) -> int:
     if values["spec"] is not None:
         return _spec(values, renderer, quiet=quiet)
     where = target(values, capture=renderer.owns_stdout)
-    _refuse_without_spec(values)
-    _refuse_several_images(values, where)
+    if values["image"] is None:
+        raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
+    for each in click.get_current_context().command.params:
+        is_of_spec = isinstance(each, Option) and each.of_spec
+        if is_of_spec and each.name != "candidates" and values[each.name or ""] not in _ABSENT:
+            raise RequestError(f"{each.opts[-1]} requires --spec")
+    if values["output_format"] == "jsonl":
+        raise RequestError("--format jsonl requires --spec").naming("--format", "--spec")
+    images = [values["image"], *takewhile(is_image_name, values["arguments"])]
+    if len(images) > 1:
+        device = where.devices[0]
+        output = "linked.ptx" if device.driver == "cpu" else "linked.cubin"
+        words = ["cudarun", "link", *images, "-o", output, "-d", str(device)]
+        raise RequestError(
+            f"launch accepts one image, got {len(images)}: {', '.join(images)}",
+            hint=f"link them first: {shlex.join(words)}",
+        )
     if renderer.copies is not None and (len(where.devices) > 1 or where.devices[0].by == ALL):
         raise RequestError(
             "a program launches on one device at a time",
@@ -209,8 +224,8 @@ def command(quiet: bool, **values: Any) -> int:
     from cudarun.session.workers.pool import worker_pool
 
     if values["dry_run"]:
-        device = str(where.devices[0])
-        return finish(plan(request_of(values, where), where.timeout, device), renderer)
+        label = str(where.devices[0])
+        return finish(plan(request_of(values, where), where.timeout, label), renderer)
     with worker_pool() as pool:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
@@ -337,30 +352,6 @@ def _with_candidate(values: Values) -> Values:
     return with_candidate(values, values["candidates"][0], is_recording=True)
 
 
-def _refuse_without_spec(values: Values) -> None:
-    if values["image"] is None:
-        raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
-    for each in click.get_current_context().command.params:
-        is_of_spec = isinstance(each, Option) and each.of_spec
-        if is_of_spec and each.name != "candidates" and values[each.name or ""] not in _ABSENT:
-            raise RequestError(f"{each.opts[-1]} requires --spec")
-    if values["output_format"] == "jsonl":
-        raise RequestError("--format jsonl requires --spec").naming("--format", "--spec")
-
-
-def _refuse_several_images(values: Values, where: Target) -> None:
-    """Refuse image files in place of arguments."""
-    images = [values["image"], *takewhile(is_image_name, values["arguments"])]
-    if len(images) > 1:
-        device = where.devices[0]
-        output = "linked.ptx" if device.driver == "cpu" else "linked.cubin"
-        words = ["cudarun", "link", *images, "-o", output, "-d", str(device)]
-        raise RequestError(
-            f"launch accepts one image, got {len(images)}: {', '.join(images)}",
-            hint=f"link them first: {shlex.join(words)}",
-        )
-
-
 def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: report each completed case, or one document."""
     _refuse_with_spec()
@@ -377,7 +368,18 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
 
     with device_runs(where) as runs:  # the workers start while the spec is read
         cases = _cases(values, where)
-        _check_files_of_cases(values, cases)
+        from cudarun.commands.files import output_files
+
+        outputs = [  # the rule for them applies across the cases, and to the report
+            replace(output, case=(f"{values['spec']}:{case.line}", case.label))
+            for case in cases
+            for output in case.outputs
+        ]
+        parameters = click.get_current_context().command.params
+        own = (each for each in parameters if isinstance(each, Option))
+        outputs += output_files((each for each in own if each.scope is OptionScope.RUN), values)
+        inputs = (path for case in cases for path in case.inputs)
+        check_outputs(outputs, [values["spec"], *inputs])
         if values["best"] is not None and not any(case.is_timed for case in cases):
             raise RequestError(
                 "no selected case is timed", hint="add repeat = N to the cases", option="--best"
@@ -394,23 +396,6 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
             best=values["best"],
         )
     return finish(report, renderer)
-
-
-def _check_files_of_cases(values: Values, cases: Sequence[Case]) -> None:
-    """Apply the rule for outputs to a run of a spec: across its cases, and to the report."""
-    from cudarun.commands.files import output_files
-
-    outputs = [
-        replace(output, case=(f"{values['spec']}:{case.line}", case.label))
-        for case in cases
-        for output in case.outputs
-    ]
-    parameters = click.get_current_context().command.params
-    of_run = [
-        each for each in parameters if isinstance(each, Option) and each.scope is OptionScope.RUN
-    ]
-    outputs += output_files(of_run, values)
-    check_outputs(outputs, [values["spec"], *(path for case in cases for path in case.inputs)])
 
 
 def _cases(values: Values, where: Target) -> list[Case]:

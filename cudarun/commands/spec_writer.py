@@ -44,7 +44,16 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
     before = ""  # of a device or a pipe
     if os.path.lexists(path) and not is_special(path):
         before = read_text(path, "--write-spec")
-    spec = _spec(path, before)
+    try:
+        spec = SpecText(path, before)
+    except RequestError as error:
+        raise RequestError(f"{path} is not a spec: {error}", option="--write-spec") from error
+    if not spec.is_extensible:
+        raise RequestError(
+            f"{path}: TOML cannot extend {CASES} = […]",
+            hint=f"convert its cases to [[{CASES}]] tables",
+            option="--write-spec",
+        )
     names = (table.entries["name"].value for table in spec.tables if "name" in table.entries)
     taken = {name for name in names if isinstance(name, str)}
     stem = context.params["kernel"] or Path(image).stem
@@ -116,21 +125,6 @@ def _with_seed(entries: _Entries, request: Program) -> _Entries:
 
 def _lines(entries: Iterable[tuple[str, object]]) -> str:
     return "".join(f"{line}\n" for line in spec_lines(entries))
-
-
-def _spec(path: str, text: str) -> SpecText:
-    """Parse the spec to extend."""
-    try:
-        spec = SpecText(path, text)
-    except RequestError as error:
-        raise RequestError(f"{path} is not a spec: {error}", option="--write-spec") from error
-    if not spec.is_extensible:
-        raise RequestError(
-            f"{path}: TOML cannot extend {CASES} = […]",
-            hint=f"convert its cases to [[{CASES}]] tables",
-            option="--write-spec",
-        )
-    return spec
 
 
 def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:

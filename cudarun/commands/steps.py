@@ -26,33 +26,27 @@ class LaunchCommand(GroupedCommand):
         for words in others:
             step = click.Context(self, info_name=ctx.info_name, parent=ctx.parent)
             super().parse_args(step, ["", *words])  # the image is not positional here
-            self._merge(ctx, step)
+            for option in self.params:  # those of the whole program are taken from it
+                name = option.name or ""
+                is_given = step.get_parameter_source(name) is ParameterSource.COMMANDLINE
+                if not isinstance(option, Option) or option.of_step or not is_given:
+                    continue
+                if not option.expose_value:  # it has no value: its callback did everything
+                    continue
+                value = step.params[name]
+                if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                    if option.multiple:
+                        value = (*ctx.params[name], *value)
+                    elif value != ctx.params[name]:
+                        flag = option.opts[-1]
+                        what = "applies to the whole program and is given with two values"
+                        raise RequestError(f"{flag} {what}").naming(flag)
+                ctx.params[name] = value
+                ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
             later.append(step)
         ctx.params[STEPS] = tuple(later)
         ctx.color = ctx.find_root().color  # --color can be given in any step, too
         return rest
-
-    def _merge(self, ctx: click.Context, step: click.Context) -> None:
-        """Take options of the whole program from a later step."""
-        for option in self.params:
-            if not isinstance(option, Option) or option.of_step or option.name is None:
-                continue
-            name = option.name
-            if step.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-                continue
-            if not option.expose_value:  # it has no value here: its callback did everything
-                continue
-            value = step.params[name]
-            if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                if option.multiple:
-                    value = (*ctx.params[name], *value)
-                elif value != ctx.params[name]:
-                    flag = option.opts[-1]
-                    raise RequestError(
-                        f"{flag} applies to the whole program and is given with two values"
-                    ).naming(flag)
-            ctx.params[name] = value
-            ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Say which options are of a step."""

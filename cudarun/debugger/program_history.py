@@ -81,8 +81,12 @@ class ProgramHistory(History):
         """Leave the launch; return the start of the next one, or the end of the program."""
         self._release()
         self._is_waiting, self._is_paused = True, False
+
+        def waits() -> bool:
+            return not self._is_paused and self._is_running()
+
         try:
-            if not self._launches and (found := self._copies.accept(self._waits)):
+            if not self._launches and (found := self._copies.accept(waits)):
                 self._launches.append(found)
         finally:
             self._is_waiting = False
@@ -94,9 +98,6 @@ class ProgramHistory(History):
         launch.introduction = 0  # its copies begin there
         self._enter(self._copy_of(launch), launch, launch)
         return self._first, None
-
-    def _waits(self) -> bool:
-        return not self._is_paused and self._is_running()
 
     def _keep(self, copy: Copy) -> None:
         if copy.introduction is None:

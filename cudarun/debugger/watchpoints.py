@@ -136,12 +136,11 @@ class Watchpoints:
             yield point, MemoryWrite(point.target, writer, place_of(site), position, old, new)
 
     def _change(self, point: Breakpoint, where: MemoryRange) -> tuple[str, str]:
-        assert point.watched is not None
-        data = self._bytes[where], self._state.bytes_at(where) or b""
-        old, new = (
-            thread_values.text_of(np.frombuffer(each, point.watched.dtype)[0]) for each in data
-        )
-        return old, new
+        def text(data: bytes) -> str:
+            assert point.watched is not None
+            return thread_values.text_of(np.frombuffer(data, point.watched.dtype)[0])
+
+        return text(self._bytes[where]), text(self._state.bytes_at(where) or b"")
 
     def _is_in_scope(self, point: Breakpoint) -> bool:
         """Return whether the call that has a local variable is in progress."""

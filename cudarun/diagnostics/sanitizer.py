@@ -96,25 +96,21 @@ def _finding(record: Sequence[str]) -> SanitizerFinding:
     graded = _SEVERITY.match(first)
     message = _SEVERITY.sub("", first)
     places = tuple(_places([message, *rest]))
+    # The outermost function is the kernel; the last frames, up to it, may be missing.
+    outermost = next((each.function for each in reversed(places) if each.function), _RUNTIME)
     whole = "\n".join((message, *rest))
     address = _ADDRESS.search(whole)
     return SanitizerFinding(
         kind=_VARYING.sub("", message),
         severity="warning" if graded and graded[1].lower() != "error" else "error",
         message=message,
-        kernel=_kernel(places),
+        kernel=None if outermost.startswith(_RUNTIME) else outermost,
         places=places,
         block=_extent(_BLOCK.search(whole)),
         thread=_extent(_THREAD.search(whole)),
         address=int(address[1], 16) if address else None,
         details=tuple(rest),
     )
-
-
-def _kernel(places: Sequence[FindingLocation]) -> str | None:
-    """Return the outermost function; the last frames, up to the kernel, may be missing."""
-    functions = [place.function for place in places if place.function]
-    return functions[-1] if functions and not functions[-1].startswith(_RUNTIME) else None
 
 
 def _places(lines: Sequence[str]) -> Iterator[FindingLocation]:

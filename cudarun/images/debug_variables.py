@@ -248,21 +248,18 @@ class DebugVariables:
     def _function(self, name: str) -> _FunctionVariables:
         if name not in self._functions:
             try:
-                self._functions[name] = self._read(name)
+                self._functions[name] = _FunctionVariables()
+                die = self._reader.dwarf.function(name)
+                if die is not None:
+                    with unusable_if_damaged():
+                        common = [*self._declared(die.cu.get_top_DIE())]
+                        self._functions[name] = _FunctionVariables([*self._scopes(die)], common)
             except UnusableDwarf as error:
                 self._functions[name] = error
         found = self._functions[name]
         if isinstance(found, UnusableDwarf):
             raise found
         return found
-
-    def _read(self, name: str) -> _FunctionVariables:
-        die = self._reader.dwarf.function(name)
-        if die is None:
-            return _FunctionVariables()
-        with unusable_if_damaged():
-            common = [*self._declared(die.cu.get_top_DIE())]
-            return _FunctionVariables([*self._scopes(die)], common)
 
     def _declared(self, scope: DIE) -> Iterator[DebugVariable]:
         for die in self._reader.dwarf.children(scope):

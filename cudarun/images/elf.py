@@ -123,16 +123,26 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
     tables = []
     if kind is ImageKind.CUBIN:
         tables = [index for index, s in enumerate(sections) if s.type == _SYMBOL_TABLE]
-    # The work of reading sections and symbols must be bounded by the size of the file.
+    # The work of reading sections and symbols is bounded by the size of the file.
     for index in (strings, *(sections[table].link for table in tables)):
         if sections[index].offset + sections[index].size > contents.size:
             raise Damaged("a string table extends past the end of the file")
     if sum(sections[table].size for table in tables) > contents.size:
         raise Damaged("its symbol tables overlap")
-    for table in tables:
-        if sections[table].entry_size != _SYMBOL.size or sections[table].size % _SYMBOL.size:
+    for section in (sections[table] for table in tables):
+        if section.entry_size != _SYMBOL.size or section.size % _SYMBOL.size:
             raise Damaged("the symbols have an unsupported size")
-    data = _content_of(contents, sections, kind)
+    kept = [
+        section.extent
+        if section.extent[1] <= contents.size  # otherwise it is refused by its name
+        # Of a stream only what the readers of cubins use.
+        and (contents.is_whole or section.type in _KEPT_TYPES or section.type in _CUDA_TYPES)
+        else (0, 0)
+        for section in sections
+    ]
+    if kind is ImageKind.CUBIN and sum(end - start for start, end in kept) > contents.size:
+        raise Damaged("its sections overlap")
+    data = contents.fetch(kept)
     names = _names(contents, data, strings, (section.name for section in sections))
     for section, name in zip(sections, names, strict=True):
         if section.extent[1] > contents.size:
@@ -178,25 +188,6 @@ def _headers(contents: CodeBytes) -> tuple[int, int, int, int, list[_SectionHead
     if any(section.link >= count for section in sections[1:]):
         raise Damaged(_MALFORMED)
     return os_abi, type_, flags, names, sections
-
-
-def _content_of(
-    contents: CodeBytes, sections: list[_SectionHeader], kind: ImageKind
-) -> list[memoryview]:
-    """Return the content of each section that is in the file.
-
-    Of a stream only what the readers of cubins use.
-    """
-
-    def is_kept(section: _SectionHeader) -> bool:
-        if section.extent[1] > contents.size:  # refused by its name
-            return False
-        return contents.is_whole or section.type in _KEPT_TYPES or section.type in _CUDA_TYPES
-
-    kept = [section.extent if is_kept(section) else (0, 0) for section in sections]
-    if kind is ImageKind.CUBIN and sum(end - start for start, end in kept) > contents.size:
-        raise Damaged("its sections overlap")
-    return contents.fetch(kept)
 
 
 def _names(

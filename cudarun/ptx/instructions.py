@@ -69,7 +69,11 @@ class InstructionRules(Cursor):
 
     def _instruction(self) -> Instruction:
         position = self.position()
-        guard = self._guard() if self.accept("@") else None
+        guard: Register | Negated | None = None
+        if self.accept("@"):
+            is_negated = self.accept("!")
+            guard = Register(self._name())
+            guard = Negated(guard) if is_negated else guard
         self._opcode = opcode = self._name()
         modifiers = []
         while self.token.kind is TokenKind.MODIFIER:
@@ -77,11 +81,21 @@ class InstructionRules(Cursor):
         if "unified" in modifiers:
             raise self.refusal("Parsing error near '.unified': syntax error")
         self._unified = False
-        if opcode == "call":
-            operands = self._call_operands()
-        elif self.at(";"):
-            operands = ()
-        else:
+        operands: tuple[Operand, ...] = ()
+        if opcode == "call":  # {(results),} callee {, (arguments)} {, prototype}
+            results = arguments = Vector(())  # of absent lists
+            if self.at("("):
+                results = self._call_list()
+                self.expect(",")
+            callee = self._named_operand()
+            more = self.accept(",")
+            if more and self.at("("):
+                arguments = self._call_list()
+                more = self.accept(",")
+            operands = results, callee, arguments
+            if more:
+                operands = *operands, SymbolReference(self._name())
+        elif not self.at(";"):
             operands = self._separated(self._operand)
         if self._unified:
             modifiers.append("unified")
@@ -136,26 +150,6 @@ class InstructionRules(Cursor):
             operands.append(operand)
             start += len(part) + 2
         return tuple(operands)
-
-    def _guard(self) -> Register | Negated:
-        negated = self.accept("!")
-        register = Register(self._name())
-        return Negated(register) if negated else register
-
-    def _call_operands(self) -> tuple[Operand, ...]:
-        """Parse ``{(results),} callee {, (arguments)} {, prototype}``; absent lists are empty."""
-        results = arguments = Vector(())
-        if self.at("("):
-            results = self._call_list()
-            self.expect(",")
-        callee = self._named_operand()
-        more = self.accept(",")
-        if more and self.at("("):
-            arguments = self._call_list()
-            more = self.accept(",")
-        if more:
-            return results, callee, arguments, SymbolReference(self._name())
-        return results, callee, arguments
 
     def _call_list(self) -> Vector:
         self.expect("(")

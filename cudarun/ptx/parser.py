@@ -142,7 +142,10 @@ class _ModuleParser(VariableRules):
     def _module(self) -> tree.Module:
         if not self.accept(".version"):
             raise self.refusal("Missing .version directive at start of file")
-        version = self._version()
+        found = _VERSION.fullmatch(self.token.text)
+        if found is None:
+            raise self.syntax_error()
+        self.advance()
         if not self.accept(".target"):
             raise self.refusal("Missing .target directive at start of file")
         self._targets += self._separated(self._name)
@@ -163,9 +166,13 @@ class _ModuleParser(VariableRules):
             elif self.accept(".target"):
                 self._targets += self._separated(self._name)
             else:
-                self._declaration()
+                position, linkage = self.position(), self._linkage()
+                if self.at(".entry", ".func"):
+                    self._functions.append(self._function(position, linkage))
+                else:
+                    self._variables += self._variable_statement(position, linkage)
         return tree.Module(
-            version=version,
+            version=(int(found[1]), int(found[2])),
             targets=tuple(self._targets),
             address_size=address_size,
             functions=tuple(self._functions),
@@ -174,13 +181,6 @@ class _ModuleParser(VariableRules):
             text=self.text,
             aliases=self._aliases,
         )
-
-    def _version(self) -> tuple[int, int]:
-        version = _VERSION.fullmatch(self.token.text)
-        if version is None:
-            raise self.syntax_error()
-        self.advance()
-        return int(version[1]), int(version[2])
 
     def _file(self) -> None:
         number = self._number()
@@ -198,14 +198,6 @@ class _ModuleParser(VariableRules):
                 raise self.syntax_error()
             text = self.advance().text
             depth += (text == "{") - (text == "}")
-
-    def _declaration(self) -> None:
-        position = self.position()
-        linkage = self._linkage()
-        if self.at(".entry", ".func"):
-            self._functions.append(self._function(position, linkage))
-        else:
-            self._variables += self._variable_statement(position, linkage)
 
     def _linkage(self) -> str | None:
         if self.token.text[1:] in _LINKAGE:

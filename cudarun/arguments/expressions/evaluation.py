@@ -344,7 +344,13 @@ class Evaluator:
             case "bincount":
                 return functions.bincount(first, **options)
             case "dot":
-                return self._dot(first, self._operand(name, rest[0]))
+                left, right = first, self._operand(name, rest[0])
+                if left.ndim > 2 or right.ndim > 2:
+                    hint = "use '@' for stacks of matrices"
+                    raise RequestError(f"dot requires vectors or matrices; {hint}")
+                if left.ndim and right.ndim:
+                    return functions.matrix_product(left, right)
+                return materialize(elementwise(lambda a, b: binary("*", a, b), left, right))
             case "outer":
                 row, column = np.ravel(self._operand(name, rest[0])), np.ravel(first)[:, None]
                 return materialize(elementwise(lambda a, b: binary("*", a, b), column, row))
@@ -359,14 +365,6 @@ class Evaluator:
                 return np.reshape(first, self._integers(rest))
             case _:
                 raise AssertionError(f"unknown function: {name}")
-
-    @staticmethod
-    def _dot(left: NumpyValue, right: NumpyValue) -> Any:
-        if left.ndim > 2 or right.ndim > 2:
-            raise RequestError("dot requires vectors or matrices; use '@' for stacks of matrices")
-        if left.ndim and right.ndim:
-            return functions.matrix_product(left, right)
-        return materialize(elementwise(lambda a, b: binary("*", a, b), left, right))
 
     # --- precision ---
 

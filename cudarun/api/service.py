@@ -150,13 +150,21 @@ class _Service:
         paths = [f"/proc/{os.getpid()}/fd/{file}" for file in _files]  # which workers do not have
         renderer = _CallRenderer(None if call.copies is None else paths[call.copies])
         environment = {k: v for k, v in call.environment.items() if k not in _NOT_OURS}
+
+        def keywords() -> dict[str, Any]:
+            values = dict(call.keywords)
+            for keyword, pairs in call.named.items():
+                resolve = expectation if keyword == "expect" else resolved
+                values[keyword] = tuple(resolve(name, value, paths) for name, value in pairs)
+            return values
+
         with self._streams.merged() as texts:
             self._enter(environment, call.directory)
             is_of_spec = "spec" in call.keywords  # in the words of its file
             errors.spelling = str if is_of_spec else in_python
             _prefetch(call.keywords.get("device") or os.environ.get(_DEVICE, ""))
             words = [call.command, *(f"--{each}" for each in call.keywords)]
-            code = command_line.call(words, partial(_keywords, call, paths), renderer)
+            code = command_line.call(words, keywords, renderer)
         report = texts["stdout"].rstrip()
         return ApiAnswer(
             code, report, dict(renderer.document), renderer.found, renderer.annotations
@@ -220,15 +228,6 @@ class _CallRenderer(Renderer):
     def fail(self, command: str, error: CudarunError) -> None:
         """Keep the document of the error."""
         self.document = error_document(command, error)
-
-
-def _keywords(call: ApiCall, paths: Sequence[str]) -> dict[str, Any]:
-    """Return the values of a command's parameters, by the paths of the files."""
-    values = dict(call.keywords)
-    for keyword, pairs in call.named.items():
-        resolve = expectation if keyword == "expect" else resolved
-        values[keyword] = tuple(resolve(name, value, paths) for name, value in pairs)
-    return values
 
 
 @lru_cache(64)

@@ -104,12 +104,8 @@ def element_type(dtype: DType) -> types.Type | None:
         for count in reversed(shape):
             element = None if element is None else types.ArrayType(element, count)
         return element
-    return None if dtype.names is None else _struct_type(dtype)
-
-
-def _struct_type(dtype: DType) -> types.StructType | None:
-    """Return the struct of a structured dtype if C++ lays it out in the same way."""
-    assert dtype.fields is not None, "a structured dtype has fields"
+    if dtype.fields is None:
+        return None
     members: list[types.StructMember] = []
     end = 0
     for name in dtype.names or ():

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
@@ -190,35 +190,31 @@ def numba_parameters(arguments: Sequence[Argument], directory: Path) -> list[Arg
 
     The buffer has the name of the array: ``x``; the others are ``x.meminfo``, ``x.shape0``, ….
     """
-    return [part for each in arguments for part in _parts(each, directory)]
+    found: list[Argument] = []
+    for each in arguments:
+        if not isinstance(each.value, NumbaArray):
+            found.append(each)
+            continue
+        buffer, whole = each.value.buffer, each.shown
+        if isinstance(buffer, FileBuffer):
+            from cudarun.arguments.array_files import npy_header  # numpy
 
-
-def _parts(argument: Argument, directory: Path) -> Iterator[Argument]:
-    if not isinstance(argument.value, NumbaArray):
-        yield argument
-        return
-    buffer = argument.value.buffer
-    if isinstance(buffer, FileBuffer):
-        from cudarun.arguments.array_files import npy_header  # numpy
-
-        path = locate(buffer.path, directory)
-        dimensions = len(npy_header(path, buffer, argument.pasted)[1])
-    else:
-        dimensions = len(buffer.dimensions)
-    axes = range(dimensions)
-
-    def part(name: str, value: Value) -> Argument:
-        own = argument.name and (f"{argument.name}.{name}" if name else argument.name)
-        whole = argument.shown
-        return Argument(own, value, f"{name} of {whole}", whole)
-
-    yield part("meminfo", Null())
-    yield part("parent", Null())
-    yield part("nitems", NumbaField(buffer, "nitems"))
-    yield part("itemsize", NumbaField(buffer, "itemsize"))
-    yield replace(part("", buffer), text=argument.text)
-    yield from (part(f"shape{axis}", NumbaField(buffer, "shape", axis)) for axis in axes)
-    yield from (part(f"strides{axis}", NumbaField(buffer, "strides", axis)) for axis in axes)
+            path = locate(buffer.path, directory)
+            axes = range(len(npy_header(path, buffer, each.pasted)[1]))
+        else:
+            axes = range(len(buffer.dimensions))
+        parts: dict[str, Value] = {
+            **dict.fromkeys(("meminfo", "parent"), Null()),
+            **{name: NumbaField(buffer, name) for name in ("nitems", "itemsize")},
+            "": buffer,
+            **{f"shape{axis}": NumbaField(buffer, "shape", axis) for axis in axes},
+            **{f"strides{axis}": NumbaField(buffer, "strides", axis) for axis in axes},
+        }
+        for name, value in parts.items():
+            own = each.name and (f"{each.name}.{name}" if name else each.name)
+            text = f"{name} of {whole}" if name else each.text
+            found.append(Argument(own, value, text, whole))
+    return found
 
 
 class FrameworkRules(BufferRules):

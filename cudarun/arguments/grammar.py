@@ -286,7 +286,17 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
         """Parse the optional ``*COUNT``, ``[DIMENSIONS]`` and ``:VALUE`` after a type."""
         scanner = self.scanner
         while scanner.accept("*"):
-            element = self.array_type(element)
+            start = scanner.skip_space()
+            if has_pointers(element):
+                hint = "use a struct: {&a, &b}"
+                raise scanner.error(
+                    "an array of addresses is not passed by value", start, hint=hint
+                )
+            count = self.required(_COUNT, f"the length of the array after '{element}*'")
+            if len(count) > 9 or not 0 < int(count) <= MAX_ARRAY:
+                raise scanner.error(f"an array has 1 to {MAX_ARRAY} elements", start)
+            element = ArrayType(element, int(count))
+            self.check_depth(element, start)
         if scanner.peek("["):
             return self.buffer(element)
         if scanner.accept(":"):
@@ -294,19 +304,6 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
                 return found
             return self.filled_array(element) or self.member_value(element)
         return element
-
-    def array_type(self, element: Type) -> ArrayType:
-        start = self.scanner.skip_space()
-        if has_pointers(element):
-            raise self.scanner.error(
-                "an array of addresses is not passed by value", start, hint="use a struct: {&a, &b}"
-            )
-        count = self.required(_COUNT, f"the length of the array after '{element}*'")
-        if len(count) > 9 or not 0 < int(count) <= MAX_ARRAY:
-            raise self.scanner.error(f"an array has 1 to {MAX_ARRAY} elements", start)
-        array = ArrayType(element, int(count))
-        self.check_depth(array, start)
-        return array
 
     def bytes(self) -> values.Bytes:
         start = self.scanner.skip_space()

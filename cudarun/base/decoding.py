@@ -101,8 +101,23 @@ def _decoded(kind: Any, value: Any, place: str, others: bool) -> Any:
         }
     if dict in (kind, origin) and isinstance(value, dict):
         return value
-    if dataclasses.is_dataclass(kind):
-        return _instance(kind, value, place, others)
+    is_table: bool = dataclasses.is_dataclass(kind)
+    if is_table:  # from a table of its fields, or from a list of all of them
+        known = _known_fields(kind)
+        if isinstance(value, list) and len(value) == len(known):
+            value = {name: each for (name, *_), each in zip(known, value, strict=True)}
+        if not isinstance(value, dict):
+            return _refuse(place)
+        unknown = value.keys() - {name for name, *_ in known}
+        if unknown and not others:
+            raise InvalidDocument(f"unknown key {min(unknown)[:MAX_TEXT]!r}")
+        return kind(
+            **{
+                field: _decoded(part, value.get(name), f"{place}.{name}".lstrip("."), others)
+                for name, field, part, is_required in known
+                if name in value or is_required
+            }
+        )
     if kind is str and isinstance(value, str):
         return value[:MAX_TEXT]
     if kind is bytes and isinstance(value, str):
@@ -119,25 +134,6 @@ def _decoded(kind: Any, value: Any, place: str, others: bool) -> Any:
         if isinstance(kind, EnumType) and value in {*kind}:
             return kind(value)
     return _refuse(place)
-
-
-def _instance(kind: Any, value: Any, place: str, others: bool) -> Any:
-    """Return a dataclass from a table of its fields, or from a list of all of them."""
-    known = _known_fields(kind)
-    if isinstance(value, list) and len(value) == len(known):
-        value = {name: each for (name, *_), each in zip(known, value, strict=True)}
-    if not isinstance(value, dict):
-        return _refuse(place)
-    unknown = value.keys() - {name for name, *_ in known}
-    if unknown and not others:
-        raise InvalidDocument(f"unknown key {min(unknown)[:MAX_TEXT]!r}")
-    return kind(
-        **{
-            field: _decoded(part, value.get(name), f"{place}.{name}".lstrip("."), others)
-            for name, field, part, is_required in known
-            if name in value or is_required
-        }
-    )
 
 
 @cache

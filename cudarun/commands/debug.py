@@ -154,6 +154,8 @@ def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -
     # Imported here: --help needs no workers.
     from cudarun.debugger.history import History
     from cudarun.debugger.job import DebugJob
+    from cudarun.images.kinds import ImageKind, identify
+    from cudarun.session.image.image import CompileOptions
     from cudarun.session.launch.parent import prefetch
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.pool import worker_pool
@@ -161,7 +163,16 @@ def _debug(values: Values, talk: Callable[[Debugger], None], *, capture: bool) -
 
     with worker_pool() as pool, Copies() as copies:
         workers = DeviceWorkers(pool, where, prefetch)
-        program = _with_debug_information(_program(values, where))
+        program = _program(values, where)
+        steps = []
+        for step in program.steps:  # CUDA source is compiled by -G, unless its options differ
+            given = step.image.compilation or CompileOptions()
+            is_source = identify(step.image.data) is ImageKind.CUDA_SOURCE
+            if is_source and _LINE_OPTIONS.isdisjoint(given.options):
+                debugged = replace(given, options=(*given.options, "-G"))
+                step = replace(step, image=replace(step.image, compilation=debugged))
+            steps.append(step)
+        program = replace(program, steps=tuple(steps))
         session = FrontEndSession(talk)
 
         def debug() -> None:
@@ -196,22 +207,6 @@ def _program(values: Values, where: Target) -> Program:
     if request is None:
         raise RequestError("the case has no launch", option="--spec")
     return request
-
-
-def _with_debug_information(program: Program) -> Program:
-    """Return the launch with CUDA source compiled by ``-G``, unless its options say otherwise."""
-    from cudarun.images.kinds import ImageKind, identify
-    from cudarun.session.image.image import CompileOptions
-
-    steps = []
-    for step in program.steps:
-        given = step.image.compilation or CompileOptions()
-        is_source = identify(step.image.data) is ImageKind.CUDA_SOURCE
-        if is_source and _LINE_OPTIONS.isdisjoint(given.options):
-            debugged = replace(given, options=(*given.options, "-G"))
-            step = replace(step, image=replace(step.image, compilation=debugged))
-        steps.append(step)
-    return replace(program, steps=tuple(steps))
 
 
 def _lines(text: str) -> list[str]:

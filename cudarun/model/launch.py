@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
@@ -231,7 +230,14 @@ class LaunchResult(KernelLaunch):
             for each, claim in self.comparisons
             if not each.passed and claim != USUAL_SCHEDULE  # which is that of a failed run
         )
-        return (*found, *guards, *checks, *weak, *unequal, *self._failed_runs())
+        failed = []
+        for what, runs in (("runs", self.runs), ("input sets", self.input_sets)):
+            if seeds := [run.seed for run in runs if run.failures]:
+                failed.append(f"{len(seeds)} of {len(runs)} {what}, the first with seed {seeds[0]}")
+        if self.schedules is not None and (wrong := self.schedules.failed):
+            total, first = len(self.schedules.runs), wrong[0].schedule
+            failed.append(f"{len(wrong)} of {total} schedules, the first with --schedule {first}")
+        return (*found, *guards, *checks, *weak, *unequal, *failed)
 
     @property
     def comparisons(self) -> list[tuple[CheckResult, str]]:
@@ -246,16 +252,6 @@ class LaunchResult(KernelLaunch):
         if self.state is not None:
             found.append((self.state.comparisons, AFTER_OTHERS))
         return [(each, claim) for comparisons, claim in found for each in comparisons]
-
-    def _failed_runs(self) -> Iterator[str]:
-        """Yield the number of failed runs of several, if there are any."""
-        for what, runs in (("runs", self.runs), ("input sets", self.input_sets)):
-            failed = [run for run in runs if run.failures]
-            if failed:
-                yield f"{len(failed)} of {len(runs)} {what}, the first with seed {failed[0].seed}"
-        if self.schedules is not None and (wrong := self.schedules.failed):
-            total, first = len(self.schedules.runs), wrong[0].schedule
-            yield f"{len(wrong)} of {total} schedules, the first with --schedule {first}"
 
     @property
     def passed(self) -> bool:

@@ -170,7 +170,20 @@ def bind(
     scope = scope or Scope()
     arguments = numba_parameters(arguments, directory)
     if parameters is None:
-        parameters = _own_layout(with_numbers(arguments, (), scope, constants), kernel)
+        types: list[Type] = []
+        for each in filter(None, with_numbers(arguments, (), scope, constants)):
+            if not has_type(each.value):
+                raise RequestError(
+                    f"{kernel}: the parameter types of this kernel are unknown, so {each} "
+                    f"requires a type, such as i32:{each.value}",
+                    argument=each.shown,
+                )
+            types.append(value_type(each.value))
+        places = zip(types, lay_out(types).offsets, strict=True)
+        parameters = [
+            Parameter(index, offset, type_.size, type_.alignment)
+            for index, (type_, offset) in enumerate(places)
+        ]
     if parameter_names and len(parameter_names) == len(parameters):
         named = zip(parameters, parameter_names, strict=True)
         parameters = [replace(parameter, name=name) for parameter, name in named]
@@ -284,20 +297,3 @@ def _integers(
         for name, value in own
         if isinstance(value, Scalar) and value.type.is_integer
     }
-
-
-def _own_layout(arguments: Sequence[Argument | None], kernel: str) -> tuple[Parameter, ...]:
-    types: list[Type] = []
-    for argument in filter(None, arguments):
-        if not has_type(argument.value):
-            raise RequestError(
-                f"{kernel}: the parameter types of this kernel are unknown, so {argument} "
-                f"requires a type, such as i32:{argument.value}",
-                argument=argument.shown,
-            )
-        types.append(value_type(argument.value))
-    offsets = lay_out(types).offsets
-    return tuple(
-        Parameter(index, offset, type_.size, type_.alignment)
-        for index, (offset, type_) in enumerate(zip(offsets, types, strict=True))
-    )

@@ -185,7 +185,22 @@ def with_levels(
         return spec
     owner = owners.get(spec.source)
     form = spec.form if owner is None else owner.form
-    levels = (_linear_memory(spec, owners, buffers),) if owner is None else owner.levels
+    levels = () if owner is None else owner.levels
+    if owner is None:  # a texture that shows a buffer as linear memory
+        buffer = buffers.get(spec.source)
+        if buffer is None or isinstance(buffer, ArraySpec):
+            raise RequestError(
+                f"{spec.text}: no texture, surface or buffer is named '{spec.source}'",
+                hint=did_you_mean(spec.source, [*owners, *buffers]),
+            )
+        if not spec.form.linear:
+            way = f"read it as linear memory: texture({spec.source}, linear)"
+            hint = None if spec.sampling is None else way
+            what = f"{spec.source} is a buffer, not an array"
+            raise RequestError(f"{spec.text}: {what}", hint=hint)
+        if problem := spec.form.misshape(buffer.type, buffer.shape):
+            raise _refused(spec.source, buffer, problem)
+        levels = (buffer,)
     if owner is not None and spec.form.linear and not form.linear:
         raise RequestError(f"{spec.text}: {spec.source} is an array, not linear memory")
     if spec.sampling is None and form.linear:
@@ -195,22 +210,3 @@ def with_levels(
     if spec.sampling is not None:
         _check_sampling(spec.name, levels, form, spec.sampling)
     return replace(spec, levels=levels)
-
-
-def _linear_memory(
-    spec: ObjectSpec, owners: Mapping[str, ObjectSpec], buffers: Mapping[str, BufferSpec]
-) -> BufferSpec:
-    """Return the buffer that a texture shows as linear memory."""
-    buffer = buffers.get(spec.source)
-    if buffer is None or isinstance(buffer, ArraySpec):
-        raise RequestError(
-            f"{spec.text}: no texture, surface or buffer is named '{spec.source}'",
-            hint=did_you_mean(spec.source, [*owners, *buffers]),
-        )
-    if not spec.form.linear:
-        way = f"read it as linear memory: texture({spec.source}, linear)"
-        hint = None if spec.sampling is None else way
-        raise RequestError(f"{spec.text}: {spec.source} is a buffer, not an array", hint=hint)
-    if problem := spec.form.misshape(buffer.type, buffer.shape):
-        raise _refused(spec.source, buffer, problem)
-    return buffer

@@ -33,7 +33,6 @@ from cudarun.arguments.types import (
     StructMember,
     StructType,
     Type,
-    VectorType,
     depth,
     has_pointers,
 )
@@ -253,24 +252,7 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
             raise scanner.error(
                 "cast requires the type of the buffer", start, hint="example: x=f32[n]:cast(@x.npy)"
             )
-        named = self.longest_name(word)
-        if named is None and word not in _CONSTRUCTS and not scanner.looks_at(_AFTER_TYPE):
-            scanner.position = start
-            if name := scanner.match(_REFERENCE):
-                return values.Reference(name.group())
-            found = self.computed()
-            assert found is not None, "an expression may start with a word"
-            return found
-        if named is None:
-            hint = did_you_mean(word, [*NAMED, "null", "bytes", "tensormap"]) or _A_VALUE
-            if scanner.peek("="):
-                hint = "write an argument as NAME=VALUE"
-            raise scanner.error(f"unknown type {word!r}", start, hint=hint)
-        return self.after_type(named)
-
-    def longest_name(self, word: str) -> ScalarType | VectorType | None:
-        """Parse the type whose name starts with ``word``: C's type names have up to four words."""
-        scanner = self.scanner
+        # C's type names have up to four words: the longest one is meant.
         name, named, end = word, NAMED.get(word), scanner.position
         for _ in range(3):
             more = scanner.match(IDENTIFIER)
@@ -280,7 +262,19 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
             if name in NAMED:
                 named, end = NAMED[name], scanner.position
         scanner.position = end
-        return named
+        if named is None and word not in _CONSTRUCTS and not scanner.looks_at(_AFTER_TYPE):
+            scanner.position = start
+            if reference := scanner.match(_REFERENCE):
+                return values.Reference(reference.group())
+            found = self.computed()
+            assert found is not None, "an expression may start with a word"
+            return found
+        if named is None:
+            hint = did_you_mean(word, [*NAMED, "null", "bytes", "tensormap"]) or _A_VALUE
+            if scanner.peek("="):
+                hint = "write an argument as NAME=VALUE"
+            raise scanner.error(f"unknown type {word!r}", start, hint=hint)
+        return self.after_type(named)
 
     def after_type(self, element: Type) -> Type | values.Value:
         """Parse the optional ``*COUNT``, ``[DIMENSIONS]`` and ``:VALUE`` after a type."""

@@ -203,7 +203,13 @@ def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
     has a temporary one.
     """
     folder, name = os.path.split(place)
-    handle = _nameless(folder)
+    handle = None
+    if os.path.exists(_DESCRIPTORS):
+        try:
+            handle = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+        except OSError as error:
+            if error.errno not in _NO_NAMELESS_FILES:
+                raise
     if handle is None:
         with _named_beside(place, replace=replace) as file:
             yield file
@@ -224,18 +230,6 @@ def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
         except BaseException:
             os.unlink(temporary)
             raise
-
-
-def _nameless(folder: str) -> int | None:
-    """Open a file without a name (open(2), ``O_TMPFILE``); ``None`` if unsupported."""
-    if not os.path.exists(_DESCRIPTORS):
-        return None
-    try:
-        return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
-    except OSError as error:
-        if error.errno in _NO_NAMELESS_FILES:
-            return None
-        raise
 
 
 def _give_name(handle: int, place: str) -> None:

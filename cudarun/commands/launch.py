@@ -216,8 +216,14 @@ def command(quiet: bool, **values: Any) -> int:
             hint="launch once for each",
             option="--device",
         )
-    if values["sanitize"] is not None:
-        return _sanitize(values, where, renderer)
+    if values["sanitize"] is not None:  # in processes that compute-sanitizer starts
+        from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
+
+        refuse_emulated(where)
+        for option in given_on_line(click.get_current_context()):
+            if option.name in _NEVER_SANITIZED:
+                raise conflict("--sanitize", option.opts[-1])
+        return finish(sanitize(values["sanitize"], request_of(values, where), where), renderer)
     # Imported here: --help needs no workers.
     from cudarun.session.launch.parent import launch, plan, prefetch
     from cudarun.session.workers.devices import DeviceWorkers
@@ -447,14 +453,3 @@ _NEVER_SANITIZED = frozenset(
         *("seeds", "schedule", "schedules", "stateless"),
     }
 )
-
-
-def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
-    """Launch in processes that compute-sanitizer starts."""
-    from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
-
-    refuse_emulated(where)
-    for each in given_on_line(click.get_current_context()):
-        if each.name in _NEVER_SANITIZED:
-            raise conflict("--sanitize", each.opts[-1])
-    return finish(sanitize(values["sanitize"], request_of(values, where), where), renderer)

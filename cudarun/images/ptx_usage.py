@@ -160,7 +160,14 @@ class _Reader:
                 has_others = True
                 break
         if has_others:
-            self._read_names(it)
+            for name in names_in(it.operands):
+                if it.opcode == "bra" and name in self._labels:
+                    self.usage.has_loop = True
+                elif name in self._dynamic or (it.opcode == "call" and self._dynamic):
+                    self.usage.has_dynamic_shared = True
+                elif name.startswith(_INDEXES):
+                    self._read_index(name)
+                self._symbols.add(name)
             names = [*_registers(it.operands)]
         kind, floats = _types(it.modifiers)
         opcode = it.opcode
@@ -186,16 +193,6 @@ class _Reader:
             self.usage.shared_arrays.append(
                 tree.TYPE_BYTES[variable.type] * variable.vector * count
             )
-
-    def _read_names(self, it: tree.Instruction) -> None:
-        for name in names_in(it.operands):
-            if it.opcode == "bra" and name in self._labels:
-                self.usage.has_loop = True
-            elif name in self._dynamic or (it.opcode == "call" and self._dynamic):
-                self.usage.has_dynamic_shared = True
-            elif name.startswith(_INDEXES):
-                self._read_index(name)
-            self._symbols.add(name)
 
     def _read_index(self, name: str) -> None:
         self.usage.dimensions = max(self.usage.dimensions, _AXES.find(name[-1]) + 1)
@@ -247,7 +244,15 @@ class _Reader:
         self, it: tree.Instruction, kind: str | None, use: PointerUse, data: Iterable[str]
     ) -> None:
         if it.opcode in _TEXTURES or it.opcode in _SURFACES:
-            self._record_object(it, kind, use)
+            use.is_surface |= it.opcode in _SURFACES
+            use.is_read |= it.opcode != "sust"
+            use.is_written |= it.opcode in ("sust", "sured")
+            use.geometry = next((word for word in it.modifiers if word in _GEOMETRIES), None)
+            if not use.is_surface:  # before the type of the coordinates
+                kind = next((word for word in it.modifiers if word in tree.TYPE_BYTES), None)
+            use.element = use.element or kind
+            if use.is_surface:
+                use.width = next((_WIDTHS[word] for word in it.modifiers if word in _WIDTHS), 1)
             return
         use.is_read |= it.opcode != "st"
         use.is_written |= it.opcode == "st" or it.opcode in _ATOMIC
@@ -260,18 +265,6 @@ class _Reader:
             use.element = kind
         use.width = max(use.width, width)
         self._untyped += ((use, register) for register in data)
-
-    def _record_object(self, it: tree.Instruction, kind: str | None, use: PointerUse) -> None:
-        """Record an access to a texture or a surface."""
-        use.is_surface |= it.opcode in _SURFACES
-        use.is_read |= it.opcode != "sust"
-        use.is_written |= it.opcode in ("sust", "sured")
-        use.geometry = next((word for word in it.modifiers if word in _GEOMETRIES), None)
-        if not use.is_surface:  # before the type of the coordinates
-            kind = next((word for word in it.modifiers if word in tree.TYPE_BYTES), None)
-        use.element = use.element or kind
-        if use.is_surface:
-            use.width = next((_WIDTHS[word] for word in it.modifiers if word in _WIDTHS), 1)
 
     def _places(self, operands: Iterable[tree.Operand]) -> set[Place]:
         none = frozenset[Place]()

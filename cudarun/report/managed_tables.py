@@ -21,30 +21,24 @@ def show_managed(report: ManagedReport, out: Console, style: TableStyle) -> None
     if not report.variables and report.error is None:
         print_line(out, f"{report.image}: no __managed__ variables")
     for variable in report.variables:
-        _show_variable(variable, report.places, out, quiet=style.quiet)
+        kind = "managed" if variable.managed else "one per context"
+        about = f"  {variable.type}, {variable.size} bytes, {kind}"
+        print_line(out, (variable.demangled, "bold"), about)
+        if not style.quiet:
+            print_line(out, "  ", *_verdict(variable, report.places))
+        rows = FittingTable("", *(["host"] if variable.managed else []), *map(str, report.places))
+        if not style.quiet:
+            of_host = variable.addresses[:1] if variable.managed else ()
+            addresses = map(hex, (*of_host, *variable.addresses))
+            rows.add_row(Text("  address", style="dim"), *addresses)
+        for observation in variable.observations:
+            host = [observation.host] if observation.host else []
+            values = (Text(each.text) for each in (*host, *observation.places))
+            rows.add_row(Text(f"  {observation.moment}", style="dim"), *values)
+        out.print(rows)
     if report.error is not None:
         out.file.flush()
         show_error(report.error)
-
-
-def _show_variable(
-    variable: ManagedVariable, places: Sequence[VariableContext], out: Console, *, quiet: bool
-) -> None:
-    kind = "managed" if variable.managed else "one per context"
-    about = f"  {variable.type}, {variable.size} bytes, {kind}"
-    print_line(out, (variable.demangled, "bold"), about)
-    if not quiet:
-        print_line(out, "  ", *_verdict(variable, places))
-    rows = FittingTable("", *(["host"] if variable.managed else []), *map(str, places))
-    if not quiet:
-        of_host = variable.addresses[:1] if variable.managed else ()
-        addresses = map(hex, (*of_host, *variable.addresses))
-        rows.add_row(Text("  address", style="dim"), *addresses)
-    for observation in variable.observations:
-        host = [observation.host] if observation.host else []
-        values = (Text(each.text) for each in (*host, *observation.places))
-        rows.add_row(Text(f"  {observation.moment}", style="dim"), *values)
-    out.print(rows)
 
 
 def _verdict(variable: ManagedVariable, places: Sequence[VariableContext]) -> tuple[Part, ...]:

@@ -41,8 +41,16 @@ def show_timing(timing: TimingResult, out: Console) -> None:
         if rate is not None:
             # Four digits without an exponent: 61230 GFLOP/s.
             out.print(Text(f"{float(f'{rate:.4g}'):.15g} {unit} (median)"))
-    for doubt in _doubts(timing):
-        print_line(out, NOTE, doubt)
+    if timing.rates_left_out:
+        what = "GB/s and GFLOP/s are not reported: emulated time is not GPU time"
+        print_line(out, NOTE, what)
+    if timing.noisy:
+        share = timing.deviation / timing.mean
+        what = f"noisy: the standard deviation is {share:.0%} of the mean"
+        print_line(out, NOTE, f"{what}; another process may be using the device")
+    if timing.throttled:
+        reasons = ", ".join(timing.throttled)
+        print_line(out, NOTE, f"the GPU's clocks were throttled: {reasons}")
 
 
 def show_speed(baseline: BaselineResult, out: Console, *, passed: bool) -> None:
@@ -80,21 +88,6 @@ def duration(milliseconds: float) -> str:
     if milliseconds < 1000:
         return f"{milliseconds:.4g} ms"
     return f"{milliseconds / 1000:.4g} s"
-
-
-def _doubts(timing: TimingResult) -> list[str]:
-    doubts = []
-    if timing.rates_left_out:
-        doubts.append("GB/s and GFLOP/s are not reported: emulated time is not GPU time")
-    if timing.noisy:
-        share = timing.deviation / timing.mean
-        doubts.append(
-            f"noisy: the standard deviation is {share:.0%} of the mean; another process may be "
-            "using the device"
-        )
-    if timing.throttled:
-        doubts.append(f"the GPU's clocks were throttled: {', '.join(timing.throttled)}")
-    return doubts
 
 
 # --- compare -------------------------------------------------------------------------------------

@@ -275,7 +275,26 @@ class _ExpressionParser:
             hint = "\n".join(filter(None, lines))
             raise scanner.error(f"unknown function {name!r}", start, hint=hint)
         text = self.subscripts() if name == "einsum" else ""
-        arguments, keywords = self.call_arguments(name, signature)
+        arguments: list[Node] = []
+        keywords: dict[str, Node] = {}
+
+        def argument() -> None:
+            at = scanner.skip_space()
+            if keyword := scanner.match(_KEYWORD):
+                word = keyword["name"]
+                if word not in signature.keywords:
+                    known = ", ".join(f"{each}=" for each in sorted(signature.keywords))
+                    only = f", only {known}" if known else ""
+                    raise scanner.error(f"{name} does not accept {word}={only}", at)
+                if word in keywords:
+                    raise scanner.error(f"{word}= is given more than once", at)
+                keywords[word] = self.expression()
+            elif keywords:
+                raise scanner.error("a positional argument follows a keyword argument", at)
+            else:
+                arguments.append(self.expression())
+
+        self.items(")", argument)
         if not signature.minimum <= len(arguments) <= signature.maximum:
             least, most = signature.minimum, signature.maximum
             wanted = f"{least} or more" if most == tree.MANY else f"{least} to {most}"
@@ -283,33 +302,7 @@ class _ExpressionParser:
             named = ", ".join(f"{keyword}=" for keyword in sorted(signature.keywords))
             what = f"{wanted} value{'s' * (wanted != '1')}{f' (and {named})' if named else ''}"
             raise scanner.error(f"{name} takes {what}, got {len(arguments)}", start)
-        return tree.Call(name, tuple(arguments), tuple(keywords), text)
-
-    def call_arguments(
-        self, name: str, signature: tree.Signature
-    ) -> tuple[list[Node], list[tuple[str, Node]]]:
-        scanner = self.scanner
-        arguments: list[Node] = []
-        keywords: dict[str, Node] = {}
-
-        def argument() -> None:
-            start = scanner.skip_space()
-            if keyword := scanner.match(_KEYWORD):
-                word = keyword["name"]
-                if word not in signature.keywords:
-                    known = ", ".join(f"{each}=" for each in sorted(signature.keywords))
-                    only = f", only {known}" if known else ""
-                    raise scanner.error(f"{name} does not accept {word}={only}", start)
-                if word in keywords:
-                    raise scanner.error(f"{word}= is given more than once", start)
-                keywords[word] = self.expression()
-            elif keywords:
-                raise scanner.error("a positional argument follows a keyword argument", start)
-            else:
-                arguments.append(self.expression())
-
-        self.items(")", argument)
-        return arguments, list(keywords.items())
+        return tree.Call(name, tuple(arguments), tuple(keywords.items()), text)
 
     def quoted(self, otherwise: str) -> tuple[str, int]:
         """Parse a string; return its contents and its column."""

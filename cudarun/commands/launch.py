@@ -38,7 +38,7 @@ from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.image.triton import files_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from cudarun.session.launch.request import Program
     from cudarun.session.spec.case import Case
@@ -286,6 +286,7 @@ _SHORT = 1 << 16
 
 def _new_request(values: Values, where: Target) -> Program:
     # Imported here, while the workers are already running.
+    from cudarun.commands.files import image_files, input_files, output_files
     from cudarun.commands.launch_request import program_request
     from cudarun.session.image.kernels import check_kernel
     from cudarun.session.launch.detection import check_detection
@@ -294,10 +295,18 @@ def _new_request(values: Values, where: Target) -> Program:
         steps = [*step_values(values)]
         steps[0] = _with_candidate(steps[0])
         request = program_request(steps, where, _image)
-        _check_files(steps, where, request)
+        parameters = click.get_current_context().command.params
+        outputs = output_files(parameters, steps[0], devices=where.devices)
+        of_step = [each for each in parameters if isinstance(each, Option) and each.of_step]
+        for each in steps[1:]:
+            outputs += output_files(of_step, each, devices=where.devices)
+        if outputs:
+            inputs = [path for image in request.images for path in image_files(image)]
+            inputs += [path for each in steps for path in input_files(parameters, each)]
+            check_outputs(outputs, inputs)
     baseline = request.options.baseline
-    for each in (*request.steps, *(baseline.program.steps if baseline else ())):
-        check_kernel(each.image, each.kernel)
+    for step in (*request.steps, *(baseline.program.steps if baseline else ())):
+        check_kernel(step.image, step.kernel)
     check_detection(request, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
@@ -306,21 +315,6 @@ def _new_request(values: Values, where: Target) -> Program:
         done = f"appended case '{name}' to {values['write_spec']}"
         click.echo(shown(done, sys.stderr), err=True)
     return request
-
-
-def _check_files(steps: Sequence[Values], where: Target, request: Program) -> None:
-    """Apply the rule for outputs to a launch."""
-    from cudarun.commands.files import image_files, input_files, output_files
-
-    parameters = click.get_current_context().command.params
-    outputs = output_files(parameters, steps[0], devices=where.devices)
-    of_step = [each for each in parameters if isinstance(each, Option) and each.of_step]
-    for values in steps[1:]:
-        outputs += output_files(of_step, values, devices=where.devices)
-    if outputs:
-        inputs = [path for image in request.images for path in image_files(image)]
-        inputs += [path for values in steps for path in input_files(parameters, values)]
-        check_outputs(outputs, inputs)
 
 
 def _image(values: Values) -> Image:

@@ -285,6 +285,11 @@ class _CaseReader:
         expected = own.get("expect_error")
         timeout = whole["timeout"]
         title = name or f"{Path(whole['image']).stem}-{index + 1}"
+        kernel: str | None = whole["kernel"]
+        if request is not None:  # the given one, Triton's, or the only one of an image
+            facts = request.last.image.facts
+            kernels = facts.kernels if facts is not None else ()
+            kernel = request.last.kernel or (kernels[0].name if len(kernels) == 1 else None)
         is_given = whole["seed"] == "random" or "seed" in self.options.overrides
         is_drawn = request is not None and is_given and request.is_random
         return Case(
@@ -302,7 +307,7 @@ class _CaseReader:
             skip=reason,
             refused=refused,
             base=substituted(title, instance),
-            kernel=_kernel_name(whole["kernel"], request),
+            kernel=kernel,
             arguments=tuple(whole["arguments"]),
             matrix=instance,
             rerun=self.rerun,
@@ -371,12 +376,3 @@ def _replaced(normal: str, value: object, instance: Instance) -> object:
     if any(isinstance(each, str) and "\0" in each for each in texts(value)):
         raise RequestError(f"{normal} contains a NUL character")
     return value
-
-
-def _kernel_name(given: str | None, request: Program | None) -> str | None:
-    """Return the kernel: the given one, Triton's, or the only one of an image."""
-    if request is None or request.last.kernel is not None:
-        return given if request is None else request.last.kernel
-    facts = request.last.image.facts
-    kernels = facts.kernels if facts is not None else ()
-    return kernels[0].name if len(kernels) == 1 else None

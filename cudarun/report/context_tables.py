@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 from rich.text import Text
 
@@ -17,7 +15,7 @@ from cudarun.model.contexts import (
 )
 from cudarun.report.console import FittingTable, print_line
 from cudarun.report.errors import show_error
-from cudarun.report.renderer import TableStyle
+from cudarun.report.renderer import LiveTable, TableStyle
 
 _MARKS = {
     "ok": (" ", ""),
@@ -38,18 +36,8 @@ _RESULT_WIDTH = 36  # CONTEXT_IS_DESTROYED (709) and a value beside most others
 # --- ctx run -------------------------------------------------------------------------------------
 
 
-class StepTable:
-    """The lines of steps, each as soon as it is done: mark, step, result, value, stacks.
-
-    Args:
-        labels: The texts of all steps, to align the columns.
-        style: With ``quiet`` the steps that passed are left out.
-    """
-
-    def __init__(self, out: Console, labels: Sequence[str], style: TableStyle) -> None:
-        self._out = out
-        self._width = max(map(len, labels), default=0)
-        self._style = style
+class StepTable(LiveTable):
+    """The lines of steps, each as soon as it is done: mark, step, result, value, stacks."""
 
     def add(self, step: StepReport) -> None:
         """Write the line of a step."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
 
-from rich.console import Console
 from rich.text import Text
 
 from cudarun.base.errors import ExitCode
 from cudarun.base.terminal import one_line
 from cudarun.model.fleet import Consensus, FleetGpu, FleetHost, FleetReport, GpuVerdict
 from cudarun.report.console import Part, print_line, print_unfolded
-from cudarun.report.renderer import TableStyle
+from cudarun.report.renderer import LiveTable
 from cudarun.report.timing_tables import duration
 
 _STYLES: dict[GpuVerdict, str] = {
@@ -30,32 +28,22 @@ _PLAIN = re.compile(r"[\w./ -]*")
 _MOST_NAMES = 8  # the GPUs that are named in a line
 
 
-class FleetTable:
-    """The lines of GPUs.
-
-    Args:
-        hosts: All hosts, to align the columns.
-        style: With ``quiet`` only GPUs that are not ok, and the totals.
-    """
-
-    def __init__(self, out: Console, hosts: Sequence[str], style: TableStyle) -> None:
-        self._out = out
-        self._quiet = style.quiet
-        self._width = max(map(len, hosts), default=0) + len("/cpu:1")
+class FleetTable(LiveTable):
+    """The lines of GPUs; the labels are the hosts."""
 
     def add(self, host: FleetHost) -> None:
         """Write the GPUs of a host."""
         if not host.gpus:
             self._line(host.host, "not measured", "", host.problem or "no device")
         for gpu in host.gpus:
-            if gpu.exit_code is not ExitCode.OK or not self._quiet:
+            if gpu.exit_code is not ExitCode.OK or not self._style.quiet:
                 name = f"{host.host}/{gpu.identity.label}"
                 self._line(name, gpu.verdict, gpu.identity.uuid[:_UUID], _about(gpu))
 
     def _line(self, name: str, verdict: GpuVerdict, uuid: str, about: str) -> None:
         print_line(
             self._out,
-            (f"{name:{self._width}}  ", "bold"),
+            (f"{name:{self._width + len('/cpu:1')}}  ", "bold"),
             (f"{verdict:{_WIDTH}}", _STYLES[verdict]),
             (f"  {uuid:{_UUID}}", "dim"),
             f"  {about}",

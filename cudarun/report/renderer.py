@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rich.console import Console
 
     from cudarun.base.errors import CudarunError
     from cudarun.model.report import Part, Report
@@ -59,6 +61,28 @@ class Renderer(ABC):
     @abstractmethod
     def end(self, report: Report) -> None:
         """Write the report."""
+
+
+class LiveTable(ABC):
+    """A table that gets its parts one by one.
+
+    Args:
+        labels: The labels of all parts, to align the columns.
+        style: With ``quiet`` parts without a failure are left out.
+    """
+
+    def __init__(self, out: Console, labels: Sequence[str], style: TableStyle) -> None:
+        self._out = out
+        self._width = max(map(len, labels), default=0)
+        self._style = style
+
+    @abstractmethod
+    def add(self, part: Any) -> None:
+        """Write a part of the report."""
+
+    @abstractmethod
+    def end(self, report: Any) -> None:
+        """Write the rest of the report."""
 
 
 def finish(report: Report, renderer: Renderer) -> int:

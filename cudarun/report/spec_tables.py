@@ -14,7 +14,7 @@ from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
 from cudarun.report.launch_tables import show_asked, show_engines_of_case, show_failures
 from cudarun.report.notes import remarks
-from cudarun.report.renderer import TableStyle
+from cudarun.report.renderer import LiveTable, TableStyle
 from cudarun.report.terminal import fold_command
 from cudarun.report.timing_tables import duration
 
@@ -23,23 +23,16 @@ _NAMED = 3  # cases that the same remark is about
 _STYLES = {"passed": "green", "failed": "red bold", "skipped": "yellow"}
 
 
-class SpecTable:
-    """The lines of cases.
-
-    Args:
-        labels: The labels of all cases, which are not aligned.
-        style: With ``quiet`` only failed cases and the totals, no notes.
-    """
+class SpecTable(LiveTable):
+    """The lines of cases, whose labels are not aligned; with ``quiet`` without notes."""
 
     def __init__(self, out: Console, labels: Sequence[str], style: TableStyle) -> None:
-        self._out = out
-        self._quiet = style.quiet
-        self._verbose = style.verbose
+        super().__init__(out, labels, style)
         self._remarks: dict[tuple[str, str], list[str]] = {}  # and the cases that each is about
 
     def add(self, case: CaseReport) -> None:
         """Write a case, and its failures."""
-        if self._quiet and case.verdict != "failed":
+        if self._style.quiet and case.verdict != "failed":
             return
         for remark in remarks(case):
             self._remarks.setdefault(remark, []).append(f"{case.label} on {case.device}")
@@ -54,20 +47,20 @@ class SpecTable:
             (error, "dim"),
             "" if case.reason is None else f"  {_first_line(case.reason)}",
         )
-        if self._verbose and not self._quiet:
+        if self._style.verbose and not self._style.quiet:
             show_engines_of_case(case, self._out)
-        if not self._quiet and case.result is not None:
+        if not self._style.quiet and case.result is not None:
             show_asked(case.result, self._out)
             if case.result.watched is not None and case.result.watched.proof is not None:
                 show_proof(case.result.watched.proof, self._out)
-        if not self._quiet and (ended := case.result or case.error) is not None:
+        if not self._style.quiet and (ended := case.result or case.error) is not None:
             show_statistics(ended.statistics, self._out)
         if case.verdict == "failed":
             show_failure(case, self._out)
 
     def end(self, report: SpecReport) -> None:
         """Write the notes, each once for all its cases, and the totals."""
-        if not self._quiet:
+        if not self._style.quiet:
             for (severity, words), cases in self._remarks.items():
                 named = ", ".join(cases[:_NAMED])
                 more = f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""

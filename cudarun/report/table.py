@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from cudarun.base.terminal import visible
 from cudarun.report.progress import TO_START_AND_CLEAR
-from cudarun.report.renderer import Renderer, TableStyle
+from cudarun.report.renderer import LiveTable, Renderer, TableStyle
 
 # rich and the tables are imported with the report: they would delay the start of the work.
 if TYPE_CHECKING:
@@ -51,16 +51,6 @@ _LIVE_TABLES = {
     "fleet": "fleet_tables.FleetTable",
 }
 """The class of tables whose parts are shown one by one, by the tags of parts and reports."""
-
-
-class LiveTable(Protocol):
-    """A table that gets its parts one by one; it is made with a console, the labels and a style."""
-
-    def add(self, part: Any) -> None:
-        """Write a part of the report."""
-
-    def end(self, report: Any) -> None:
-        """Write the rest of the report."""
 
 
 class TableRenderer(Renderer):

@@ -16,6 +16,7 @@ No floating-point warning escapes; every impossible operation is a ``RequestErro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
@@ -314,12 +315,12 @@ class Evaluator:
                 stop, count = self.array(rest[0]), self._integer(rest[1])
                 guard_size(count, *self._given)
                 return np.linspace(wide(first), wide(stop), count)
-            case "zeros" | "ones":
-                value, shape = float(name == "ones"), self._integers(arguments)
-                return functions.filled(shape, value, *self._given)
-            case "full":
-                value = self._operand(name, rest[0])
-                return functions.filled(self._integers(arguments[:1]), value, *self._given)
+            case "zeros" | "ones" | "full":
+                is_full = name == "full"
+                value = self._operand(name, rest[0]) if is_full else float(name == "ones")
+                shape = self._integers(arguments[:1] if is_full else arguments)
+                guard_size(math.prod(shape), *self._given)
+                return np.full(shape, value)
             case "eye":
                 size = self._integer(arguments[0])
                 guard_size(size * size, *self._given)

@@ -154,12 +154,6 @@ def einsum(subscripts: str, operands: Sequence[NumpyValue]) -> Any:
     return np.einsum(subscripts, *(part.astype(dtype, copy=False) for part in parts))
 
 
-def filled(shape: tuple[int, ...], value: float | NumpyValue, *given: Array) -> Array:
-    """Return an array that has one value in all elements."""
-    guard_size(math.prod(shape), *given)
-    return np.full(shape, value)
-
-
 def repeated(name: str, array: NumpyValue, times: tuple[int, ...], **options: Any) -> Any:
     """Return ``numpy.repeat`` or ``numpy.tile``."""
     guard_size(math.prod((array.size, *times)))

@@ -289,25 +289,21 @@ def most_exact(*types: ScalarType | None) -> ScalarType | None:
 # --- names ---------------------------------------------------------------------------------------
 
 
-def _scalar_types() -> dict[str, ScalarType]:
-    integers = [
-        ScalarType(f"{letter}{8 * size}", kind, size)
-        for letter, kind in (("i", Kind.SIGNED), ("u", Kind.UNSIGNED))
-        for size in (1, 2, 4, 8)
-    ]
-    others = [
-        ScalarType("f16", Kind.FLOAT, 2, 5, 10),
-        ScalarType("bf16", Kind.FLOAT, 2, 8, 7),
-        ScalarType("f32", Kind.FLOAT, 4, 8, 23),
-        ScalarType("f64", Kind.FLOAT, 8, 11, 52),
-        ScalarType("f8e4m3", Kind.FLOAT, 1, 4, 3, has_infinity=False),
-        ScalarType("f8e5m2", Kind.FLOAT, 1, 5, 2),
-        ScalarType("bool", Kind.BOOL, 1),
-    ]
-    return {scalar.name: scalar for scalar in integers + others}
-
-
-SCALARS = _scalar_types()  # the scalar types by their own names
+_INTEGERS = [
+    ScalarType(f"{letter}{8 * size}", kind, size)
+    for letter, kind in (("i", Kind.SIGNED), ("u", Kind.UNSIGNED))
+    for size in (1, 2, 4, 8)
+]
+_OTHERS = [
+    ScalarType("f16", Kind.FLOAT, 2, 5, 10),
+    ScalarType("bf16", Kind.FLOAT, 2, 8, 7),
+    ScalarType("f32", Kind.FLOAT, 4, 8, 23),
+    ScalarType("f64", Kind.FLOAT, 8, 11, 52),
+    ScalarType("f8e4m3", Kind.FLOAT, 1, 4, 3, has_infinity=False),
+    ScalarType("f8e5m2", Kind.FLOAT, 1, 5, 2),
+    ScalarType("bool", Kind.BOOL, 1),
+]
+SCALARS = {scalar.name: scalar for scalar in _INTEGERS + _OTHERS}  # by their own names
 
 NAMELESS = ("bf16", "f8e4m3", "f8e5m2")  # the scalar types for which numpy has no name
 

@@ -9,15 +9,7 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
-from cudarun.commands.declaration import (
-    Option,
-    Values,
-    conflict,
-    filled,
-    given_on_line,
-    option,
-    options_of,
-)
+from cudarun.commands.declaration import Option, conflict, filled, given_on_line, option, options_of
 from cudarun.commands.help import Command
 from cudarun.commands.inputs import open_inputs
 from cudarun.commands.numbers import UINT_MAX, extent, size
@@ -33,8 +25,7 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.report.renderer import Renderer, finish
-from cudarun.session.driver.contexts import Target
+from cudarun.report.renderer import finish
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LaunchShape, LoadRequest, OfflineScope
 from cudarun.session.workers.devices import DeviceWorkers
@@ -94,8 +85,20 @@ def command(quiet: bool, offline: bool, gpus: tuple[Profile, ...], **values: Any
     renderer = chosen_renderer()
     where = target(values, capture=True)
     if offline or gpus:
+        from cudarun.session.load.offline import load_offline
+
         with reading(where):
-            return _offline(values, gpus, renderer, where, quiet=quiet)
+            _refuse_offline("--for" if gpus else "--offline", ("block", "smem") if gpus else ())
+            if gpus and values["arch"]:
+                raise conflict("--arch", "--for", "--for reads the code that each GPU loads")
+            files = open_inputs(values["images"], values)
+            details = where.verbose or renderer.owns_stdout
+            scope = OfflineScope(
+                *(values["kernel"], values["arch"], details, where.timeout),
+                *(gpus, LaunchShape(values["block"], values["smem"])),
+            )
+            display = progress_display(where, quiet=quiet)
+            return finish(load_offline(files, scope, display), renderer)
     if arch := values.pop("arch"):
         values["compiler_options"] += (f"--gpu-architecture={arch}",)
 
@@ -112,23 +115,6 @@ def command(quiet: bool, offline: bool, gpus: tuple[Profile, ...], **values: Any
                 ).of(option="--arch")
         report = load(request, workers)
     return finish(report, renderer)
-
-
-def _offline(
-    values: Values, gpus: tuple[Profile, ...], renderer: Renderer, where: Target, *, quiet: bool
-) -> int:
-    _refuse_offline("--for" if gpus else "--offline", ("block", "smem") if gpus else ())
-    if gpus and values["arch"]:
-        raise conflict("--arch", "--for", "--for reads the code that each GPU loads")
-    from cudarun.session.load.offline import load_offline
-
-    images = open_inputs(values["images"], values)
-    details = where.verbose or renderer.owns_stdout
-    scope = OfflineScope(
-        *(values["kernel"], values["arch"], details, where.timeout),
-        *(gpus, LaunchShape(values["block"], values["smem"])),
-    )
-    return finish(load_offline(images, scope, progress_display(where, quiet=quiet)), renderer)
 
 
 def _refuse_offline(option: str = "--offline", permitted: Collection[str] = ()) -> None:

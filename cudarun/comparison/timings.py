@@ -54,18 +54,7 @@ def compare_timings(
     Args:
         threshold: The change of a time that counts, as a part of 1.
     """
-    return [_compared(one, other, threshold) for one, other in _pairs(old, new)]
-
-
-def unpaired(timings: Sequence[CaseTimings], cases: Sequence[ComparedCase]) -> list[str]:
-    """Return the names of cases that are in one document only."""
-    known = {case.case for case in cases}
-    return [*dict.fromkeys(each.case for each in timings if each.case not in known)]
-
-
-def _pairs(
-    old: Sequence[CaseTimings], new: Sequence[CaseTimings]
-) -> Iterator[tuple[CaseTimings, CaseTimings]]:
+    found: list[ComparedCase] = []
     by_place = {(each.case, each.device): each for each in new}
     for one in old:
         other = by_place.get((one.case, one.device))
@@ -75,7 +64,14 @@ def _pairs(
             if len(here) != 1 or len(there) != 1:
                 continue
             [other] = there
-        yield one, other
+        found.append(_compared(one, other, threshold))
+    return found
+
+
+def unpaired(timings: Sequence[CaseTimings], cases: Sequence[ComparedCase]) -> list[str]:
+    """Return the names of cases that are in one document only."""
+    known = {case.case for case in cases}
+    return [*dict.fromkeys(each.case for each in timings if each.case not in known)]
 
 
 def _compared(old: CaseTimings, new: CaseTimings, threshold: float) -> ComparedCase:

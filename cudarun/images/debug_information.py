@@ -59,9 +59,20 @@ class DebugInformation:
                 continue
             problem = _disagreement(found, parameters)
             if problem is None:
-                pairs = zip(parameters, found, strict=True)
                 is_c = demangle(kernel) == kernel
-                return tuple(_described(*pair, is_c=is_c) for pair in pairs), None
+                described = tuple(
+                    replace(
+                        own,
+                        name=own.name or other.name,
+                        # C++ types of mangled names remain.
+                        type=other.type
+                        if is_c or own.type is None or other.is_enumeration
+                        else own.type,
+                        members=other.members,
+                    )
+                    for own, other in zip(parameters, found, strict=True)
+                )
+                return described, None
             note = f"{demangle(kernel)}: the debug information is not used: {problem}"
         return tuple(parameters), note
 
@@ -103,14 +114,3 @@ def _disagreement(found: Sequence[DebugParameter], parameters: Sequence[Paramete
             label = debugged.name or parameter.label
             return f"{label} has {size} in it, {parameter.size} bytes in the kernel"
     return None
-
-
-def _described(parameter: Parameter, debugged: DebugParameter, *, is_c: bool) -> Parameter:
-    """Return a parameter with what debug information adds; C++ types of mangled names remain."""
-    is_unknown = is_c or parameter.type is None or debugged.is_enumeration
-    return replace(
-        parameter,
-        name=parameter.name or debugged.name,
-        type=debugged.type if is_unknown else parameter.type,
-        members=debugged.members,
-    )

@@ -83,29 +83,24 @@ class LazyModule:
             return function
         whole = self._short.get(function.position)
         if whole is None:
-            scope = self._declared_before(function.position)
-            body = self._parser.body(function, function.unread, scope)
+            place = function.position.line, function.position.column
+
+            def is_before(variable: tree.Variable) -> bool:
+                return (variable.position.line, variable.position.column) < place
+
+            variables = self.module.variables
+            if self._count and not is_before(variables[self._count - 1]):
+                self._declared, self._count = {}, 0
+            while self._count < len(variables) and is_before(variables[self._count]):
+                self._declared[variables[self._count].name] = variables[self._count]
+                self._count += 1
+            body = self._parser.body(function, function.unread, self._declared)
             whole = replace(function, body=body, unread=None)
             if self._is_short:
                 self._short[function.position] = whole
         for observer in self._observers:
             observer(whole)
         return whole
-
-    def _declared_before(self, place: tree.Position) -> dict[str, tree.Variable]:
-        """Return the variables of the module that are declared before a place."""
-        variables, end = self.module.variables, (place.line, place.column)
-
-        def is_before(variable: tree.Variable) -> bool:
-            return (variable.position.line, variable.position.column) < end
-
-        if self._count and not is_before(variables[self._count - 1]):
-            self._declared, self._count = {}, 0
-        while self._count < len(variables) and is_before(variables[self._count]):
-            variable = variables[self._count]
-            self._declared[variable.name] = variable
-            self._count += 1
-        return self._declared
 
 
 @lru_cache(maxsize=2)
@@ -268,23 +263,22 @@ class _ModuleParser(VariableRules):
             if self.token.text[1:] not in _FUNCTION_DIRECTIVES:
                 break  # a declaration need not end in a semicolon
             word = self.advance().text[1:]
-            directives[word] = self._positive(word) if word in _EXTENTS else self._numbers()
+            if word not in _EXTENTS:
+                directives[word] = self._numbers()
+                continue
+            start = self.token
+            extents = [self._number()]
+            while len(extents) < _EXTENTS[word] and self.accept(","):
+                extents.append(self._number())
+            if not all(0 < extent <= _MOST_THREADS for extent in extents):
+                message = f"Positive non-zero value expected for {word}"
+                raise self.refusal(message, start, "error")
+            directives[word] = tuple(extents)
         for one, other in _CONFLICTS:
             if one in directives and other in directives:
                 message = f"Conflicting directives: .{one} and .{other} cannot both be specified"
                 raise self.refusal(message, severity="error")
         return directives
-
-    def _positive(self, word: str) -> tuple[int, ...]:
-        """Parse a number, or the one to three extents of a block."""
-        start = self.token
-        extents = [self._number()]
-        while len(extents) < _EXTENTS[word] and self.accept(","):
-            extents.append(self._number())
-        if not all(0 < extent <= _MOST_THREADS for extent in extents):
-            message = f"Positive non-zero value expected for {word}"
-            raise self.refusal(message, start, "error")
-        return tuple(extents)
 
     # --- statements ------------------------------------------------------------------------------
 

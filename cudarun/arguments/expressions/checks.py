@@ -182,7 +182,21 @@ class _MismatchTally:
         self.location.add(failing + start)
         for flat in failing[: SHOWN - len(self.first)]:
             self.first.append(self.failure(links, sides, flat, start))
-        self.note_worst(links, sides, failing, start)
+        if self.operators != ("==",):
+            return
+        # The mismatch that exceeds its tolerance most; one with NaN has no error.
+        left, right = (
+            wide(side[failing] if side.size > 1 else np.broadcast_to(side, failing.shape))
+            for side in sides
+        )
+        excess = np.abs(left - right)
+        if self.used_tolerance and (self.atol or self.rtol):
+            excess /= self.atol + self.rtol * np.abs(right)
+        excess[np.isnan(excess)] = -1.0
+        place = int(np.argmax(excess))
+        if excess[place] >= 0.0 and (self.worst is None or excess[place] > self.worst.excess):
+            found = self.failure(links, sides, int(failing[place]), start)
+            self.worst = replace(found, excess=float(excess[place]))
 
     def failure(
         self, links: Sequence[Array], sides: Sequence[Array], flat: int, start: int
@@ -200,25 +214,6 @@ class _MismatchTally:
         if failed == 0 and self.mirrors and operator in _MIRRORED:  # 3 <= y: y is what was got
             return _Failure(Mismatch(index, expected, got, _MIRRORED[operator]), (1, 0))
         return _Failure(Mismatch(index, got, expected, operator), (failed, failed + 1))
-
-    def note_worst(
-        self, links: Sequence[Array], sides: Sequence[Array], failing: Array, start: int
-    ) -> None:
-        """Record the mismatch that exceeds its tolerance most; one with NaN has no error."""
-        if self.operators != ("==",):
-            return
-        left, right = (
-            wide(side[failing] if side.size > 1 else np.broadcast_to(side, failing.shape))
-            for side in sides
-        )
-        excess = np.abs(left - right)
-        if self.used_tolerance and (self.atol or self.rtol):
-            excess /= self.atol + self.rtol * np.abs(right)
-        excess[np.isnan(excess)] = -1.0
-        place = int(np.argmax(excess))
-        if excess[place] >= 0.0 and (self.worst is None or excess[place] > self.worst.excess):
-            found = self.failure(links, sides, int(failing[place]), start)
-            self.worst = replace(found, excess=float(excess[place]))
 
     def mark_unwritten(self, masks: Sequence[Array | None]) -> None:
         """Replace values of elements that were never written, given by a mask for each side."""

@@ -156,10 +156,10 @@ def _mismatch_message(
     else:
         *others, last = map(str, problems)
         which = f"{', '.join(others)} and {last}" if others else last
-        one = len(problems) == 1
+        is_single = len(problems) == 1
         summary = (
             f"argument {which} does not match its {noun}"
-            if one
+            if is_single
             else f"arguments {which} do not match their {noun}s"
         )
     lines = [("", "", "offset", "size", noun, "argument", "size")]
@@ -176,18 +176,6 @@ def _mismatch_message(
             given_size = str(value_type(value).size) if has_type(value) else "?"
         mark = "!" if index in problems else ""
         lines.append((mark, str(index), place, size, declared, text, given_size))
-    table = _table(lines)
-    for index in sorted(problems, reverse=True):  # backwards: insertions move lines
-        table.insert(index + 2, f"{'':{table[0].index(noun)}}^ {problems[index]}")
-    return "\n".join((f"{kernel}: {summary}", *table))
-
-
-_WIDEST = 78  # columns: the narrowest common terminal shows a line without wrapping
-_TEXTS = (4, 5)  # the columns that can be long
-
-
-def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the lines with aligned columns; long texts are truncated to fit the width."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     one, other = (widths[column] for column in _TEXTS)
     room = _WIDEST - 2 * len(widths) - (sum(widths) - one - other)
@@ -195,7 +183,7 @@ def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
         widths[_TEXTS[0]] = min(one, max(room // 2, room - other))
         widths[_TEXTS[1]] = min(other, room - widths[_TEXTS[0]])
     right = {1, 2, 3, 6}
-    return [
+    table = [
         "  "
         + "  ".join(
             cell.rjust(width) if index in right else _cut(cell, width).ljust(width)
@@ -203,6 +191,13 @@ def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
         ).rstrip()
         for line in lines
     ]
+    for index in sorted(problems, reverse=True):  # backwards: insertions move lines
+        table.insert(index + 2, f"{'':{table[0].index(noun)}}^ {problems[index]}")
+    return "\n".join((f"{kernel}: {summary}", *table))
+
+
+_WIDEST = 78  # columns: the narrowest common terminal shows a line without wrapping
+_TEXTS = (4, 5)  # the columns that can be long
 
 
 def _cut(text: str, width: int) -> str:

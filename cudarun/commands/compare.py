@@ -69,17 +69,17 @@ def command(old: str, new: str, threshold: float, **values: Any) -> int:
     from cudarun.comparison.timings import compare_timings, timings_of, unpaired
     from cudarun.model.compare import ComparisonReport, MissingCase
 
-    before, after = (timings_of(_document(path), path) for path in (old, new))
+    found = []
+    for path in (old, new):
+        try:
+            document = parse(read_text(path, "OLD and NEW", MAX_DOCUMENT))
+        except InvalidDocument:
+            raise RequestError(f"{path} is not a JSON document") from None
+        found.append(timings_of(document, path))
+    before, after = found
     cases = compare_timings(before, after, threshold)
     if not cases:
         raise RequestError(f"{old} and {new} have no case in common")
     missing = [MissingCase(name, old) for name in unpaired(before, cases)]
     missing += [MissingCase(name, new) for name in unpaired(after, cases)]
     return finish(ComparisonReport(old, new, threshold, tuple(cases), tuple(missing)), renderer)
-
-
-def _document(path: str) -> Any:
-    try:
-        return parse(read_text(path, "OLD and NEW", MAX_DOCUMENT))
-    except InvalidDocument:
-        raise RequestError(f"{path} is not a JSON document") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.session.contexts.verbs import CHAPTERS
 from cudarun.session.image.image import STDIN
-
-if TYPE_CHECKING:
-    from cudarun.session.contexts.script import Script
 
 
 @click.group("ctx", cls=CommandGroup)
@@ -95,31 +92,27 @@ def run(script: str | None, file: str | None, times: bool, quiet: bool, **values
     renderer = chosen_renderer()
     where = target(values, capture=renderer.owns_stdout)
     with reading(where):
-        parsed = _script(script, file)
+        from cudarun.session.contexts.parser import parse_script
+
+        if (script is None) == (file is None):
+            raise RequestError(
+                "pass either a script or --script FILE" + ("" if script is None else ", not both"),
+                hint="see 'cudarun ctx run --help' for the steps",
+            )
+        if script is not None and os.path.isfile(script):
+            raise RequestError(
+                f"'{script}' is a file, not a script",
+                hint=f"run it: cudarun ctx run --script {shlex.quote(script)}",
+            )
+        text, origin = script or "", None
+        if file is not None:
+            text, origin = read_text(file, "--script"), STDIN if file == DASH else file
+        parsed = parse_script(text, origin)
         images = {path: read_input(path) for path in parsed.images}
     from cudarun.session.contexts.parent import run_script
 
     renderer.begin(step.text for step in parsed.steps)
     return finish(run_script(parsed, where, images, renderer.add), renderer)
-
-
-def _script(text: str | None, file: str | None) -> Script:
-    """Read and parse the script."""
-    from cudarun.session.contexts.parser import parse_script
-
-    if (text is None) == (file is None):
-        raise RequestError(
-            "pass either a script or --script FILE" + ("" if text is None else ", not both"),
-            hint="see 'cudarun ctx run --help' for the steps",
-        )
-    if file is None:
-        if os.path.isfile(str(text)):
-            raise RequestError(
-                f"'{text}' is a file, not a script",
-                hint=f"run it: cudarun ctx run --script {shlex.quote(str(text))}",
-            )
-        return parse_script(str(text))
-    return parse_script(read_text(file, "--script"), STDIN if file == DASH else file)
 
 
 # --- verify --------------------------------------------------------------------------------------

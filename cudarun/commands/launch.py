@@ -33,7 +33,7 @@ from cudarun.commands.steps import STEPS, LaunchCommand, step_values
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
 from cudarun.session.driver.contexts import ContextOptions, Target
-from cudarun.session.driver.selection import ALL, Selector
+from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.image.triton import files_beside
 
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from cudarun.session.launch.request import Program
     from cudarun.session.spec.case import Case
-    from cudarun.session.workers.devices import DeviceWorkers
-    from cudarun.session.workers.pool import WorkerPool
 
 CASE_TIMEOUT = 60.0  # the time limit of a case of a spec in seconds, without ``--timeout``
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -235,7 +233,17 @@ def command(quiet: bool, **values: Any) -> int:
     with worker_pool() as pool:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
-        reference = _reference(values["reference"], where, pool)
+        reference = None
+        if (selector := values["reference"]) is not None:  # its kernel's output is discarded
+            alone = replace(
+                where,
+                devices=(selector,),
+                context=ContextOptions(),
+                together=False,
+                capture=True,
+                escape=False,
+            )
+            reference = DeviceWorkers(pool, alone, prefetch, progress_display(where))
         request = request_of(values, where)
         if renderer.copies is not None:
             request = request.with_options(copies=renderer.copies)
@@ -354,7 +362,17 @@ def _with_candidate(values: Values) -> Values:
 
 def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: report each completed case, or one document."""
-    _refuse_with_spec()
+    context = click.get_current_context()
+    if context.params[STEPS]:
+        raise RequestError(
+            "--then applies to one launch; set it in the cases of the spec", option="--spec"
+        )
+    for each in given_on_line(context):
+        if isinstance(each, Option) and not each.goes_with_spec:
+            raise RequestError(
+                f"{each.opts[-1]} applies to one launch; set it in the cases of the spec",
+                option="--spec",
+            )
     where = target(values, capture=True, default_timeout=CASE_TIMEOUT)
     if values["listed"]:
         if values["junit"] is not None:
@@ -406,39 +424,6 @@ def _cases(values: Values, where: Target) -> list[Case]:
     names = [name for name in (values["image"], *values["arguments"]) if name is not None]
     options = spec_options(click.get_current_context())
     return read_spec(values["spec"], names, where, options, values["filter_text"])
-
-
-def _refuse_with_spec() -> None:
-    """Refuse options of a single launch with ``--spec``; the file has them."""
-    context = click.get_current_context()
-    if context.params[STEPS]:
-        raise RequestError(
-            "--then applies to one launch; set it in the cases of the spec", option="--spec"
-        )
-    for each in given_on_line(context):
-        if isinstance(each, Option) and not each.goes_with_spec:
-            raise RequestError(
-                f"{each.opts[-1]} applies to one launch; set it in the cases of the spec",
-                option="--spec",
-            )
-
-
-def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> DeviceWorkers | None:
-    """Return a worker for the device of ``--reference``; its kernel's output is discarded."""
-    if selector is None:
-        return None
-    alone = replace(
-        where,
-        devices=(selector,),
-        context=ContextOptions(),
-        together=False,
-        capture=True,
-        escape=False,
-    )
-    from cudarun.session.launch.parent import prefetch
-    from cudarun.session.workers.devices import DeviceWorkers
-
-    return DeviceWorkers(pool, alone, prefetch, progress_display(where))
 
 
 _NEVER_SANITIZED = frozenset(

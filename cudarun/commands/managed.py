@@ -9,7 +9,7 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
-from cudarun.commands.declaration import Values, filled, options_of
+from cudarun.commands.declaration import filled, options_of
 from cudarun.commands.help import Command
 from cudarun.commands.inputs import read_input
 from cudarun.commands.options import (
@@ -22,7 +22,6 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.session.driver.contexts import Target
 from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
@@ -65,29 +64,26 @@ def command(quiet: bool, **values: Any) -> int:
         worker = start_worker(pool, where)  # initializes the driver during parsing
         display = progress_display(where, quiet=quiet)
         with reading(where):
-            request = _request(values, where)
+            from cudarun.commands.launch_request import geometry_request
+
+            image = read_input(values["image"], filled(CompileOptions, values), values["max_image"])
+            geometry = geometry_request(
+                {**values, "threads": None, "cluster": None, "cooperative": False}
+            )
+            launches = tuple(
+                _launch(text, image, geometry, allow_type_mismatch=values["allow_type_mismatch"])
+                for text in values["launches"]
+            )
+            request = filled(
+                ManagedRequest,
+                values,
+                image=image.instantiating(*(launch.program.last.kernel for launch in launches)),
+                views=tuple(map(parse_view, values["variables"])),
+                launches=launches,
+                context=where.context.kind,
+            )
         report = managed(request, pool, worker, where.timeout, display)
     return finish(report, renderer)
-
-
-def _request(values: Values, where: Target) -> ManagedRequest:
-    """Parse and validate everything that does not need a driver."""
-    from cudarun.commands.launch_request import geometry_request
-
-    image = read_input(values["image"], filled(CompileOptions, values), values["max_image"])
-    geometry = geometry_request({**values, "threads": None, "cluster": None, "cooperative": False})
-    launches = tuple(
-        _launch(text, image, geometry, allow_type_mismatch=values["allow_type_mismatch"])
-        for text in values["launches"]
-    )
-    return filled(
-        ManagedRequest,
-        values,
-        image=image.instantiating(*(launch.program.last.kernel for launch in launches)),
-        views=tuple(map(parse_view, values["variables"])),
-        launches=launches,
-        context=where.context.kind,
-    )
 
 
 def _launch(

@@ -65,7 +65,17 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     if values["devices"] is not None:
         raise RequestError("requires --shrink", option="--device")
     if values["edit"] is not None:
-        return _edit(values["edit"], values["output"], program)
+        path, output = values["edit"], values["output"]
+        if program or output is None or not output.endswith(".toml"):
+            raise RequestError("requires -o NAME.toml and no COMMAND", option="--edit")
+        # Imported here: --help needs no recorder.
+        from cudarun.commands.recorded_request import recorded_launch
+        from cudarun.session.record.edit import EditableRecording
+
+        recording = recorded_launch(path).last.image.recording
+        assert recording is not None, "recorded_launch refuses other files"
+        EditableRecording(recording, output).write()
+        return ExitCode.OK
     if not program:
         raise RequestError("missing COMMAND", hint="example: cudarun record -- python train.py")
     timeout = values["timeout"]
@@ -117,17 +127,3 @@ def _shrink(program: tuple[str, ...], values: Values) -> int:
     display = progress_display(where, quiet=values["quiet"])
     file = shrink(recorded_launch(path), target, where, display)
     return finish(RecordReport(0, (file,)), renderer)
-
-
-def _edit(path: str, output: str | None, program: tuple[str, ...]) -> int:
-    """Write a spec of a recording."""
-    if program or output is None or not output.endswith(".toml"):
-        raise RequestError("requires -o NAME.toml and no COMMAND", option="--edit")
-    # Imported here: --help needs no recorder.
-    from cudarun.commands.recorded_request import recorded_launch
-    from cudarun.session.record.edit import EditableRecording
-
-    recording = recorded_launch(path).last.image.recording
-    assert recording is not None, "recorded_launch refuses other files"
-    EditableRecording(recording, output).write()
-    return ExitCode.OK

@@ -76,7 +76,12 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
         entries += _options(context, folder, whole)
         text = _lines(_with_seed(entries, request))
         for step in (context, *later):
-            text += f"\n[[{CASES}.{SPEC_STEPS}]]\n{_lines(_step(step, folder))}"
+            image = step.params["step_image"]
+            own = {key: option for key, option in OPTIONS.items() if option.of_step}
+            given = [*_options(step, folder, own), *_arguments(step, folder)]
+            if image is not None:
+                given.insert(0, ("image", relocated_path(image, folder=folder)))
+            text += f"\n[[{CASES}.{SPEC_STEPS}]]\n{_lines(given)}"
     try:
         empty_line = os.linesep if before.endswith("\n") else 2 * os.linesep
         data = f"{before}{before and empty_line}[[{CASES}]]\n{text}".encode()
@@ -88,14 +93,6 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
 
 
 _Entries: TypeAlias = list[tuple[str, object]]
-
-
-def _step(context: click.Context, folder: Path) -> _Entries:
-    """Return the keys of a step."""
-    image = context.params["step_image"]
-    own = {key: option for key, option in OPTIONS.items() if option.of_step}
-    entries: _Entries = [] if image is None else [("image", relocated_path(image, folder=folder))]
-    return [*entries, *_options(context, folder, own), *_arguments(context, folder)]
 
 
 def _arguments(context: click.Context, folder: Path) -> _Entries:

@@ -141,17 +141,13 @@ class TypeReader:
         spelling = self._spelling(type_)
         if type_ is None or type_.tag != "DW_TAG_enumeration_type":
             return spelling
-        return f"enum {spelling} : {self._integer(type_)}"
-
-    def _integer(self, enumeration: DIE) -> str:
-        """Return the underlying type of an enumeration."""
-        declared = self.unqualified(enumeration)
+        declared = self.unqualified(type_)
         if declared is not None:
-            return self._spelling(declared)
-        values = (number(each, "DW_AT_const_value") for each in self.dwarf.children(enumeration))
+            return f"enum {spelling} : {self._spelling(declared)}"
+        values = (number(each, "DW_AT_const_value") for each in self.dwarf.children(type_))
         is_signed = any(value is not None and value < 0 for value in values)
-        integer = _INTEGERS.get(count(enumeration, "DW_AT_byte_size") or 0, "int")
-        return f"{'signed' if is_signed else 'unsigned'} {integer}"
+        integer = _INTEGERS.get(count(type_, "DW_AT_byte_size") or 0, "int")
+        return f"enum {spelling} : {'signed' if is_signed else 'unsigned'} {integer}"
 
     def _spelling(self, type_: DIE | None, declarator: str = "", depth: int = 0) -> str:
         """Return a type as text around ``declarator``, which stands where a name would."""

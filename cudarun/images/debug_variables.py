@@ -287,24 +287,20 @@ class DebugVariables:
         attribute = die.attributes.get("DW_AT_location")
         value = None if attribute is None else attribute.value
         if isinstance(value, int):
-            yield from self._listed(die, value)
+            data = self._sections.get(".debug_loc", b"")
+            for _ in range(_MOST_LOCATIONS):
+                header = data[value : value + _ENTRY.size]
+                if len(header) < _ENTRY.size:
+                    return
+                first, end, size = _ENTRY.unpack(header)
+                if not (first or end):
+                    return
+                value += _ENTRY.size + size
+                location = self._location(die, data[value - size : value], first, end)
+                if location is not None:
+                    yield location
         elif value is not None:
             location = self._location(die, value)
-            if location is not None:
-                yield location
-
-    def _listed(self, die: DIE, offset: int) -> Iterator[DebugLocation]:
-        """Yield the places in a location list: DWARF 2, section 7.7.3."""
-        data = self._sections.get(".debug_loc", b"")
-        for _ in range(_MOST_LOCATIONS):
-            header = data[offset : offset + _ENTRY.size]
-            if len(header) < _ENTRY.size:
-                return
-            first, end, size = _ENTRY.unpack(header)
-            if not (first or end):
-                return
-            offset += _ENTRY.size + size
-            location = self._location(die, data[offset - size : offset], first, end)
             if location is not None:
                 yield location
 

@@ -175,8 +175,14 @@ class _Reader:
             for name in names:
                 self._floats[name] = floats
         if opcode in _FOLLOWED:
-            if self._origins:
-                self._follow(it)
+            if self._origins and it.operands:
+                to, *sources = it.operands
+                found = self._places(sources)
+                if it.opcode == "cvta":
+                    for place in found:
+                        self.usage.pointers.setdefault(place, PointerUse())
+                for register in _registers([to]):
+                    self._add(register, found)
         elif opcode in _LOADS and "param" in it.modifiers[:1]:
             self._load_parameter(it, kind)
         elif opcode == "st" and "param" in it.modifiers[:1]:  # the argument of a function
@@ -212,18 +218,6 @@ class _Reader:
             self._untyped.append((place, register))
             if tree.TYPE_BYTES[kind] == 8:
                 self._add(register, {place})
-
-    def _follow(self, it: tree.Instruction) -> None:
-        """Give the destination of an address computation the origins of its sources."""
-        if not it.operands:
-            return
-        to, *sources = it.operands
-        found = self._places(sources)
-        if it.opcode == "cvta":
-            for place in found:
-                self.usage.pointers.setdefault(place, PointerUse())
-        for register in _registers([to]):
-            self._add(register, found)
 
     def _access(self, it: tree.Instruction, kind: str | None) -> None:
         if _OWN_SPACES.intersection(it.modifiers[:2]) and it.opcode in _UNTYPED:

@@ -71,8 +71,12 @@ def _failure(
     reason: str | None,
     command: str | None,
 ) -> str:
-    file, line = _place(result, error)
-    found = {
+    found = [*(of_result(result) if result else ()), *(of_error(error) if error else ())]
+    serious = [each for each in found if each.level == "error"]
+    # In the source of the kernel, or in another file.
+    place = next((each for each in serious if each.line is not None), None)
+    file, line = (None, None) if place is None else (place.file, place.line)
+    fields = {
         "case": label,
         "what": _what(result, error) or reason,
         "at": file if line is None else f"{file}:{line}",
@@ -81,7 +85,7 @@ def _failure(
     }
     lines = [
         _cut("FAIL " if name == "case" else f"  {name}: ", text, _LONGEST[name])
-        for name, text in found.items()
+        for name, text in fields.items()
         if text
     ]
     if command is not None:
@@ -108,16 +112,6 @@ def _what(result: LaunchResult | None, error: CudarunError | None) -> str | None
             return f"{check.expression}: {'; '.join(islice(failure_lines(check), 2))}"
     failures: tuple[str, ...] = result.failures
     return "; ".join(failures) or None
-
-
-def _place(
-    result: LaunchResult | None, error: CudarunError | None
-) -> tuple[str | None, int | None]:
-    """Return the file and line of what is wrong, in the source of the kernel or in another file."""
-    found = [*(of_result(result) if result else ()), *(of_error(error) if error else ())]
-    serious = [each for each in found if each.level == "error"]
-    place = next((each for each in serious if each.line is not None), None)
-    return (None, None) if place is None else (place.file, place.line)
 
 
 def _source(file: str | None, line: int | None) -> str | None:

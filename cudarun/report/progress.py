@@ -39,7 +39,14 @@ class StatusLine:
                 listener(text)
             return
         for label, read in workers:
-            self._note(label, read()[0].partition("\n")[2])
+            states = read()[0].partition("\n")[2]
+            if states and states not in self._noted:
+                self._noted.add(states)
+                self.end()
+                device = f" on device {label}" if label else ""
+                lines = [f"note: the kernel still runs{device}", *states.splitlines()]
+                self._out.write("\n  | ".join(map(visible, lines)) + "\n")
+                self._out.flush()
         if not self._is_terminal:
             return
         now = time.monotonic()
@@ -53,19 +60,14 @@ class StatusLine:
         from cudarun.report.terminal import columns  # a worker is started sooner without it
 
         width = columns(self._out) - 1
-        line = visible(_line(what.partition("\n")[0], done, seconds, label))
+        parts = [f"{seconds:.0f} s", what.partition("\n")[0] or "starting"]
+        if done:
+            full = int(done * _BAR)
+            parts.append(f"[{'#' * full}{'.' * (_BAR - full)}] {done:.0%}")
+        line = visible("  ".join([*parts, *([label] if label else [])]))
         self._out.write(TO_START_AND_CLEAR + line[:width])
         self._out.flush()
         self._shown = True
-
-    def _note(self, label: str, states: str) -> None:
-        if states and states not in self._noted:
-            self._noted.add(states)
-            self.end()
-            device = f" on device {label}" if label else ""
-            lines = [f"note: the kernel still runs{device}", *states.splitlines()]
-            self._out.write("\n  | ".join(map(visible, lines)) + "\n")
-            self._out.flush()
 
     def end(self) -> None:
         """Remove the line."""
@@ -82,11 +84,3 @@ listener: Callable[[str], None] | None = None
 def status_line() -> StatusLine:
     """Return a status line on stderr, of which only the notes are shown if that is no terminal."""
     return StatusLine(sys.stderr, is_terminal=sys.stderr.isatty())
-
-
-def _line(what: str, done: float, seconds: float, label: str) -> str:
-    parts = [f"{seconds:.0f} s", what or "starting"]
-    if done:
-        full = int(done * _BAR)
-        parts.append(f"[{'#' * full}{'.' * (_BAR - full)}] {done:.0%}")
-    return "  ".join([*parts, *([label] if label else [])])

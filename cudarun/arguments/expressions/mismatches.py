@@ -54,7 +54,11 @@ class MismatchLocation:
         if not 1 < self._count < total:
             return None
         if len(self._shape) == 1 and self._last - self._first + 1 == self._count:
-            return self._range()
+            if self._last == self._shape[0] - 1:
+                return f"the last {self._count}"
+            if not self._first:
+                return f"the first {self._count}"
+            return f"[{self._first}] to [{self._last}]"
         found = self._on_axis() or self._box(total)
         # The distance between the mismatches, if it is always the same.
         is_regular = (self._last - self._first) // self._step + 1 == self._count
@@ -62,13 +66,6 @@ class MismatchLocation:
             return found
         index = ", ".join(map(str, np.unravel_index(self._first, self._shape)))
         return f"one in {self._step} from [{index}] on"
-
-    def _range(self) -> str:
-        if self._last == self._shape[0] - 1:
-            return f"the last {self._count}"
-        if not self._first:
-            return f"the first {self._count}"
-        return f"[{self._first}] to [{self._last}]"
 
     def _on_axis(self) -> str | None:
         """Return the few indices of one axis that all mismatches have."""

@@ -274,19 +274,15 @@ def _value(value: Any, paths: Sequence[str]) -> Value:
     if isinstance(value, str):
         return parse_argument(value).value
     if isinstance(value, ArrayFile):
-        return _buffer(value, paths)
+        file = FileBuffer(paths[value.number], name=ARRAY_NAME)
+        if not value.buffer:
+            return file
+        buffer = parse_argument(value.buffer).value
+        assert isinstance(buffer, Buffer), "it has a shape"
+        return replace(buffer, initial=file.initial)
     if isinstance(value, dict):
         return StructValue(tuple(Member(key, _value(each, paths)) for key, each in value.items()))
     if isinstance(value, list):
         return StructValue(tuple(Member(None, _value(each, paths)) for each in value))
     found: Value = value
     return found
-
-
-def _buffer(array: ArrayFile, paths: Sequence[str]) -> FileBuffer | Buffer:
-    file = FileBuffer(paths[array.number], name=ARRAY_NAME)
-    if not array.buffer:
-        return file
-    buffer = parse_argument(array.buffer).value
-    assert isinstance(buffer, Buffer), "it has a shape"
-    return replace(buffer, initial=file.initial)

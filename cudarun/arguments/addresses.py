@@ -133,27 +133,28 @@ class Locator:
             case ObjectSpec():
                 return with_levels(pointee, self._owners, self._buffers)
             case TensorMapSpec():
-                return self._tensor_map(pointee)
+                buffer, shift = pointee.tensor, 0
+                if isinstance(buffer, AddressOf):
+                    if buffer.name not in self._buffers:
+                        hint = did_you_mean(buffer.name, self._buffers)
+                        hint = (
+                            hint or "the tensor is the name of a buffer, or a buffer: f16[m,k]:rand"
+                        )
+                        raise RequestError(f"no buffer is named '{buffer.name}'", hint=hint)
+                    place = self._place(buffer)
+                    assert isinstance(place, BufferElement), "it is the name of a buffer"
+                    buffer, shift = self._buffers[buffer.name], place.offset
+                    if shift and pointee.options.shape is None:
+                        raise RequestError("a tensor within a buffer requires shape=")
+                    pointee = replace(pointee, tensor=place)
+                assert isinstance(buffer, BufferSpec), "a tensor is in a buffer"
+                layout = tensor_map_layout(
+                    pointee.options, buffer.type, buffer.shape, self._integers
+                )
+                check_address(layout, shift, buffer.nbytes, buffer.name)
+                return replace(pointee, layout=layout)
             case _:
                 return pointee
-
-    def _tensor_map(self, spec: TensorMapSpec) -> TensorMapSpec:
-        buffer, shift = spec.tensor, 0
-        if isinstance(buffer, AddressOf):
-            if buffer.name not in self._buffers:
-                hint = did_you_mean(buffer.name, self._buffers)
-                hint = hint or "the tensor is the name of a buffer, or a buffer: f16[m,k]:rand"
-                raise RequestError(f"no buffer is named '{buffer.name}'", hint=hint)
-            place = self._place(buffer)
-            assert isinstance(place, BufferElement), "it is the name of a buffer"
-            buffer, shift = self._buffers[buffer.name], place.offset
-            if shift and spec.options.shape is None:
-                raise RequestError("a tensor within a buffer requires shape=")
-            spec = replace(spec, tensor=place)
-        assert isinstance(buffer, BufferSpec), "a tensor is in a buffer"
-        layout = tensor_map_layout(spec.options, buffer.type, buffer.shape, self._integers)
-        check_address(layout, shift, buffer.nbytes, buffer.name)
-        return replace(spec, layout=layout)
 
     def _place(self, address: AddressOf) -> BufferElement | VariableElement:
         index = 0 if address.index is None else evaluate_index(address.index, self._integers)

@@ -84,7 +84,41 @@ def contents(
         case _, types.StructType() as struct:
             return ArrayContents(_structs(initial, struct, whole, rng))
         case _, types.ScalarType() as scalar:
-            return _scalars(initial, scalar, whole, rng)
+            count = math.prod(whole)
+            match initial:
+                case Constant(number):
+                    value = number.of(scalar)
+                    item = np.array([value.bits], f"u{scalar.size}").view(scalar_dtype(scalar))
+                    return RepeatedContents(item, count)
+                case Generated("iota", (start, step)) if scalar.is_float:
+                    first, by = start.as_float(scalar), step.as_float(scalar)
+                    last = first + max(count - 1, 0) * by
+                    if not np.isfinite(convert(last, scalar).astype(np.float64)):
+                        raise RequestError(
+                            f"iota reaches {last:g}, which is out of range for {scalar}"
+                        )
+                    return ArithmeticSequence(scalar, first, by, count)
+                case Generated("iota", (start, step)):
+                    return ArithmeticSequence(scalar, _integer(start), _integer(step), count)
+                case Generated("rand", (low, high)):
+                    first = low.as_float(scalar)
+                    width = high.as_float(scalar) - first
+                    return RandomContents(scalar, lambda n: first + width * rng().random(n), count)
+                case Generated("randn"):
+                    return RandomContents(scalar, rng().standard_normal, count)
+                case Generated("randint", (low, high)):
+                    lowest, end = _integer(low), _integer(high)
+                    dtype: Any = np.uint64 if end > 1 << 63 else np.int64
+                    return RandomContents(
+                        scalar, lambda n: rng().integers(lowest, end, size=n, dtype=dtype), count
+                    )
+                case Generated("eye"):
+                    result = np.zeros(whole, scalar_dtype(scalar))
+                    diagonal = np.arange(min(whole[-2:]))
+                    result[..., diagonal, diagonal] = 1
+                    return ArrayContents(result)
+                case _:
+                    raise AssertionError(f"{initial} is handled before")
         case _:
             raise AssertionError(f"a buffer cannot contain {element}")
 
@@ -117,44 +151,6 @@ def _structs(
             continue
         result[name] = _array(initial, member.type, shape, rng)
     return result
-
-
-def _scalars(
-    initial: Initial, scalar: types.ScalarType, shape: tuple[int, ...], rng: Seeded
-) -> Contents:
-    count = math.prod(shape)
-    match initial:
-        case Constant(number):
-            value = number.of(scalar)
-            item = np.array([value.bits], f"u{scalar.size}").view(scalar_dtype(scalar))
-            return RepeatedContents(item, count)
-        case Generated("iota", (start, step)) if scalar.is_float:
-            first, by = start.as_float(scalar), step.as_float(scalar)
-            last = first + max(count - 1, 0) * by
-            if not np.isfinite(convert(last, scalar).astype(np.float64)):
-                raise RequestError(f"iota reaches {last:g}, which is out of range for {scalar}")
-            return ArithmeticSequence(scalar, first, by, count)
-        case Generated("iota", (start, step)):
-            return ArithmeticSequence(scalar, _integer(start), _integer(step), count)
-        case Generated("rand", (low, high)):
-            first = low.as_float(scalar)
-            width = high.as_float(scalar) - first
-            return RandomContents(scalar, lambda n: first + width * rng().random(n), count)
-        case Generated("randn"):
-            return RandomContents(scalar, rng().standard_normal, count)
-        case Generated("randint", (low, high)):
-            lowest, end = _integer(low), _integer(high)
-            dtype: Any = np.uint64 if end > 1 << 63 else np.int64
-            return RandomContents(
-                scalar, lambda n: rng().integers(lowest, end, size=n, dtype=dtype), count
-            )
-        case Generated("eye"):
-            result = np.zeros(shape, scalar_dtype(scalar))
-            diagonal = np.arange(min(shape[-2:]))
-            result[..., diagonal, diagonal] = 1
-            return ArrayContents(result)
-        case _:
-            raise AssertionError(f"{initial} is handled before")
 
 
 def _integer(number: UntypedNumber) -> int:

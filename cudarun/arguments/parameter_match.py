@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from cudarun.arguments import types, values
 from cudarun.arguments.literals import Form, LiteralError, read
-from cudarun.arguments.scalars import Scalar, UntypedNumber
+from cudarun.arguments.scalars import UntypedNumber
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
 
@@ -78,7 +78,31 @@ def fit(value: values.Value, parameter: Parameter) -> values.Value:
     """
     expected = expected_type(parameter.type)
     if isinstance(value, UntypedNumber):
-        value = _typed(value, expected, parameter.size)
+        match expected:
+            case types.ScalarType():
+                scalar = expected
+            case PtxType("f"):
+                scalar = types.SCALARS[f"f{8 * expected.size}"]
+            case PtxType("u" | "s" as sign):
+                # nvcc writes .u32 for a signed int too.
+                negative = read(value.text).negative
+                scalar = types.SCALARS[
+                    f"{'i' if sign == 's' or negative else 'u'}{8 * expected.size}"
+                ]
+            case types.PointerType():
+                raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
+            case types.VectorType():
+                raise ParameterMismatch(f"it is {expected}: {expected}:…")
+            case _:
+                forms = {Form.INTEGER: f"i{8 * parameter.size}", Form.TRUTH: "bool"}
+                likely = f"{forms.get(read(value.text).form, f'f{8 * parameter.size}')}:{value}"
+                raise ParameterMismatch(
+                    f"its type is unknown: add a type to {value}, such as {likely}"
+                )
+        try:
+            value = value.of(scalar)
+        except LiteralError as error:
+            raise ParameterMismatch(str(error)) from None
     if isinstance(value, values.Descriptor):
         value = value.fitted(parameter.size)
     given = values.value_type(value)
@@ -193,36 +217,3 @@ def has_same_bits(one: types.ScalarType, other: types.ScalarType) -> bool:
     if one.is_float or other.is_float:
         return one == other
     return one.size == other.size
-
-
-def _typed(number: UntypedNumber, expected: Expected, size: int) -> Scalar:
-    """Return an untyped number as the type of its parameter.
-
-    Raises:
-        ParameterMismatch: The type is unknown, not a scalar, or cannot represent the number.
-    """
-    match expected:
-        case types.ScalarType():
-            scalar = expected
-        case PtxType("f"):
-            scalar = types.SCALARS[f"f{8 * expected.size}"]
-        case PtxType("u" | "s" as letter):
-            # nvcc writes .u32 for a signed int too.
-            negative = read(number.text).negative
-            scalar = types.SCALARS[
-                f"{'i' if letter == 's' or negative else 'u'}{8 * expected.size}"
-            ]
-        case types.PointerType():
-            raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
-        case types.VectorType():
-            raise ParameterMismatch(f"it is {expected}: {expected}:…")
-        case _:
-            forms = {Form.INTEGER: f"i{8 * size}", Form.TRUTH: "bool"}
-            likely = f"{forms.get(read(number.text).form, f'f{8 * size}')}:{number}"
-            raise ParameterMismatch(
-                f"its type is unknown: add a type to {number}, such as {likely}"
-            )
-    try:
-        return number.of(scalar)
-    except LiteralError as error:
-        raise ParameterMismatch(str(error)) from None

@@ -92,7 +92,19 @@ else:
             if "__repr__" not in own:
                 made.__repr__ = _show
             if eq:
-                _compare(made, hashable=frozen, own=own)
+                names = [f.name for f in dataclasses.fields(made) if f.compare]
+                key = attrgetter(*names) if names else lambda self: ()
+
+                def equal(self: object, other: object) -> bool:
+                    return key(self) == key(other) if type(other) is made else NotImplemented
+
+                def hashed(self: object) -> int:
+                    return hash((made, key(self)))
+
+                if "__eq__" not in own:
+                    made.__eq__ = equal
+                if "__hash__" not in own:
+                    made.__hash__ = hashed if frozen else None
             return made
 
         return make
@@ -161,20 +173,3 @@ def _compiled(cls: Any) -> Any:
 def _show(self: Any) -> str:
     shown = (f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if f.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"
-
-
-def _compare(cls: Any, *, hashable: bool, own: Mapping[str, object]) -> None:
-    """Give a class ``__eq__``, and ``__hash__`` over the same fields if it is immutable."""
-    names = [f.name for f in dataclasses.fields(cls) if f.compare]
-    key = attrgetter(*names) if names else lambda self: ()
-
-    def equal(self: object, other: object) -> bool:
-        return key(self) == key(other) if type(other) is cls else NotImplemented
-
-    def hashed(self: object) -> int:
-        return hash((cls, key(self)))
-
-    if "__eq__" not in own:
-        cls.__eq__ = equal
-    if "__hash__" not in own:
-        cls.__hash__ = hashed if hashable else None

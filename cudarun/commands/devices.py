@@ -12,10 +12,8 @@ from cudarun.base.errors import NoDevice, RequestError
 from cudarun.commands.help import Command
 from cudarun.commands.options import progress_display, target, target_options
 from cudarun.commands.output import chosen_renderer
-from cudarun.model.devices import DevicesReport
 from cudarun.report.renderer import finish
 from cudarun.session.devices.parent import list_devices
-from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
 
 
@@ -41,31 +39,25 @@ def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     cudarun devices -d cpu --json
     cudarun devices --doctor
     """
-    renderer = chosen_renderer()
+    renderer, context = chosen_renderer(), click.get_current_context()
     where = target(values, capture=renderer.owns_stdout)
     if doctor:
         from cudarun.session.devices.doctor import check_machine
 
-        source = click.get_current_context().get_parameter_source("devices")
-        given = source is ParameterSource.COMMANDLINE
+        given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE
         if given or attributes:
             option = "--device" if given else "--attributes"
             raise RequestError("--doctor always checks the whole machine", option=option)
         return finish(check_machine(where.timeout), renderer)
-    return finish(_list(where, attributes=attributes, quiet=quiet), renderer)
-
-
-def _list(where: Target, *, attributes: bool, quiet: bool) -> DevicesReport:
-    """List the devices; if none was requested and there is no GPU, the emulated ones.
-
-    With ``--quiet`` it does not: a script takes the UUIDs for those of GPUs.
-    """
     display = progress_display(where, quiet=quiet)
-    source = click.get_current_context().get_parameter_source("devices")
     try:
-        return list_devices(where, display, attributes=attributes)
+        report = list_devices(where, display, attributes=attributes)
     except NoDevice as error:
-        if source is not ParameterSource.DEFAULT or quiet:
+        # With --quiet a script takes the UUIDs for those of GPUs.
+        is_default = context.get_parameter_source("devices") is ParameterSource.DEFAULT
+        if not is_default or quiet:
             raise
         emulated = replace(where, devices=parse_devices("cpu:all"))
-        return replace(list_devices(emulated, display, attributes=attributes), no_gpu=str(error))
+        found = list_devices(emulated, display, attributes=attributes)
+        report = replace(found, no_gpu=str(error))
+    return finish(report, renderer)

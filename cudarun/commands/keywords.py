@@ -29,9 +29,19 @@ def keyword_context(
     for keyword, value in keywords.items():
         parameter = parameters[keyword]
         if isinstance(parameter, Option):
-            _convert(context, parameter, value)
+            name = parameter.name or ""
+            value = as_text(parameter, value)
+            if parameter.multiple and not all(isinstance(each, str) for each in value):
+                context.params[name] = tuple(value)  # they are the parameter's own values
+                context.set_parameter_source(name, ParameterSource.COMMANDLINE)
+            else:
+                parameter.handle_parse_result(context, {name: value}, [])
         else:
-            context.params[keyword] = _words(parameter, value)
+            is_list = parameter.nargs < 0 and isinstance(value, list | tuple)
+            items = [*value] if is_list else [value]
+            if any(isinstance(each, list | tuple | bool) for each in items):
+                raise click.BadParameter("expected a text", None, parameter)
+            context.params[keyword] = value if parameter.nargs == 1 else tuple(items)
     for parameter in parameters.values():
         if parameter.envvar is not None and keyword_of(parameter) not in keywords:
             parameter.handle_parse_result(context, {}, [])
@@ -70,29 +80,6 @@ def _defaults(command: click.Command) -> dict[str, Any]:
     context = command.make_context(command.name, [], resilient_parsing=True)
     arguments = (each for each in command.params if isinstance(each, click.Argument))
     return context.params | {each.name: () if each.nargs < 0 else None for each in arguments}
-
-
-def _words(argument: click.Parameter, value: Any) -> Any:
-    """Return the value of an argument: a text, or as many as it takes.
-
-    Raises:
-        UsageError: It has something else.
-    """
-    items = [*value] if argument.nargs < 0 and isinstance(value, list | tuple) else [value]
-    if any(isinstance(each, list | tuple | bool) for each in items):
-        raise click.BadParameter("expected a text", None, argument)
-    return value if argument.nargs == 1 else tuple(items)
-
-
-def _convert(context: click.Context, option: Option, value: Any) -> None:
-    """Set the value of an option."""
-    name = option.name or ""
-    value = as_text(option, value)
-    if option.multiple and not all(isinstance(each, str) for each in value):
-        context.params[name] = tuple(value)  # they are the option's own values
-        context.set_parameter_source(name, ParameterSource.COMMANDLINE)
-    else:
-        option.handle_parse_result(context, {name: value}, [])
 
 
 def as_text(option: Option, value: Any) -> Any:

@@ -42,7 +42,6 @@ from cudarun.session.launch.step_request import (
 
 if TYPE_CHECKING:
     from cudarun.arguments.scalars import CompiledConstant
-    from cudarun.arguments.values import Argument
     from cudarun.session.driver.contexts import Target
 
 T = TypeVar("T")
@@ -167,7 +166,17 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
 
     _refuse_several_launches(values)
     arguments = parse_arguments(values["arguments"])
-    aliases = _aliases(arguments)
+    # The names that arguments give to buffers, or to names of earlier steps: ``in=x``.
+    from cudarun.arguments.values import Buffer, FileBuffer, Reference
+
+    named = {each.name: each.value for each in arguments}
+    aliases: dict[str, str] = {}
+    for name, value in named.items():
+        if name and isinstance(value, Reference):
+            target = named.get(value.name)
+            if target is None or isinstance(target, Buffer | FileBuffer):
+                aliases[name] = value.name
+
     renamed = tuple(Let(name, parse_expression(other)) for name, other in aliases.items())
     lets = tuple(
         replace(let, expression=expanded(let.expression, renamed))
@@ -257,20 +266,6 @@ def _refuse_several_launches(values: Values) -> None:
         for other in ("--reference", "--profile"):
             if values[other.removeprefix("--")]:
                 raise conflict(option, other, f"{other} makes a single launch")
-
-
-def _aliases(arguments: Sequence[Argument]) -> dict[str, str]:
-    """Return the names that arguments give to buffers, or to names of earlier steps: ``in=x``."""
-    from cudarun.arguments.values import Buffer, FileBuffer, Reference
-
-    own = {each.name: each.value for each in arguments}
-    found: dict[str, str] = {}
-    for name, value in own.items():
-        if name and isinstance(value, Reference):
-            target = own.get(value.name)
-            if target is None or isinstance(target, Buffer | FileBuffer):
-                found[name] = value.name
-    return found
 
 
 def _swap(text: str) -> Swap:

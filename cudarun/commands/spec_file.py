@@ -91,26 +91,17 @@ def read_spec(
     selected: list[Case] = []
     for candidate in options.candidates or (None,):
         cases = _CaseReader(text, where, options, candidate).cases()
-        selected += _selected(cases, names, path, filter_text)
+        chosen = named(cases, names, path)
+        if filter_text is not None:
+            from cudarun.session.spec.filter import parse_filter
+
+            passes = parse_filter(filter_text, cases)
+            chosen = [case for case in chosen if passes(case)]
+            if not chosen:
+                what = f"no case matches {filter_text!r}"
+                raise RequestError(what, hint="list the cases with --list", option="--filter")
+        selected += chosen
     _refuse_too_many(len(selected))
-    return selected
-
-
-def _selected(
-    cases: list[Case], names: Sequence[str], path: str, filter_text: str | None
-) -> list[Case]:
-    """Return the cases that names and a filter select; `RequestError` if there is none."""
-    selected = named(cases, names, path)
-    if filter_text is None:
-        return selected
-    from cudarun.session.spec.filter import parse_filter
-
-    passes = parse_filter(filter_text, cases)
-    selected = [case for case in selected if passes(case)]
-    if not selected:
-        raise RequestError(
-            f"no case matches {filter_text!r}", hint="list the cases with --list", option="--filter"
-        )
     return selected
 
 
@@ -199,9 +190,15 @@ class _CaseReader:
             try:
                 for normal, entry in step.entries.items():
                     if normal != MATRIX:
-                        entries[normal] = entry._replace(
-                            value=_replaced(normal, entry.value, instance)
-                        )
+                        value = entry.value
+                        if normal in _TEXTS and isinstance(value, str):
+                            value = substituted(value, instance)
+                        else:
+                            value = typed(value, instance)
+                        if any(isinstance(each, str) and "\0" in each for each in texts(value)):
+                            raise RequestError(f"{normal} contains a NUL character")
+
+                        entries[normal] = entry._replace(value=value)
                     if normal in OWN_KEYS:
                         own[normal] = entries[normal].value
                         check_own(normal, own[normal])
@@ -365,14 +362,3 @@ class _CaseReader:
             return found[-1].replaying(found[0]), None
         except ImageRefused as error:
             return None, error
-
-
-def _replaced(normal: str, value: object, instance: Instance) -> object:
-    """Return the value of a key with those of the matrix."""
-    if normal in _TEXTS and isinstance(value, str):
-        value = substituted(value, instance)
-    else:
-        value = typed(value, instance)
-    if any(isinstance(each, str) and "\0" in each for each in texts(value)):
-        raise RequestError(f"{normal} contains a NUL character")
-    return value

@@ -296,27 +296,23 @@ class DapSession:
         except CudarunError as error:
             if arguments.get("context") != "repl":
                 raise
-            return self._command(text, error)
+            try:
+                command_of(text.partition(" ")[0])
+            except RequestError:
+                raise error from None
+            self._is_running = True
+            try:
+                result = CommandLine(self._debugger).execute(text)
+            except Quit:
+                raise RequestError("end the session in the editor") from None
+            finally:
+                self._is_running = False
+            if isinstance(result, StoppedAt):
+                self._has_stopped = True
+                self._stopped(result.stop)
+            return {"result": "\n".join(self._render(result)), "variablesReference": 0}
         reference = 0 if frame is None else self._variables.reference(frame, text, value)
         return {"result": value.text, "type": value.type, "variablesReference": reference}
-
-    def _command(self, text: str, error: CudarunError) -> object:
-        """Run a command of the terminal, if a text is one and not an expression."""
-        try:
-            command_of(text.partition(" ")[0])
-        except RequestError:
-            raise error from None
-        self._is_running = True
-        try:
-            result = CommandLine(self._debugger).execute(text)
-        except Quit:
-            raise RequestError("end the session in the editor") from None
-        finally:
-            self._is_running = False
-        if isinstance(result, StoppedAt):
-            self._has_stopped = True
-            self._stopped(result.stop)
-        return {"result": "\n".join(self._render(result)), "variablesReference": 0}
 
     def _completions(self, arguments: Request) -> object:
         text = arguments["text"][: arguments["column"] - 1]

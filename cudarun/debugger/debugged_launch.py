@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.arguments.dtypes import Array
 from cudarun.base.errors import CudarunError, InternalError, RequestError
 from cudarun.base.records import dataclass
 from cudarun.debugger import thread_values
@@ -251,7 +250,15 @@ class DebuggedLaunch:
             if not len(lanes) or not self._stops_at(point):
                 continue
             if point.message and not text:
-                self._print(point.message, lanes)
+                states = self._state.states()
+                lines = []
+                for lane in lanes[:_MOST_MESSAGES]:
+                    values = ThreadValues(self._state, states, np.array([lane]))
+                    place = Thread(*self.observer.place(states.launch, states.number(int(lane))))
+                    lines.append(f"{place}: {thread_values.filled(point.message, values)}\n")
+                if len(lanes) > _MOST_MESSAGES:
+                    lines.append(f"{len(lanes) - _MOST_MESSAGES} more threads\n")
+                self._send_output("".join(lines))
                 continue
             if not self._pending:
                 self._state.select(lanes)
@@ -265,18 +272,6 @@ class DebuggedLaunch:
             return not point.message
         self._hits[point.number] += 1
         return self._hits[point.number] > point.ignore
-
-    def _print(self, message: str, lanes: Array) -> None:
-        """Print the message of a breakpoint for threads."""
-        states = self._state.states()
-        lines = []
-        for lane in lanes[:_MOST_MESSAGES]:
-            values = ThreadValues(self._state, states, np.array([lane]))
-            place = Thread(*self.observer.place(states.launch, states.number(int(lane))))
-            lines.append(f"{place}: {thread_values.filled(message, values)}\n")
-        if len(lanes) > _MOST_MESSAGES:
-            lines.append(f"{len(lanes) - _MOST_MESSAGES} more threads\n")
-        self._send_output("".join(lines))
 
     def _send_output(self, text: str) -> None:
         if not self._plan.records:
@@ -337,16 +332,12 @@ class DebuggedLaunch:
                 self._converse(self._state.stop("pause"))
         now = time.process_time()
         if self._plan.takes_snapshots and now >= self._next_snapshot:
-            self._fork()
+            if self._connection.fork(self.observer.position):
+                self._next_snapshot = _SNAPSHOT_SECONDS  # its clock begins
+                self._answer()
             taken = time.process_time() - now
             self._next_snapshot = now + max(_SNAPSHOT_SECONDS, _FORK_SHARE * taken)
         self._attend()
-
-    def _fork(self) -> None:
-        """Make a copy of the process, which waits for a plan."""
-        if self._connection.fork(self.observer.position):
-            self._next_snapshot = _SNAPSHOT_SECONDS  # its clock begins
-            self._answer()
 
     # --- the conversation ------------------------------------------------------------------------
 

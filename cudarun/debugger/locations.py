@@ -67,14 +67,50 @@ class Locations:
         Raises:
             RequestError: There is no such location.
         """
+        found: dict[Statement, Site] = {}
         match point.kind:
             case "function":
-                found = self._function(point.target)
+                chosen = [each for each in self._functions if point.target in _names(each)]
+                if not chosen:
+                    known = [_names(each)[-1] for each in self._functions]
+                    near = did_you_mean(point.target, known)
+                    raise RequestError(
+                        f"unknown function {point.target!r}",
+                        hint=near or _known("the functions are", known),
+                    )
+                found = dict(self._entry(self._functions[each]) for each in chosen)
             case "ptx":
-                found = self._ptx(int(point.target))
+                line = int(point.target)
+                every = [each for one in self._functions.values() for each in _statements(one)]
+                first = min((site.line for _, site in every if site.line >= line), default=None)
+                if first is None:
+                    raise RequestError(f"the PTX has no instruction at line {line} or later")
+                for statement, site in every:
+                    if site.line == first and site not in found.values():
+                        found[statement] = site
             case _:
-                file, _, line = point.target.rpartition(":")
-                found = self._line(file, int(line))
+                file, _, number = point.target.rpartition(":")
+                line = int(number)
+                files, end = self.files, PurePath(file).parts
+                matching = [each for each in files if PurePath(each).parts[-len(end) :] == end]
+                if not matching:
+                    raise RequestError(
+                        f"no code of {file}", hint=_known("the source files are", files) or
+                        "the PTX has no source lines: compile it with -lineinfo, or use ptx:LINE",
+                    )  # fmt: skip
+                after = [each for each in files[matching[0]] if each >= line]
+                if not after:
+                    last = files[matching[0]][-1]
+                    raise RequestError(
+                        f"{file} has no code at line {line} or later; the last is {last}"
+                    )
+                wanted = {f"{each}:{after[0]}" for each in matching}
+                found = {
+                    statement: site
+                    for function in self._functions.values()
+                    for statement, site in self.line_starts(function).items()
+                    if site.source in wanted
+                }
         return {statement: place_of(site) for statement, site in found.items()}
 
     @property
@@ -93,37 +129,6 @@ class Locations:
         """The names of the functions, in C++."""
         return [*map(name_of, self._functions)]
 
-    def _line(self, file: str, line: int) -> dict[Statement, Site]:
-        files = self.files
-        matching = [each for each in files if PurePath(each).parts[-len(PurePath(file).parts):]
-                    == PurePath(file).parts]  # fmt: skip
-        if not matching:
-            raise RequestError(
-                f"no code of {file}", hint=_known("the source files are", files) or
-                "the PTX has no source lines: compile it with -lineinfo, or use ptx:LINE",
-            )  # fmt: skip
-        after = [each for each in files[matching[0]] if each >= line]
-        if not after:
-            last = files[matching[0]][-1]
-            raise RequestError(f"{file} has no code at line {line} or later; the last is {last}")
-        wanted = {f"{each}:{after[0]}" for each in matching}
-        return {
-            statement: site
-            for function in self._functions.values()
-            for statement, site in self.line_starts(function).items()
-            if site.source in wanted
-        }
-
-    def _function(self, name: str) -> dict[Statement, Site]:
-        chosen = [each for each in self._functions if name in _names(each)]
-        if not chosen:
-            known = [_names(each)[-1] for each in self._functions]
-            near = did_you_mean(name, known)
-            raise RequestError(
-                f"unknown function {name!r}", hint=near or _known("the functions are", known)
-            )
-        return dict(self._entry(self._functions[each]) for each in chosen)
-
     def _entry(self, function: FunctionCode) -> tuple[Statement, Site]:
         """Return where a breakpoint of a function stops: after the instructions of its header."""
         first, *others = self.line_starts(function).items()
@@ -136,17 +141,6 @@ class Locations:
             body = (each for each in others if each[1].source and each[0][0] == block)
             return next(body, first)
         return first if first[1].source else next(_statements(function))
-
-    def _ptx(self, line: int) -> dict[Statement, Site]:
-        every = [each for one in self._functions.values() for each in _statements(one)]
-        first = min((site.line for _, site in every if site.line >= line), default=None)
-        if first is None:
-            raise RequestError(f"the PTX has no instruction at line {line} or later")
-        found: dict[Statement, Site] = {}
-        for statement, site in every:
-            if site.line == first and site not in found.values():
-                found[statement] = site
-        return found
 
     def line_starts(self, function: FunctionCode) -> dict[Statement, Site]:
         """Return the statements at which a line begins, with their instructions."""

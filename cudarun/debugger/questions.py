@@ -224,7 +224,11 @@ def memory(state: StoppedState, where: str, what: str) -> Value:
     if address in shared:
         space, start = "shared", shared[address]
     else:
-        start = _address(state, address)
+        value = _value(state, address)
+        number = np.asarray(value.numbers()[0][0] if isinstance(value, CppValue) else value)
+        if number.ndim or number.dtype.kind not in "iu":
+            raise RequestError(f"{address} is neither a shared variable nor an address")
+        start = int(number) % (1 << 64)
     size = scalar.size * count
     access = states.access(states.frame(lane, state.level), np.array([lane]))
     data, known = access.read(space or "generic", np.array([start], dtype=np.uint64), size)
@@ -232,14 +236,6 @@ def memory(state: StoppedState, where: str, what: str) -> Value:
         raise RequestError(f"{where}: not all of the {size} bytes are in memory")
     values = np.frombuffer(data.tobytes(), scalar_dtype(scalar))
     return Value(where, what, thread_values.text_of(values if match["count"] else values[0]))
-
-
-def _address(state: StoppedState, text: str) -> int:
-    value = _value(state, text)
-    number = np.asarray(value.numbers()[0][0] if isinstance(value, CppValue) else value)
-    if number.ndim or number.dtype.kind not in "iu":
-        raise RequestError(f"{text} is neither a shared variable nor an address")
-    return int(number) % (1 << 64)
 
 
 def ptx(state: StoppedState) -> str:

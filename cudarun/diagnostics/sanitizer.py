@@ -70,7 +70,29 @@ def parse_sanitizer_log(text: str) -> SanitizerLog:
         elif _COMPLAINT.match(record[0]):
             complaints.append("\n".join(record))
         else:
-            findings.append(_finding(record))
+            first, *rest = (line for line in record if not _HOST.match(line))
+            graded = _SEVERITY.match(first)
+            message = _SEVERITY.sub("", first)
+            places = tuple(_places([message, *rest]))
+            # The outermost function is the kernel; the last frames, up to it, may be missing.
+            outermost = next(
+                (each.function for each in reversed(places) if each.function), _RUNTIME
+            )
+            whole = "\n".join((message, *rest))
+            address = _ADDRESS.search(whole)
+            findings.append(
+                SanitizerFinding(
+                    kind=_VARYING.sub("", message),
+                    severity="warning" if graded and graded[1].lower() != "error" else "error",
+                    message=message,
+                    kernel=None if outermost.startswith(_RUNTIME) else outermost,
+                    places=places,
+                    block=_extent(_BLOCK.search(whole)),
+                    thread=_extent(_THREAD.search(whole)),
+                    address=int(address[1], 16) if address else None,
+                    details=tuple(rest),
+                )
+            )
     return SanitizerLog(tuple(findings), tuple(complaints), sum(totals) if totals else None)
 
 
@@ -89,28 +111,6 @@ def _records(text: str) -> Iterator[list[str]]:
         record = [] if words.strip() in ("", _BANNER) else [words.strip()]
     if record:
         yield record
-
-
-def _finding(record: Sequence[str]) -> SanitizerFinding:
-    first, *rest = (line for line in record if not _HOST.match(line))
-    graded = _SEVERITY.match(first)
-    message = _SEVERITY.sub("", first)
-    places = tuple(_places([message, *rest]))
-    # The outermost function is the kernel; the last frames, up to it, may be missing.
-    outermost = next((each.function for each in reversed(places) if each.function), _RUNTIME)
-    whole = "\n".join((message, *rest))
-    address = _ADDRESS.search(whole)
-    return SanitizerFinding(
-        kind=_VARYING.sub("", message),
-        severity="warning" if graded and graded[1].lower() != "error" else "error",
-        message=message,
-        kernel=None if outermost.startswith(_RUNTIME) else outermost,
-        places=places,
-        block=_extent(_BLOCK.search(whole)),
-        thread=_extent(_THREAD.search(whole)),
-        address=int(address[1], 16) if address else None,
-        details=tuple(rest),
-    )
 
 
 def _places(lines: Sequence[str]) -> Iterator[FindingLocation]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import IntEnum
 from math import prod
 
@@ -139,7 +139,14 @@ def _toolkit(elf: Elf) -> str | None:
 
 def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
     registers = _by_symbol(elf, Attribute.REGCOUNT)
-    stacks = _stacks(elf)
+    # The stack of each function and its callees, if it is bounded.
+    stacks = _by_symbol(elf, Attribute.FRAME_SIZE) | _by_symbol(elf, Attribute.MIN_STACK_SIZE)
+    section = elf.named.get(".nv.callgraph")
+    data = bytes(section.data) if section and elf.is_relocatable else b""
+    callers = {caller for caller, _ in struct.iter_unpack("<II", data[: len(data) // 8 * 8])}
+    stacks = {
+        index: size for index, size in stacks.items() if size != _OPEN and index not in callers
+    }
     constants = elf.named.get(".nv.constant3")
     kernels = {s.name: index for index, s in enumerate(elf.symbols) if _is_kernel(s)}
     for index in kernels.values():  # the records of a name are read once
@@ -148,13 +155,26 @@ def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
         extents: dict[int, Extent] = {
             kind: struct.unpack("<III", value) for kind, value in records if kind in _EXTENTS
         }
+        layout = []
+        for attribute, value in records:
+            if attribute in (Attribute.KPARAM_INFO, Attribute.KPARAM_INFO_V2):
+                _, ordinal, offset, size = struct.unpack("<IHHI", value)
+                size >>= 18 if attribute == Attribute.KPARAM_INFO else 0
+                layout.append((ordinal, offset, size))
+        types: tuple[str | None, ...] | None = parameter_types(demangle(symbol.name))
+        if types is None or len(types) != len(layout):
+            types = (None,) * len(layout)
+        parameters = tuple(
+            Parameter(ordinal, offset, size, type=type_)
+            for (ordinal, offset, size), type_ in zip(sorted(layout), types, strict=True)
+        )
         max_threads = extents.get(Attribute.MAX_THREADS)
         shared = elf.named.get(f".nv.shared.{symbol.name}")
         is_reserved = not elf.is_relocatable and architecture >= _FIRST_WITH_RESERVED_SHARED
         reserved_bytes = _RESERVED_SHARED_BYTES if is_reserved else 0
         yield KernelFacts(
             name=symbol.name,
-            parameters=_parameters(symbol.name, records),
+            parameters=parameters,
             registers=registers.get(index),
             shared_bytes=0 if shared is None else max(0, shared.size - reserved_bytes),
             local_bytes=stacks.get(index),
@@ -196,31 +216,6 @@ def _by_symbol(elf: Elf, attribute: Attribute) -> dict[int, int]:
     """Return a number of each function, by the index of its symbol."""
     records = _records(elf.named.get(".nv.info"))
     return dict(struct.unpack("<II", value) for kind, value in records if kind == attribute)
-
-
-def _stacks(elf: Elf) -> dict[int, int]:
-    """Return the stack of each function and its callees, if it is bounded."""
-    stacks = _by_symbol(elf, Attribute.FRAME_SIZE) | _by_symbol(elf, Attribute.MIN_STACK_SIZE)
-    section = elf.named.get(".nv.callgraph")
-    data = bytes(section.data) if section and elf.is_relocatable else b""
-    callers = {caller for caller, _ in struct.iter_unpack("<II", data[: len(data) // 8 * 8])}
-    return {index: size for index, size in stacks.items() if size != _OPEN and index not in callers}
-
-
-def _parameters(name: str, records: Sequence[tuple[int, bytes]]) -> tuple[Parameter, ...]:
-    layout = []
-    for attribute, value in records:
-        if attribute in (Attribute.KPARAM_INFO, Attribute.KPARAM_INFO_V2):
-            _, ordinal, offset, size = struct.unpack("<IHHI", value)
-            size >>= 18 if attribute == Attribute.KPARAM_INFO else 0
-            layout.append((ordinal, offset, size))
-    types: tuple[str | None, ...] | None = parameter_types(demangle(name))
-    if types is None or len(types) != len(layout):
-        types = (None,) * len(layout)
-    return tuple(
-        Parameter(ordinal, offset, size, type=type_)
-        for (ordinal, offset, size), type_ in zip(sorted(layout), types, strict=True)
-    )
 
 
 def _variables(symbols: tuple[ElfSymbol, ...], *, unnamed: bool) -> Iterator[VariableFacts]:

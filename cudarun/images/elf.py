@@ -119,7 +119,25 @@ class _SectionHeader(NamedTuple):
 
 
 def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
-    os_abi, type_, flags, strings, sections = _headers(contents)
+    [header] = contents.fetch([(0, min(_HEADER.size, contents.size))])
+    if len(header) < _HEADER.size:
+        raise Damaged("the file is truncated in the ELF header")
+    if header[4:6] != _64_BIT_LITTLE_ENDIAN:
+        raise Damaged("it is not 64-bit little-endian ELF")
+    os_abi, type_, start, flags, entry_size, count, strings = _HEADER.unpack(header)
+    if not start or not count:
+        raise Damaged("it has no sections")
+    if entry_size != _SECTION_HEADER.size:
+        raise Damaged("the section headers have an unsupported size")
+    if (end := start + count * entry_size) > contents.size:
+        raise Damaged("the section headers extends past the end of the file")
+    if strings >= count:
+        raise Damaged("it has no section strings")
+    [headers] = contents.fetch([(start, end)], to_end=True)
+    sections = [_SectionHeader(*row) for row in _SECTION_HEADER.iter_unpack(headers)]
+    if any(section.link >= count for section in sections[1:]):
+        raise Damaged(_MALFORMED)
+
     tables = []
     if kind is ImageKind.CUBIN:
         tables = [index for index, s in enumerate(sections) if s.type == _SYMBOL_TABLE]
@@ -165,29 +183,6 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
         symbols=tuple(symbols),
         named={section.name: section for section in read},
     )
-
-
-def _headers(contents: CodeBytes) -> tuple[int, int, int, int, list[_SectionHeader]]:
-    """Return the ABI, the type, the flags, the index of the section of names, and all sections."""
-    [data] = contents.fetch([(0, min(_HEADER.size, contents.size))])
-    if len(data) < _HEADER.size:
-        raise Damaged("the file is truncated in the ELF header")
-    if data[4:6] != _64_BIT_LITTLE_ENDIAN:
-        raise Damaged("it is not 64-bit little-endian ELF")
-    os_abi, type_, start, flags, entry_size, count, names = _HEADER.unpack(data)
-    if not start or not count:
-        raise Damaged("it has no sections")
-    if entry_size != _SECTION_HEADER.size:
-        raise Damaged("the section headers have an unsupported size")
-    if (end := start + count * entry_size) > contents.size:
-        raise Damaged("the section table extends past the end of the file")
-    if names >= count:
-        raise Damaged("it has no section names")
-    [table] = contents.fetch([(start, end)], to_end=True)
-    sections = [_SectionHeader(*row) for row in _SECTION_HEADER.iter_unpack(table)]
-    if any(section.link >= count for section in sections[1:]):
-        raise Damaged(_MALFORMED)
-    return os_abi, type_, flags, names, sections
 
 
 def _names(

@@ -169,9 +169,29 @@ def _unwrapped(data: Buffer) -> memoryview:
 def _entries(data: memoryview) -> Iterator[Entry]:
     for _, at, end in _containers(data):
         while at < end:
-            entry, length = _entry(data, at, end)
+            kind_number, header_bytes, stored, compressed, architecture, flags, size = (
+                _ENTRY.unpack_from(data, at)
+            )
+            start = at + header_bytes
+            if header_bytes < _ENTRY.size or start + stored > end:
+                raise Damaged("an entry extends past the end of its container")
+            kind = _KINDS.get(kind_number, ImageKind.UNKNOWN)
+            compression = next((word for bit, word in _COMPRESSIONS.items() if flags & bit), None)
+            if compression and (compressed > stored or size > _LARGEST):
+                raise Damaged("an entry has inconsistent sizes")
+            suffix = next((letter for bit, letter in _SUFFIXES.items() if flags & bit), "")
+            family = "sm" if kind is ImageKind.CUBIN else "compute"
+            entry = Entry(
+                kind=kind,
+                target=f"{family}_{architecture}{suffix}",
+                stored=data[start : start + (compressed if compression else stored)],
+                size=size if compression else stored,
+                compression=compression,
+                is_scrambled=bool(flags & _SCRAMBLED),
+                has_debug=bool(flags & _DEBUG),
+            )
             yield entry
-            at += length
+            at = start + stored
 
 
 def _containers(data: memoryview) -> Iterator[tuple[int, int, int]]:
@@ -187,32 +207,6 @@ def _containers(data: memoryview) -> Iterator[tuple[int, int, int]]:
         yield at, at + header_bytes, end
         padding = _PADDING.match(data, end)
         at = padding.end() if padding else end
-
-
-def _entry(data: memoryview, at: int, end: int) -> tuple[Entry, int]:
-    """Return the entry at ``at``, and its size in bytes."""
-    kind_number, header_bytes, stored, compressed, architecture, flags, size = _ENTRY.unpack_from(
-        data, at
-    )
-    start = at + header_bytes
-    if header_bytes < _ENTRY.size or start + stored > end:
-        raise Damaged("an entry extends past the end of its container")
-    kind = _KINDS.get(kind_number, ImageKind.UNKNOWN)
-    compression = next((word for bit, word in _COMPRESSIONS.items() if flags & bit), None)
-    if compression and (compressed > stored or size > _LARGEST):
-        raise Damaged("an entry has inconsistent sizes")
-    suffix = next((letter for bit, letter in _SUFFIXES.items() if flags & bit), "")
-    family = "sm" if kind is ImageKind.CUBIN else "compute"
-    entry = Entry(
-        kind=kind,
-        target=f"{family}_{architecture}{suffix}",
-        stored=data[start : start + (compressed if compression else stored)],
-        size=size if compression else stored,
-        compression=compression,
-        is_scrambled=bool(flags & _SCRAMBLED),
-        has_debug=bool(flags & _DEBUG),
-    )
-    return entry, header_bytes + stored
 
 
 # --- compression ---------------------------------------------------------------------------------

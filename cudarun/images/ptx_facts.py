@@ -87,8 +87,7 @@ def _externs(module: Module) -> Iterator[str]:
             yield variable.name
 
 
-def _layout(function: Function, base: int) -> tuple[Parameter, ...]:
-    """Return the parameters of a kernel at their offsets from ``base``, the first one's address."""
+def _kernel(function: Function, base: int) -> KernelFacts:
     types = parameter_types(demangle(function.name))
     if types is None or len(types) != len(function.parameters):
         types = tuple(map(_type_text, function.parameters))
@@ -100,14 +99,11 @@ def _layout(function: Function, base: int) -> tuple[Parameter, ...]:
         offset = layout.place(size, alignment)
         own_name = None if declared.name == f"{function.name}_param_{index}" else declared.name
         parameters.append(Parameter(index, offset - base, size, alignment, types[index], own_name))
-    return tuple(parameters)
 
-
-def _kernel(function: Function, base: int) -> KernelFacts:
     threads = function.directives.get("maxntid")
     return KernelFacts(
         name=function.name,
-        parameters=_layout(function, base),
+        parameters=tuple(parameters),
         max_threads=prod(threads) if threads else None,
         required_block=_extent(function, "reqntid"),
         required_cluster=_extent(function, "reqnctapercluster"),

@@ -33,7 +33,10 @@ def static_use(data: bytes) -> dict[str, tuple[int, frozenset[str]]]:
     found = {}
     for kernel in (each.name for each in lazy.module.functions if each.is_entry):
         if kernel in bodies:
-            reached = _reached(kernel, {name: names for name, (_, names) in bodies.items()})
+            reached = [kernel]  # and the functions that it may call
+            for name in reached:
+                called = sorted(bodies[name][1] & bodies.keys())
+                reached += [each for each in called if each not in reached]
             names = frozenset().union(*(bodies[name][1] for name in reached))
             outside = (each for each in _shared(lazy.module.variables) if each.name in names)
             layout = VariableLayout()
@@ -49,15 +52,3 @@ def _shared(statements: Iterable[tree.Statement]) -> Iterator[tree.Variable]:
         match each:
             case tree.Variable(space="shared", dimensions=extents) if extents[:1] != (None,):
                 yield each
-
-
-def _reached(kernel: str, uses: dict[str, frozenset[str]]) -> list[str]:
-    """Return the kernel and the functions that it may call.
-
-    Args:
-        uses: The names that each function uses.
-    """
-    found = [kernel]
-    for name in found:
-        found += [each for each in sorted(uses[name] & uses.keys()) if each not in found]
-    return found

@@ -191,7 +191,21 @@ class _Reader:
                     use = self.usage.pointers[place]
                     use.is_read = use.is_written = True
         elif has_others or opcode in _UNTYPED:
-            self._access(it, kind)
+            if _OWN_SPACES.intersection(it.modifiers[:2]) and it.opcode in _UNTYPED:
+                if "shared" in it.modifiers[:2] and kind is not None:
+                    self.usage.shared_access = max(self.usage.shared_access, tree.TYPE_BYTES[kind])
+                return
+            others = [
+                each
+                for each in it.operands
+                if not isinstance(each, tree.Address | tree.TupleAddress)
+            ]
+            for operand in it.operands:
+                address = operand.address if isinstance(operand, tree.TupleAddress) else operand
+                if isinstance(address, tree.Address) and isinstance(address.base, tree.Register):
+                    for place in self._origins.get(address.base.name, ()):
+                        use = self.usage.pointers.setdefault(place, PointerUse())
+                        self._record(it, kind, use, _registers(others))
 
     def _declare(self, variable: tree.Variable) -> None:
         if variable.space == "shared" and variable.dimensions and variable.linkage != "extern":
@@ -218,21 +232,6 @@ class _Reader:
             self._untyped.append((place, register))
             if tree.TYPE_BYTES[kind] == 8:
                 self._add(register, {place})
-
-    def _access(self, it: tree.Instruction, kind: str | None) -> None:
-        if _OWN_SPACES.intersection(it.modifiers[:2]) and it.opcode in _UNTYPED:
-            if "shared" in it.modifiers[:2] and kind is not None:
-                self.usage.shared_access = max(self.usage.shared_access, tree.TYPE_BYTES[kind])
-            return
-        others = [
-            each for each in it.operands if not isinstance(each, tree.Address | tree.TupleAddress)
-        ]
-        for operand in it.operands:
-            address = operand.address if isinstance(operand, tree.TupleAddress) else operand
-            if isinstance(address, tree.Address) and isinstance(address.base, tree.Register):
-                for place in self._origins.get(address.base.name, ()):
-                    use = self.usage.pointers.setdefault(place, PointerUse())
-                    self._record(it, kind, use, _registers(others))
 
     def _record(
         self, it: tree.Instruction, kind: str | None, use: PointerUse, data: Iterable[str]

@@ -167,7 +167,17 @@ class InstructionRules(Cursor):
 
     def _simple_operand(self) -> Operand:
         if self.accept("["):
-            return self._address()
+            address: tree.Address
+            if starts_constant(self):
+                address = tree.Address(None, self._integer())
+            else:
+                base = self._register_or_symbol()
+                address = tree.Address(base, self._offset())
+            rest = self._separated(self._simple_operand, "]") if self.accept(",") else ()
+            if not rest:
+                self.expect("]")
+            self._unified |= self.accept(".unified")
+            return tree.TupleAddress(address, rest) if rest else address
         if self.accept("{"):
             return Vector(self._separated(self._operand, "}"))
         if self.at("!") and self.following().kind is TokenKind.NAME:
@@ -241,20 +251,6 @@ class InstructionRules(Cursor):
             and 0 < len(number) <= _MOST_DIGITS
             and int(number) < family.count
         )
-
-    def _address(self) -> tree.Address | tree.TupleAddress:
-        """Parse an address in brackets, after the opening one."""
-        address: tree.Address
-        if starts_constant(self):
-            address = tree.Address(None, self._integer())
-        else:
-            base = self._register_or_symbol()
-            address = tree.Address(base, self._offset())
-        rest = self._separated(self._simple_operand, "]") if self.accept(",") else ()
-        if not rest:
-            self.expect("]")
-        self._unified |= self.accept(".unified")
-        return tree.TupleAddress(address, rest) if rest else address
 
     def _offset(self) -> int:
         """Parse ``+constant``, or nothing, which is 0. There is no minus: PTX writes ``+-4``."""

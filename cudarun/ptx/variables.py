@@ -98,7 +98,14 @@ class VariableRules(InstructionRules):
                     )
         vector = int(self.advance().text[2:]) if self.at(".v2", ".v4") else 1
         type_ = self._word(TYPE_BYTES)
-        pointer = self._pointer() if self.accept(".ptr") else None
+        pointer: tuple[str, ...] | None = None
+        if self.accept(".ptr"):  # with a description of the pointee: global, align 16
+            words = []
+            if self.token.text[1:] in STATE_SPACES:
+                words.append(self.advance().text[1:])
+            if self.accept(".align"):
+                words += ["align", str(self._number())]
+            pointer = tuple(words)
         if self.accept(".align"):  # a parameter may have it after the type
             alignment = self._number()
         return partial(
@@ -110,15 +117,6 @@ class VariableRules(InstructionRules):
             attributes=tuple(attributes),
             pointer=pointer,
         )
-
-    def _pointer(self) -> tuple[str, ...]:
-        """Parse ``.ptr`` and its description of the pointee: ``("global", "align", "16")``."""
-        words = []
-        if self.token.text[1:] in STATE_SPACES:
-            words.append(self.advance().text[1:])
-        if self.accept(".align"):
-            words += ["align", str(self._number())]
-        return tuple(words)
 
     def _declarator(self, prefix: partial[Variable], position: Position) -> Variable:
         """Parse the name, with ``<count>`` or dimensions."""

@@ -150,7 +150,16 @@ class FittingTable(Table):
         needed = [_widths(column) for column in self.columns]
         free = options.max_width - gap * (len(needed) - 1) - sum(least for least, _ in needed)
         if free < 0:
-            yield from self._lists(console, options.max_width)
+            # The rows as lists: the first column is the head, the others stand below it.
+            headers = [_text(column.header) for column in self.columns]
+            names = max(map(len, headers[1:]), default=0)
+            for row in zip(*(map(_text, column.cells) for column in self.columns), strict=True):
+                for number, (header, cell) in enumerate(zip(headers, row, strict=True)):
+                    if number and not cell.plain:
+                        continue
+                    label = Text(f"  {header.plain:{names}}  " if number else f"{header} ".lstrip())
+                    label.stylize("bold")
+                    yield from hanging(label, cell, console, options.max_width)
             return
         for column, (least, most) in zip(self.columns, needed, strict=True):
             column.width = min(most, least + free)
@@ -175,18 +184,6 @@ class FittingTable(Table):
             for row in (*headers, *rows)
             for parts in zip_longest(*(cell.plain.split("\n") for cell in row), fillvalue="")
         )
-
-    def _lists(self, console: Console, width: int) -> Iterator[Text]:
-        """Yield the rows as lists: the first column is the head, the others stand below it."""
-        headers = [_text(column.header) for column in self.columns]
-        names = max(map(len, headers[1:]), default=0)
-        for row in zip(*(map(_text, column.cells) for column in self.columns), strict=True):
-            for number, (header, cell) in enumerate(zip(headers, row, strict=True)):
-                if number and not cell.plain:
-                    continue
-                label = Text(f"  {header.plain:{names}}  " if number else f"{header} ".lstrip())
-                label.stylize("bold")
-                yield from hanging(label, cell, console, width)
 
 
 def hanging(label: Text, cell: Text, out: Console, width: int) -> Iterator[Text]:

@@ -18,7 +18,6 @@ from cudarun.model.debug import (
     NanOrigin,
     SourceLine,
     StackFrame,
-    Stop,
     StoppedAt,
     Triple,
     Value,
@@ -45,13 +44,42 @@ def lines_of(result: Any) -> Iterator[str]:
     """Yield the lines of the result of a command."""
     match result:
         case StoppedAt(stop, line):
-            yield from _stop(stop, line)
+            yield from stop.output.splitlines()
+            is_program = stop.reason == "ended" and not stop.kernel
+            what = "the program has ended" if is_program else _REASONS.get(stop.reason, "")
+            if stop.reason == "start":
+                what = f"{what} of {stop.kernel.partition('(')[0]}"
+            if stop.exit_code is not None:
+                what = f"{what}, exit code {stop.exit_code}"
+            for number, change in zip(stop.breakpoints, stop.changes, strict=False):
+                yield f"watchpoint {number}: {change.name} = {change.before} -> {change.after}"
+                yield f"  written by {change.thread}, {_place(change.place)}"
+            if others := ", ".join(map(str, stop.breakpoints[len(stop.changes) :])):
+                yield f"breakpoint {others}"
+            if what:
+                yield what
+            yield from (f"  {each}" for each in stop.text.splitlines())
+            if stop.thread is None or stop.place is None:
+                return
+            count = f", with {stop.threads - 1} more" if stop.threads > 1 else ""
+            yield f"{stop.thread}{count}"
+            yield f"  lanes {_mask(stop.lanes)}  position {stop.position}"
+            yield f"  {_place(stop.place)}"
+            if line is not None:
+                yield _line(line)
         case MemoryWrite():
             yield f"{result.name} = {result.before} -> {result.after}"
             yield f"  written by {result.thread}, {_place(result.place)}"
             yield f"  position {result.position}"
         case NanOrigin():
-            yield from _origin(result)
+            if result.text:
+                yield result.text
+            if result.place is not None:
+                yield f"{result.thread}, position {result.position}"
+                yield f"  {_place(result.place)}"
+                yield f"  {result.place.ptx}"
+            for each in result.operands:
+                yield f"  {each.name} = {each.text}"
         case Breakpoint():
             yield _breakpoint(result)
         case StackFrame():
@@ -59,12 +87,31 @@ def lines_of(result: Any) -> Iterator[str]:
         case Value():
             yield f"{result.name} = {result.text}  ({result.type})"
         case Lanes():
-            yield from _lanes(result)
+            yield f"{result.expression} in block {_triple(result.block)}, warp {result.warp}"
+            cells = [each or "-" for each in result.values]
+            width = max(map(len, cells)) + 2
+            columns = max(1, (_WIDTH - 4) // width)
+            columns = next(each for each in (16, 8, 4, 2, 1) if each <= columns or each == 1)
+            for first in range(0, len(cells), columns):
+                row = cells[first : first + columns]
+                marked = [
+                    f"{cell}{'*' if first + each == result.selected else ' '}"
+                    for each, cell in enumerate(row)
+                ]
+                yield f"{first:3} " + "".join(cell.rjust(width) for cell in marked).rstrip()
         case Listing():
             yield result.file
             yield from map(_line, result.lines)
         case [CommandHelp(), *_]:
-            yield from _help(result)
+            for each in result:
+                names = f"{each.name}, {each.short}" if each.short else each.name
+                head = f"{names} {each.arguments}".rstrip()
+                text = wrap(each.text, _WIDTH - _HELP)
+                if len(head) >= _HELP:
+                    yield head
+                    head = ""
+                yield f"{head:{_HELP}}{text[0]}"
+                yield from (f"{'':{_HELP}}{line}" for line in text[1:])
         case [Warp(), *_]:
             yield from _warps(result)
         case [str(), *_]:
@@ -76,43 +123,6 @@ def lines_of(result: Any) -> Iterator[str]:
             yield "not written before"
         case _:
             yield "none"
-
-
-def _stop(stop: Stop, line: SourceLine | None) -> Iterator[str]:
-    yield from stop.output.splitlines()
-    is_program = stop.reason == "ended" and not stop.kernel
-    what = "the program has ended" if is_program else _REASONS.get(stop.reason, "")
-    if stop.reason == "start":
-        what = f"{what} of {stop.kernel.partition('(')[0]}"
-    if stop.exit_code is not None:
-        what = f"{what}, exit code {stop.exit_code}"
-    for number, change in zip(stop.breakpoints, stop.changes, strict=False):
-        yield f"watchpoint {number}: {change.name} = {change.before} -> {change.after}"
-        yield f"  written by {change.thread}, {_place(change.place)}"
-    if others := ", ".join(map(str, stop.breakpoints[len(stop.changes) :])):
-        yield f"breakpoint {others}"
-    if what:
-        yield what
-    yield from (f"  {each}" for each in stop.text.splitlines())
-    if stop.thread is None or stop.place is None:
-        return
-    count = f", with {stop.threads - 1} more" if stop.threads > 1 else ""
-    yield f"{stop.thread}{count}"
-    yield f"  lanes {_mask(stop.lanes)}  position {stop.position}"
-    yield f"  {_place(stop.place)}"
-    if line is not None:
-        yield _line(line)
-
-
-def _origin(origin: NanOrigin) -> Iterator[str]:
-    if origin.text:
-        yield origin.text
-    if origin.place is not None:
-        yield f"{origin.thread}, position {origin.position}"
-        yield f"  {_place(origin.place)}"
-        yield f"  {origin.place.ptx}"
-    for each in origin.operands:
-        yield f"  {each.name} = {each.text}"
 
 
 def _breakpoint(point: Breakpoint) -> str:
@@ -145,33 +155,6 @@ def _warps(warps: Sequence[Warp]) -> Iterator[str]:
                 where = "" if group.place is None else f", {_place(group.place)}"
                 yield f"  {_mask(group.lanes)} {group.state}{where}"
                 yield from (f"    {note}" for note in group.notes)
-
-
-def _lanes(lanes: Lanes) -> Iterator[str]:
-    yield f"{lanes.expression} in block {_triple(lanes.block)}, warp {lanes.warp}"
-    cells = [each or "-" for each in lanes.values]
-    width = max(map(len, cells)) + 2
-    columns = max(1, (_WIDTH - 4) // width)
-    columns = next(each for each in (16, 8, 4, 2, 1) if each <= columns or each == 1)
-    for first in range(0, len(cells), columns):
-        row = cells[first : first + columns]
-        marked = [
-            f"{cell}{'*' if first + each == lanes.selected else ' '}"
-            for each, cell in enumerate(row)
-        ]
-        yield f"{first:3} " + "".join(cell.rjust(width) for cell in marked).rstrip()
-
-
-def _help(commands: Sequence[CommandHelp]) -> Iterator[str]:
-    for each in commands:
-        names = f"{each.name}, {each.short}" if each.short else each.name
-        head = f"{names} {each.arguments}".rstrip()
-        text = wrap(each.text, _WIDTH - _HELP)
-        if len(head) >= _HELP:
-            yield head
-            head = ""
-        yield f"{head:{_HELP}}{text[0]}"
-        yield from (f"{'':{_HELP}}{line}" for line in text[1:])
 
 
 def _line(line: SourceLine) -> str:

@@ -42,31 +42,28 @@ class ClaimEvaluator(Evaluator):
     def value(self, node: tree.Node) -> Data:
         """Return the value of a node, with elementwise operations deferred."""
         if isinstance(node, tree.Comparison) and node.is_claim:
-            return self._claim(node)
+            precision = least_exact(*map(self.precision, node.operands))
+
+            def link(operator: str, left: Operand, right: Operand, *masks: Any) -> Operand:
+                if operator != "==" or not (is_floating(left) or is_floating(right)):
+                    passed = truth(compare(operator, left, right))
+                else:
+                    self.used_tolerance = self.tolerance.of(precision)
+                    passed, _ = self.tolerance.within(wide(left), wide(right), precision)
+                missing = np.logical_or(*masks)
+                found = passed | missing if self.is_true_of_unwritten else passed & ~missing
+                return cast(Operand, plain(found))
+
+            values = [*map(self.value, node.operands)]
+            masks = [*map(self.unwritten_in, node.operands)]
+            links = [
+                elementwise(partial(link, operator), *values[i : i + 2], *masks[i : i + 2])
+                for i, operator in enumerate(node.operators)
+            ]
+            return reduce(lambda a, b: elementwise(partial(binary, "and"), a, b), links)
         return super().value(node)
 
     def unwritten_in(self, node: tree.Node) -> Data:
         """Return which elements of a value were never written."""
         mask = self.unwritten(node, self._unwritten_of)
         return np.False_ if mask is None else mask
-
-    def _claim(self, node: tree.Comparison) -> Data:
-        precision = least_exact(*map(self.precision, node.operands))
-
-        def link(operator: str, left: Operand, right: Operand, *masks: Any) -> Operand:
-            if operator != "==" or not (is_floating(left) or is_floating(right)):
-                passed = truth(compare(operator, left, right))
-            else:
-                self.used_tolerance = self.tolerance.of(precision)
-                passed, _ = self.tolerance.within(wide(left), wide(right), precision)
-            missing = np.logical_or(*masks)
-            found = passed | missing if self.is_true_of_unwritten else passed & ~missing
-            return cast(Operand, plain(found))
-
-        values = [*map(self.value, node.operands)]
-        masks = [*map(self.unwritten_in, node.operands)]
-        links = [
-            elementwise(partial(link, operator), *values[i : i + 2], *masks[i : i + 2])
-            for i, operator in enumerate(node.operators)
-        ]
-        return reduce(lambda a, b: elementwise(partial(binary, "and"), a, b), links)

@@ -116,7 +116,21 @@ class Evaluator:
             case tree.Number(number):
                 return np.float64(number)
             case tree.Name():
-                return self._name(node)
+                if node.name in self.values:
+                    return cast(
+                        Data, plain(_supported(node.name, np.asarray(self.values[node.name])))
+                    )
+                if node.name in tree.CONSTANTS:
+                    constant = CONSTANTS[node.name]
+                    return (
+                        np.bool_(constant) if isinstance(constant, bool) else np.float64(constant)
+                    )
+                if node.name in self.after:
+                    raise RequestError(
+                        f"old({node.name}): it has no initial value",
+                        hint=f"add an initializer to {node.name}, such as zeros",
+                    )
+                raise tree.unknown_name(self.expression, node, self.values)
             case tree.SequenceLiteral(items):
                 parts = functions.same_type([self._operand("[…]", item) for item in items])
                 with numpy_errors("[…]"):
@@ -139,48 +153,29 @@ class Evaluator:
             case tree.FileLoad(path):
                 return cast(Data, plain(self._load(path)))
             case tree.Index(base, items):
-                return self._index(base, items)
+                array = self.array(base)
+                if array.ndim == 0:
+                    raise RequestError("[…]: a scalar has no elements")
+                where = tuple(self._index_item(item) for item in items)
+                joint_shape([each for each in where if isinstance(each, np.ndarray)])
+                with numpy_errors("[…]"):
+                    return cast(Data, plain(array[where]))
             case tree.MemberOf(base, member):
-                return self._member(base, member)
+                value = self.array(base)
+                names = value.dtype.names or ()
+                if member not in names:
+                    known = f"its members are {', '.join(names)}" if names else "it is not a struct"
+                    raise RequestError(f'["{member}"]: {known}')
+                return cast(Data, plain(value[member]))
 
     def array(self, node: tree.Node) -> Any:
         """Return the value of a node as a numpy scalar or array."""
         return materialize(self.value(node))
 
-    def _name(self, node: tree.Name) -> Data:
-        if node.name in self.values:
-            return cast(Data, plain(_supported(node.name, np.asarray(self.values[node.name]))))
-        if node.name in tree.CONSTANTS:
-            constant = CONSTANTS[node.name]
-            return np.bool_(constant) if isinstance(constant, bool) else np.float64(constant)
-        if node.name in self.after:
-            raise RequestError(
-                f"old({node.name}): it has no initial value",
-                hint=f"add an initializer to {node.name}, such as zeros",
-            )
-        raise tree.unknown_name(self.expression, node, self.values)
-
     def _load(self, path: str) -> Array:
         if path not in self._loaded:
             self._loaded[path] = _supported(path, load_npy(locate(path, self.directory)))
         return self._loaded[path]
-
-    def _member(self, base: tree.Node, member: str) -> Data:
-        value = self.array(base)
-        names = value.dtype.names or ()
-        if member not in names:
-            known = f"its members are {', '.join(names)}" if names else "it is not a struct"
-            raise RequestError(f'["{member}"]: {known}')
-        return cast(Data, plain(value[member]))
-
-    def _index(self, base: tree.Node, items: Sequence[tree.IndexItem]) -> Data:
-        array = self.array(base)
-        if array.ndim == 0:
-            raise RequestError("[…]: a scalar has no elements")
-        where = tuple(self._index_item(item) for item in items)
-        joint_shape([each for each in where if isinstance(each, np.ndarray)])
-        with numpy_errors("[…]"):
-            return cast(Data, plain(array[where]))
 
     def _index_item(self, item: tree.IndexItem) -> object:
         if isinstance(item, tree.Rest):

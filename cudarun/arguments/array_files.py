@@ -227,7 +227,14 @@ def _mapped(path: Path) -> np.memmap[Any, Any]:
     try:
         with np.errstate(over="raise"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Python's parser, about the header
-            _refuse_empty_items(path)
+            # Items of no bytes, by whose size numpy divides, would end the process by SIGFPE.
+            formats = np.lib.format
+            with path.open("rb") as stream:
+                is_first = formats.read_magic(stream) == (1, 0)
+                # Versions 2 and 3 differ in the encoding of names only.
+                read = formats.read_array_header_1_0 if is_first else formats.read_array_header_2_0
+                if read(stream)[2].itemsize == 0:
+                    raise ValueError("its elements have no bytes")
             array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise unreadable(path, error) from None
@@ -243,21 +250,6 @@ def _mapped(path: Path) -> np.memmap[Any, Any]:
         raise unreadable(path, ValueError(says)) from None
     assert isinstance(array, np.memmap), "what cannot be mapped is refused"
     return array
-
-
-def _refuse_empty_items(path: Path) -> None:
-    """Refuse items of no bytes, by whose size numpy divides: the process would end by SIGFPE.
-
-    Raises:
-        ValueError: The items have no bytes, or the header is malformed.
-    """
-    formats = np.lib.format
-    with path.open("rb") as stream:
-        is_first = formats.read_magic(stream) == (1, 0)
-        # Versions 2 and 3 differ in the encoding of names only.
-        read = formats.read_array_header_1_0 if is_first else formats.read_array_header_2_0
-        if read(stream)[2].itemsize == 0:
-            raise ValueError("its elements have no bytes")
 
 
 def _native(array: Array) -> Array:

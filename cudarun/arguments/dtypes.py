@@ -179,23 +179,19 @@ def convert(
             declared = declared or scalar_type(source.dtype)
             highest = scalar.size == 8 or declared in (None, types.SCALARS["f64"])
             nan = 1 << (8 * scalar.size - 1) if highest else 0
-            return _float_to_integer(source.astype(np.float64), scalar, target, nan)
+            floats = source.astype(np.float64)
+            unknown = np.isnan(floats)
+            whole = np.trunc(np.where(unknown, 0.0, floats))
+            # The largest 64-bit integers have no float64: what reaches the bound is set explicitly.
+            above = whole >= float(scalar.maximum)
+            below = whole <= float(scalar.minimum)
+            result = np.where(above | below, 0.0, whole).astype(target)
+            result = np.where(above, np.array(scalar.maximum, target), result)
+            result = np.where(below, np.array(scalar.minimum, target), result)
+            return np.where(unknown, np.array(nan, f"u{scalar.size}").view(target), result)
         if scalar.name in _ML_DTYPES and source.dtype != target:
             return _round_to_odd(source).astype(target)
         return source.astype(target)
-
-
-def _float_to_integer(values: Array, scalar: types.ScalarType, target: DType, nan: int) -> Array:
-    """Convert float64; ``nan`` is the bit pattern of NaN."""
-    unknown = np.isnan(values)
-    whole = np.trunc(np.where(unknown, 0.0, values))
-    # The largest 64-bit integers have no float64: values that reach the bound are set explicitly.
-    above = whole >= float(scalar.maximum)
-    below = whole <= float(scalar.minimum)
-    result = np.where(above | below, 0.0, whole).astype(target)
-    result = np.where(above, np.array(scalar.maximum, target), result)
-    result = np.where(below, np.array(scalar.minimum, target), result)
-    return np.where(unknown, np.array(nan, f"u{scalar.size}").view(target), result)
 
 
 def _round_to_odd(values: Array) -> Array:

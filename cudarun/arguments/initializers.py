@@ -71,7 +71,17 @@ def contents(
     whole = shape + types.inner_shape(element)
     match initial, types.innermost(element):
         case BoxFilter(), types.ScalarType() as scalar:
-            return ArrayContents(_box_filtered(initial, element, scalar, rng))
+            # The means of boxes of level 0, rounded once: a box has 2 texels of the level above it
+            # along each axis of more than one; at an odd size, the last texel is not part of any.
+            level = _array(initial.initial, element, initial.shape, rng).astype(np.float64)
+            for _ in range(initial.level):
+                for axis in range(initial.outer, len(initial.shape)):
+                    half = level.shape[axis] // 2
+                    if half:
+                        pairs = np.take(level, np.arange(2 * half), axis)
+                        split = (*level.shape[:axis], half, 2, *level.shape[axis + 1 :])
+                        level = pairs.reshape(split).mean(axis + 1)
+            return ArrayContents(convert(np.rint(level) if scalar.is_integer else level, scalar))
         case FileInitial(), _:
             return file_contents(initial, BufferSpec("", element, shape))
         case ListInitial(), _:
@@ -155,22 +165,3 @@ def _structs(
 
 def _integer(number: UntypedNumber) -> int:
     return read(number.text).integer
-
-
-def _box_filtered(
-    filtered: BoxFilter, element: types.Type, scalar: types.ScalarType, rng: Seeded
-) -> Array:
-    """Return a level of a mipmapped array: the means of boxes of level 0, rounded once.
-
-    A box has 2 texels of the level above it along each axis of more than one texel; at an odd size,
-    the last texel is not part of any.
-    """
-    level = _array(filtered.initial, element, filtered.shape, rng).astype(np.float64)
-    for _ in range(filtered.level):
-        for axis in range(filtered.outer, len(filtered.shape)):
-            half = level.shape[axis] // 2
-            if half:
-                pairs = np.take(level, np.arange(2 * half), axis)
-                split = (*level.shape[:axis], half, 2, *level.shape[axis + 1 :])
-                level = pairs.reshape(split).mean(axis + 1)
-    return convert(np.rint(level) if scalar.is_integer else level, scalar)

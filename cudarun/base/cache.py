@@ -87,7 +87,19 @@ class ResultCache:
                 before = _untrimmed.get(self._folder, self._limit)
                 _untrimmed[self._folder] = before + max(len(data), _BLOCK)
                 if _untrimmed[self._folder] > self._limit // 64:  # it looks at every entry
-                    self._trim(folder)
+                    # Those that were unused for the longest time go, down to the limit.
+                    entries = []
+                    for name in os.listdir(folder):
+                        with suppress(FileNotFoundError):  # another process deletes, too
+                            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                            entries.append((status.st_mtime_ns, max(status.st_size, _BLOCK), name))
+                    total = sum(size for _, size, _ in entries)
+                    for _, size, name in sorted(entries):
+                        if total <= self._limit:
+                            break
+                        with suppress(FileNotFoundError):
+                            os.unlink(name, dir_fd=folder)
+                        total -= size
                     _untrimmed[self._folder] = 0
 
     @contextmanager
@@ -111,21 +123,6 @@ class ResultCache:
                 yield folder
         finally:
             os.close(parent)
-
-    def _trim(self, folder: int) -> None:
-        """Delete the entries that were unused for the longest time, down to the limit."""
-        entries = []
-        for name in os.listdir(folder):
-            with suppress(FileNotFoundError):  # another process deletes, too
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                entries.append((status.st_mtime_ns, max(status.st_size, _BLOCK), name))
-        total = sum(size for _, size, _ in entries)
-        for _, size, name in sorted(entries):
-            if total <= self._limit:
-                break
-            with suppress(FileNotFoundError):
-                os.unlink(name, dir_fd=folder)
-            total -= size
 
 
 @contextmanager

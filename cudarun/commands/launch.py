@@ -362,17 +362,7 @@ def _with_candidate(values: Values) -> Values:
 
 def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: report each completed case, or one document."""
-    context = click.get_current_context()
-    if context.params[STEPS]:
-        raise RequestError(
-            "--then applies to one launch; set it in the cases of the spec", option="--spec"
-        )
-    for each in given_on_line(context):
-        if isinstance(each, Option) and not each.goes_with_spec:
-            raise RequestError(
-                f"{each.opts[-1]} applies to one launch; set it in the cases of the spec",
-                option="--spec",
-            )
+    _refuse_with_spec()
     where = target(values, capture=True, default_timeout=CASE_TIMEOUT)
     if values["listed"]:
         if values["junit"] is not None:
@@ -432,3 +422,18 @@ _NEVER_SANITIZED = frozenset(
         *("seeds", "schedule", "schedules", "stateless"),
     }
 )
+
+
+def _refuse_with_spec() -> None:
+    """Refuse options of a single launch with ``--spec``; the file has them."""
+    context = click.get_current_context()
+    if context.params[STEPS]:
+        raise RequestError(
+            "--then applies to one launch; set it in the cases of the spec", option="--spec"
+        )
+    for each in given_on_line(context):
+        if isinstance(each, Option) and not each.goes_with_spec:
+            raise RequestError(
+                f"{each.opts[-1]} applies to one launch; set it in the cases of the spec",
+                option="--spec",
+            )

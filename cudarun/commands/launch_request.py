@@ -164,7 +164,18 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
     )
     from cudarun.arguments.grammar import parse_arguments, parse_buffer, parse_setting
 
-    _refuse_several_launches(values)
+    if values["schedules"] and values["schedule"] is not None:
+        raise conflict("--schedules", "--schedule")
+    several = {
+        "--seeds": values["seeds"] > 1,
+        "--schedules": values["schedules"] > 0,
+        "--stateless": values["stateless"],
+        "--baseline": values["baseline"] is not None,
+    }
+    for option in (each for each, given in several.items() if given):
+        for other in ("--reference", "--profile"):
+            if values[other.removeprefix("--")]:
+                raise conflict(option, other, f"{other} makes a single launch")
     arguments = parse_arguments(values["arguments"])
     # The names that arguments give to buffers, or to names of earlier steps: ``in=x``.
     from cudarun.arguments.values import Buffer, FileBuffer, Reference
@@ -250,22 +261,6 @@ def _options(values: Values, where: Target) -> ProgramOptions:
         detection=_detection(values, where),
         baseline=None,
     )
-
-
-def _refuse_several_launches(values: Values) -> None:
-    """Refuse options of several launches with those of a single one."""
-    if values["schedules"] and values["schedule"] is not None:
-        raise conflict("--schedules", "--schedule")
-    several = {
-        "--seeds": values["seeds"] > 1,
-        "--schedules": values["schedules"] > 0,
-        "--stateless": values["stateless"],
-        "--baseline": values["baseline"] is not None,
-    }
-    for option in (each for each, given in several.items() if given):
-        for other in ("--reference", "--profile"):
-            if values[other.removeprefix("--")]:
-                raise conflict(option, other, f"{other} makes a single launch")
 
 
 def _swap(text: str) -> Swap:

@@ -9,7 +9,7 @@ import click
 from cudarun.base.errors import ExitCode, RequestError
 from cudarun.base.files import FileUse, OutputFile, check_outputs
 from cudarun.base.options import option_fields
-from cudarun.commands.declaration import Values, conflict, filled, option, options_of
+from cudarun.commands.declaration import conflict, filled, option, options_of
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, size
@@ -61,7 +61,28 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     cudarun launch small.cudarun -d cpu --detect race,uninit
     """
     if values["shrink"] is not None:
-        return _shrink(program, values)
+        path, output, devices = values["shrink"], values["output"], values["devices"]
+        if program or output is None:
+            raise RequestError("requires -o FILE and no COMMAND", option="--shrink")
+        if devices is not None and (len(devices) > 1 or devices[0].by == ALL):
+            raise RequestError("--shrink uses one device", option="--device")
+        renderer = chosen_renderer()
+        target = OutputFile("--output", output)
+        check_outputs([target], [path])
+        # Imported here: --help needs no recorder.
+        from cudarun.commands.recorded_request import recorded_launch
+        from cudarun.model.record import RecordReport
+        from cudarun.session.record.shrink import shrink
+
+        where = Target(
+            devices=devices or (),
+            timeout=values["timeout"] or None,
+            verbose=values["verbose"],
+            capture=True,
+        )
+        display = progress_display(where, quiet=values["quiet"])
+        file = shrink(recorded_launch(path), target, where, display)
+        return finish(RecordReport(0, (file,)), renderer)
     if values["devices"] is not None:
         raise RequestError("requires --shrink", option="--device")
     if values["edit"] is not None:
@@ -101,29 +122,3 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     if request.at_fault:
         return finish(record_at_fault(request), renderer)
     return finish(list_launches(request) if request.listed else record(request), renderer)
-
-
-def _shrink(program: tuple[str, ...], values: Values) -> int:
-    """Write a smaller recording."""
-    path, output, devices = values["shrink"], values["output"], values["devices"]
-    if program or output is None:
-        raise RequestError("requires -o FILE and no COMMAND", option="--shrink")
-    if devices is not None and (len(devices) > 1 or devices[0].by == ALL):
-        raise RequestError("--shrink uses one device", option="--device")
-    renderer = chosen_renderer()
-    target = OutputFile("--output", output)
-    check_outputs([target], [path])
-    # Imported here: --help needs no recorder.
-    from cudarun.commands.recorded_request import recorded_launch
-    from cudarun.model.record import RecordReport
-    from cudarun.session.record.shrink import shrink
-
-    where = Target(
-        devices=devices or (),
-        timeout=values["timeout"] or None,
-        verbose=values["verbose"],
-        capture=True,
-    )
-    display = progress_display(where, quiet=values["quiet"])
-    file = shrink(recorded_launch(path), target, where, display)
-    return finish(RecordReport(0, (file,)), renderer)

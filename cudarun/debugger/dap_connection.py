@@ -88,24 +88,20 @@ class DapConnection:
         request = None
         while request is not _END and request is not _MALFORMED:
             try:
-                request = self._message()
+                length = 0
+                for line in self._received:
+                    if line.lower().startswith(_LENGTH):
+                        length = int(line[len(_LENGTH) :])
+                    elif not line.strip():
+                        break
+                if not 0 <= length <= _MOST_BYTES:
+                    raise ValueError
+                data = self._received.read(length)
+                request = json.loads(data, object_hook=Request) if data else _END
+                if not isinstance(request, Request) or not {"seq", "command"} <= request.keys():
+                    raise ValueError
+
             except (ValueError, RecursionError):
                 request = _MALFORMED
             self._requests.put(request)
             self.on_request(request)
-
-    def _message(self) -> Request:
-        """Return the next message."""
-        length = 0
-        for line in self._received:
-            if line.lower().startswith(_LENGTH):
-                length = int(line[len(_LENGTH) :])
-            elif not line.strip():
-                break
-        if not 0 <= length <= _MOST_BYTES:
-            raise ValueError
-        data = self._received.read(length)
-        request = json.loads(data, object_hook=Request) if data else _END
-        if not isinstance(request, Request) or not {"seq", "command"} <= request.keys():
-            raise ValueError
-        return request

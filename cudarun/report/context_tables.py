@@ -50,7 +50,17 @@ class StepTable(LiveTable):
         if self._style.times:
             spent = "" if step.milliseconds is None else f"{step.milliseconds:.3f} ms"
             line.append(f"{spent:>12}  ", style="dim")
-        line.append(_stacks(step))
+        parts = []
+        for stack in step.stacks:
+            names = (
+                (each.name, "") if each.alive else (f"{each.name}†", "red")
+                for each in stack.contexts
+            )
+            inside = Text(" ").join(Text(*each) for each in names)
+            parts.append(Text.assemble((f"{stack.thread} ", "dim"), "[", inside, "]"))
+        if step.floating:
+            parts.append(Text.assemble(("floating ", "dim"), " ".join(step.floating)))
+        line.append(Text("  ").join(parts))
         line.rstrip()
         print_line(self._out, line)
         for remark in (step.reason or "").splitlines():
@@ -79,20 +89,6 @@ def _result(step: StepReport) -> str:
     code = f" ({step.code})" if step.code else ""
     value = f"  {step.value}" if step.value is not None else ""
     return f"{result}{code}{value}"
-
-
-def _stacks(step: StepReport) -> Text:
-    """Return ``main [B A]  t1 []  floating C``."""
-    parts = []
-    for stack in step.stacks:
-        names = (
-            (each.name, "") if each.alive else (f"{each.name}†", "red") for each in stack.contexts
-        )
-        inside = Text(" ").join(Text(*each) for each in names)
-        parts.append(Text.assemble((f"{stack.thread} ", "dim"), "[", inside, "]"))
-    if step.floating:
-        parts.append(Text.assemble(("floating ", "dim"), " ".join(step.floating)))
-    return Text("  ").join(parts)
 
 
 # --- ctx verify ----------------------------------------------------------------------------------

@@ -81,7 +81,18 @@ def lines_of(result: Any) -> Iterator[str]:
             for each in result.operands:
                 yield f"  {each.name} = {each.text}"
         case Breakpoint():
-            yield _breakpoint(result)
+            condition = f" if {result.condition}" if result.condition else ""
+            once = " once" if result.once else ""
+            further = len(result.places) - 1
+            places = f": {_place(result.places[0])}" if result.places else ""
+            more = f" and {further} more" if further > 0 else ""
+            kind = f"{result.kind} " if result.kind in ("watch", "catch", "ptx") else ""
+            facts = "".join([
+                f", reached {result.hits} times" if result.hits > 1 else "",
+                f", passed {result.ignore} times" if result.ignore else "",
+                f", prints {result.message!r}" if result.message else "",
+            ])  # fmt: skip
+            yield f"{result.number} {kind}{result.target}{condition}{once}{places}{more}{facts}"
         case StackFrame():
             yield f"#{result.level} {_place(result.place)}"
         case Value():
@@ -123,21 +134,6 @@ def lines_of(result: Any) -> Iterator[str]:
             yield "not written before"
         case _:
             yield "none"
-
-
-def _breakpoint(point: Breakpoint) -> str:
-    condition = f" if {point.condition}" if point.condition else ""
-    once = " once" if point.once else ""
-    count = len(point.places)
-    places = f": {_place(point.places[0])}" if point.places else ""
-    more = f" and {count - 1} more" if count > 1 else ""
-    kind = f"{point.kind} " if point.kind in ("watch", "catch", "ptx") else ""
-    facts = "".join([
-        f", reached {point.hits} times" if point.hits > 1 else "",
-        f", passed {point.ignore} times" if point.ignore else "",
-        f", prints {point.message!r}" if point.message else "",
-    ])  # fmt: skip
-    return f"{point.number} {kind}{point.target}{condition}{once}{places}{more}{facts}"
 
 
 def _warps(warps: Sequence[Warp]) -> Iterator[str]:

@@ -28,7 +28,22 @@ _Fact: TypeAlias = tuple[str, str]  # a line below a kernel's name: its label an
 def show_file(file: FileReport, out: Console) -> None:
     """Print the parts, kernels and variables of a file; of a kernel, what every part says of it."""
     if file.summary:
-        _show_summary(file, out)
+        # A line for each target, and the parts that cannot be read.
+        has_unread = any(line.unread for line in file.summary)
+        rows = FittingTable(
+            "target", "kind", "images", "kernels", "size", "in the file",
+            *(["unreadable"] if has_unread else []),
+        )  # fmt: skip
+        for line in file.summary:
+            unread = [line.unread or ""] if has_unread else []
+            sizes = map(size_text, (line.size, line.stored))
+            rows.add_row(line.target, line.kind, line.parts, line.kernels, *sizes, *unread)
+        out.print(rows)
+        for part in file.parts:
+            if part.unread is not None:
+                where = f"fatbin {part.fatbin}, " if file.fatbins > 1 else ""
+                what = f"cannot read part {part.number} ({where}{part.kind} for {part.target}): "
+                print_line(out, what + part.unread.rpartition(": ")[2])
     if file.is_summary:
         return
     if len(file.parts) > len(file.summary):
@@ -175,22 +190,3 @@ def _handles(kernel: KernelReport, loaders: Sequence[LoaderReport]) -> Iterator[
 
 
 # --- parts ---------------------------------------------------------------------------------------
-
-
-def _show_summary(file: FileReport, out: Console) -> None:
-    """Print a line for each target, and the parts that cannot be read."""
-    has_unread = any(line.unread for line in file.summary)
-    rows = FittingTable(
-        "target", "kind", "images", "kernels", "size", "in the file",
-        *(["unreadable"] if has_unread else []),
-    )  # fmt: skip
-    for line in file.summary:
-        unread = [line.unread or ""] if has_unread else []
-        sizes = map(size_text, (line.size, line.stored))
-        rows.add_row(line.target, line.kind, line.parts, line.kernels, *sizes, *unread)
-    out.print(rows)
-    for part in file.parts:
-        if part.unread is not None:
-            where = f"fatbin {part.fatbin}, " if file.fatbins > 1 else ""
-            what = f"cannot read part {part.number} ({where}{part.kind} for {part.target}): "
-            print_line(out, what + part.unread.rpartition(": ")[2])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 from rich.text import Text
 
@@ -11,13 +9,11 @@ from cudarun.base.errors import CudarunError
 from cudarun.model.images import (
     FileReport,
     LinkReport,
-    LoaderReport,
     LoadOutcome,
     LoadReport,
     LoadResult,
     OfflineReport,
 )
-from cudarun.model.occupancy import Prediction
 from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
@@ -50,32 +46,28 @@ def show_offline(report: OfflineReport, out: Console, style: TableStyle) -> None
             show_diagnostic(diagnostic)
         print_line(out, (file.image, "bold"), f"  {_describe(file)}")
         if file.predictions:
-            _show_predictions(file.predictions, out)
+            # A row for each kernel on each GPU; the reasons of refusals below the table.
+            rows = FittingTable("GPU", "arch", "code", "kernel", "result", "blocks/SM")
+            for each in file.predictions:
+                rows.add_row(
+                    each.gpu,
+                    f"sm_{each.architecture}",
+                    each.code or "none",
+                    each.demangled or "",
+                    Text(each.verdict.replace("-", " "), _GOOD if each.error is None else _BAD),
+                    "" if each.occupancy is None else str(each.occupancy.blocks),
+                )
+            out.print(rows)
+            out.file.flush()
+            shown: set[tuple[str, str]] = set()  # a refusal of a file concerns all its kernels
+            for each in file.predictions:
+                if each.error is not None and (each.gpu, each.error.what) not in shown:
+                    shown.add((each.gpu, each.error.what))
+                    show_error(each.error)
         elif not style.quiet:
             show_file(file, out)
             if file.is_summary:
                 out.print("kernels: -v, or -k KERNEL")
-
-
-def _show_predictions(predictions: Sequence[Prediction], out: Console) -> None:
-    """Print a row for each kernel on each GPU; the reasons of refusals below the table."""
-    rows = FittingTable("GPU", "arch", "code", "kernel", "result", "blocks/SM")
-    for each in predictions:
-        rows.add_row(
-            each.gpu,
-            f"sm_{each.architecture}",
-            each.code or "none",
-            each.demangled or "",
-            Text(each.verdict.replace("-", " "), _GOOD if each.error is None else _BAD),
-            "" if each.occupancy is None else str(each.occupancy.blocks),
-        )
-    out.print(rows)
-    out.file.flush()
-    shown: set[tuple[str, str]] = set()  # a refusal of a file concerns all its kernels
-    for each in predictions:
-        if each.error is not None and (each.gpu, each.error.what) not in shown:
-            shown.add((each.gpu, each.error.what))
-            show_error(each.error)
 
 
 def show_link(report: LinkReport, out: Console, style: TableStyle) -> None:
@@ -108,7 +100,23 @@ def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool, details: b
     print_line(out, verdict, (outcome.image, "bold"), f"  on {outcome.label}{name}")
     is_summary = len(outcome.results) > 1 and not details
     if len(outcome.results) > 1 and not quiet:
-        _show_fatbins(outcome, out)
+        # A line for each fatbin of the file, and why some were not loaded.
+        rows = FittingTable("fatbin", "target", "verdict", "kernels", "ms", "memory")
+        for result in outcome.results:
+            times = [each.load_milliseconds + each.context_milliseconds for each in result.loaders]
+            memory = [each.memory_bytes for each in result.loaders if each.memory_bytes is not None]
+            loaded = Text(result.verdict or "", _GOOD if result.verdict == "loaded" else _BAD)
+            cost = f"{sum(times):.1f}" if times else "", size_text(sum(memory)) if memory else ""
+            rows.add_row(result.fatbin, result.target or "", loaded, len(result.kernels), *cost)
+        out.print(rows)
+        failed: dict[tuple[str, str], list[int]] = {}
+        for result in outcome.results:
+            if result.error is not None:
+                key = str(result.verdict), _reason(result.error)
+                failed.setdefault(key, []).append(result.fatbin or 0)
+        for (word, reason), fatbins in failed.items():
+            noun = "fatbin" if len(fatbins) == 1 else "fatbins"
+            print_line(out, (f"{word} ", _BAD), f"{noun} {ranges(fatbins, ', ')}: {reason}")
     for result in outcome.results:
         if result.image != outcome.image and not (quiet or is_summary):
             print_line(out, (result.image, "bold"))
@@ -116,26 +124,6 @@ def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool, details: b
     if outcome.error is not None:
         out.file.flush()
         show_error(outcome.error)
-
-
-def _show_fatbins(outcome: LoadOutcome, out: Console) -> None:
-    """Print a line for each fatbin of a file, and why some were not loaded."""
-    rows = FittingTable("fatbin", "target", "verdict", "kernels", "ms", "memory")
-    for result in outcome.results:
-        times = [each.load_milliseconds + each.context_milliseconds for each in result.loaders]
-        memory = [each.memory_bytes for each in result.loaders if each.memory_bytes is not None]
-        loaded = Text(result.verdict or "", _GOOD if result.verdict == "loaded" else _BAD)
-        cost = f"{sum(times):.1f}" if times else "", size_text(sum(memory)) if memory else ""
-        rows.add_row(result.fatbin, result.target or "", loaded, len(result.kernels), *cost)
-    out.print(rows)
-    failed: dict[tuple[str, str], list[int]] = {}
-    for result in outcome.results:
-        if result.error is not None:
-            key = str(result.verdict), _reason(result.error)
-            failed.setdefault(key, []).append(result.fatbin or 0)
-    for (verdict, reason), fatbins in failed.items():
-        text = f"{'fatbin' if len(fatbins) == 1 else 'fatbins'} {ranges(fatbins, ', ')}: {reason}"
-        print_line(out, (f"{verdict} ", _BAD), text)
 
 
 def _reason(error: CudarunError) -> str:
@@ -152,10 +140,35 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
     if quiet:
         return
     if len(result.loaders) > 1:
-        _show_loaders(result.loaders, out)
+        # Two loaders side by side, and the error of the second if it differs.
+        rows = FittingTable("API", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
+        for loader in result.loaders:
+            when = "before any context" if loader.before_contexts else "in a context"
+            when = when if loader.error is None else "refused"
+            load = loader.load_calls, f"{loader.load_milliseconds:.2f}"
+            kernels = (
+                len(loader.handles),
+                loader.context_calls,
+                f"{loader.context_milliseconds:.2f}",
+            )
+            memory = "?" if loader.memory_bytes is None else size_text(loader.memory_bytes)
+            rows.add_row(_API[loader.via], when, *load, *kernels, memory)
+        out.print(rows)
+        errors = {loader.via: loader.error for loader in result.loaders if loader.error is not None}
+        shown = next(iter(errors.values()), None)
+        for via, error in errors.items():
+            if shown is not None and error.cuda != shown.cuda:
+                print_line(out, f"{_API[via]}: {error}")
     elif result.error is None:
         for loader in result.loaders:
-            print_line(out, (f"  {_loader_text(loader)}", "dim"))
+            before = " before any context" if loader.before_contexts else ""
+            text = (
+                f"{_API[loader.via]}{before}: {_calls(loader.load_calls, loader.load_milliseconds)}"
+            )
+            text += f"; kernels: {_calls(loader.context_calls, loader.context_milliseconds)}"
+            if loader.memory_bytes is not None:
+                text += f"; device memory: {size_text(loader.memory_bytes)}"
+            print_line(out, (f"  {text}", "dim"))
     if result.error is None or result.kernels:
         show_kernels(result.kernels, out, result.loaders)
     if result.kernels:
@@ -179,36 +192,8 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
         _show_log(f"({whose}{silence})", out)
 
 
-def _loader_text(loader: LoaderReport) -> str:
-    """Return the calls, times and memory of a loader."""
-    before = " before any context" if loader.before_contexts else ""
-    text = f"{_API[loader.via]}{before}: {_calls(loader.load_calls, loader.load_milliseconds)}"
-    text += f"; kernels: {_calls(loader.context_calls, loader.context_milliseconds)}"
-    if loader.memory_bytes is not None:
-        text += f"; device memory: {size_text(loader.memory_bytes)}"
-    return text
-
-
 def _calls(count: int, milliseconds: float) -> str:
     return f"{count} call{'s' * (count != 1)}, {milliseconds:.1f} ms"
-
-
-def _show_loaders(loaders: Sequence[LoaderReport], out: Console) -> None:
-    """Print two loaders side by side, and the error of the second if it differs."""
-    rows = FittingTable("API", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
-    for loader in loaders:
-        when = "before any context" if loader.before_contexts else "in a context"
-        when = when if loader.error is None else "refused"
-        load = loader.load_calls, f"{loader.load_milliseconds:.2f}"
-        kernels = len(loader.handles), loader.context_calls, f"{loader.context_milliseconds:.2f}"
-        memory = "?" if loader.memory_bytes is None else size_text(loader.memory_bytes)
-        rows.add_row(_API[loader.via], when, *load, *kernels, memory)
-    out.print(rows)
-    errors = {loader.via: loader.error for loader in loaders if loader.error is not None}
-    shown = next(iter(errors.values()), None)
-    for via, error in errors.items():
-        if shown is not None and error.cuda != shown.cuda:
-            print_line(out, f"{_API[via]}: {error}")
 
 
 def _describe(file: FileReport) -> str:

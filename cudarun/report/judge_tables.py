@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from cudarun.base.terminal import one_line
-from cudarun.model.judge import JudgedSubmission, JudgeReport
+from cudarun.model.judge import JudgeReport
 from cudarun.report.console import print_line
 from cudarun.report.renderer import TableStyle
 
@@ -18,7 +18,17 @@ def show_judgement(report: JudgeReport, out: Console, style: TableStyle) -> None
         if each.rule is None and style.quiet:
             continue
         verdict = f"{each.verdict:7} ", _STYLES[each.verdict]
-        print_line(out, verdict, (each.submission, "bold"), f"  {_about(each)}")
+        runs = sum(case.runs for case in each.cases)
+        launches = sum(kernel.launches for kernel in each.kernels)
+        texts = [f"{len(each.cases)} cases, {runs} runs, {launches} launches"]
+        for case in each.cases:
+            if case.milliseconds is not None and case.reference_milliseconds is not None:
+                ratio = case.reference_milliseconds / case.milliseconds
+                texts.append(
+                    f"{case.name}: {case.milliseconds:.3f} ms, {ratio:.3g} × the reference"
+                )
+        about = "; ".join(texts)
+        print_line(out, verdict, (each.submission, "bold"), f"  {about}")
         if each.rule is not None:
             where = f" in {each.case}" if each.case is not None else ""
             first, *others = (each.message or "").splitlines() or [""]
@@ -31,14 +41,3 @@ def show_judgement(report: JudgeReport, out: Console, style: TableStyle) -> None
     print_line(
         out, f"{passed} passed, {len(report.submissions) - passed} failed; seed {report.seed}"
     )
-
-
-def _about(each: JudgedSubmission) -> str:
-    runs = sum(case.runs for case in each.cases)
-    launches = sum(kernel.launches for kernel in each.kernels)
-    texts = [f"{len(each.cases)} cases, {runs} runs, {launches} launches"]
-    for case in each.cases:
-        if case.milliseconds is not None and case.reference_milliseconds is not None:
-            ratio = case.reference_milliseconds / case.milliseconds
-            texts.append(f"{case.name}: {case.milliseconds:.3f} ms, {ratio:.3g} × the reference")
-    return "; ".join(texts)

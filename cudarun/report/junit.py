@@ -18,7 +18,7 @@ from cudarun.base.errors import ExitCode
 from cudarun.base.files import OutputFile, whole_file
 from cudarun.model.exec import ExecReport
 from cudarun.model.fleet import FleetReport
-from cudarun.model.spec import CaseReport, SpecReport
+from cudarun.model.spec import SpecReport
 from cudarun.report.notes import remarks
 
 if TYPE_CHECKING:
@@ -111,26 +111,25 @@ def _spec_suites(report: SpecReport) -> ElementTree.Element:
         host = machine.host()
         suite = suites.add(f"{host}/{label}{uuid}", host)
         for case in cases:
-            _add_case(suites.add_case(suite, case.label, label, case.seconds), case)
+            element = suites.add_case(suite, case.label, label, case.seconds)
+            from cudarun.report.spec_tables import (
+                failure_text,  # rich would delay the start of the work
+            )
+
+            if case.verdict == "skipped":
+                add_outcome(element, "skipped", case.reason or "")
+            elif case.verdict == "failed":
+                kind = "error" if case.result is None else "failure"
+                cause = case.error.kind if case.error is not None else "CheckFailed"
+                problem = add_outcome(element, kind, case.reason or "", cause)
+                problem.text = xml_text(failure_text(case))
+            if case.output:
+                ElementTree.SubElement(element, "system-out").text = xml_text(case.output)
+            odd = [f"{severity}: {words}" for severity, words in remarks(case)]
+            if odd:
+                ElementTree.SubElement(element, "system-err").text = xml_text("\n".join(odd))
         suites.total(suite, sum(case.seconds for case in cases))
     return suites.finished(sum(case.seconds for case in report.cases))
-
-
-def _add_case(element: ElementTree.Element, case: CaseReport) -> None:
-    from cudarun.report.spec_tables import failure_text  # rich would delay the start of the work
-
-    if case.verdict == "skipped":
-        add_outcome(element, "skipped", case.reason or "")
-    elif case.verdict == "failed":
-        kind = "error" if case.result is None else "failure"
-        cause = case.error.kind if case.error is not None else "CheckFailed"
-        problem = add_outcome(element, kind, case.reason or "", cause)
-        problem.text = xml_text(failure_text(case))
-    if case.output:
-        ElementTree.SubElement(element, "system-out").text = xml_text(case.output)
-    odd = [f"{severity}: {words}" for severity, words in remarks(case)]
-    if odd:
-        ElementTree.SubElement(element, "system-err").text = xml_text("\n".join(odd))
 
 
 # --- programs -------------------------------------------------------------------------------------

@@ -113,7 +113,18 @@ def _headline(launch: KernelLaunch) -> Text:
 
 def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
     if result.steps:
-        _show_steps(result, out, style)
+        count = len(result.steps)
+        for number, step in enumerate(result.steps, start=1):
+            if not style.quiet:
+                number_text, on = (f"step {number}  ", "") if count > 1 else ("", _on(result))
+                times = f"  {step.times} times" if step.times > 1 else ""
+                time = "" if step.milliseconds is None else f"  {step.milliseconds:.3f} ms"
+                print_line(out, number_text, _headline(step), times, on, time)
+            if style.verbose:
+                out.print(_layout(step.parameters))
+                _show_memory(step.memory, out)
+        if count > 1 and not style.quiet:
+            print_line(out, f"{count} steps{_on(result)}  {result.milliseconds:.3f} ms")
     elif not style.quiet:
         print_line(out, _headline(result), _on(result), f"  {result.milliseconds:.3f} ms")
     if not style.quiet:
@@ -147,22 +158,6 @@ def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
 
 def _on(result: LaunchResult) -> str:
     return f"  on {result.device.label} ({result.device.name})"
-
-
-def _show_steps(result: LaunchResult, out: Console, style: TableStyle) -> None:
-    """Print a line for each step, then one for the program."""
-    count = len(result.steps)
-    for number, step in enumerate(result.steps, start=1):
-        if not style.quiet:
-            number_text, on = (f"step {number}  ", "") if count > 1 else ("", _on(result))
-            times = f"  {step.times} times" if step.times > 1 else ""
-            time = "" if step.milliseconds is None else f"  {step.milliseconds:.3f} ms"
-            print_line(out, number_text, _headline(step), times, on, time)
-        if style.verbose:
-            out.print(_layout(step.parameters))
-            _show_memory(step.memory, out)
-    if count > 1 and not style.quiet:
-        print_line(out, f"{count} steps{_on(result)}  {result.milliseconds:.3f} ms")
 
 
 def show_asked(result: LaunchResult, out: Console) -> None:

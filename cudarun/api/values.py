@@ -117,7 +117,12 @@ class ArrayFiles:
         if isinstance(element, StructType) and all(each.name for each in element.members):
             names = array.dtype.names or ()
             return self.value(name, {each: _nested(array[each]) for each in names})
-        return _scalar(name, array)
+        data = array.astype(array.dtype.newbyteorder("=")).tobytes()
+        if (scalar := scalar_type(array.dtype)) is not None:
+            return Scalar(scalar, int.from_bytes(data, "little"))
+        if element_type(array.dtype) is None:
+            raise TypeError(f"{name}: a scalar of {array.dtype} is not an argument")
+        return Bytes(data)
 
     def _member(self, name: str, value: Any) -> Any:
         """Return a member of a struct; an array or a vector in it is a sequence."""
@@ -148,16 +153,6 @@ class ArrayFiles:
             np.lib.format.write_array(stream, items, allow_pickle=False)
         shape = ",".join(map(str, array.shape))
         return ArrayFile(number, f"{element}[{shape}]" if is_foreign else "")
-
-
-def _scalar(name: str, array: npt.NDArray[Any]) -> Scalar | Bytes:
-    """Return a number of a type."""
-    data = array.astype(array.dtype.newbyteorder("=")).tobytes()
-    if (scalar := scalar_type(array.dtype)) is not None:
-        return Scalar(scalar, int.from_bytes(data, "little"))
-    if element_type(array.dtype) is None:
-        raise TypeError(f"{name}: a scalar of {array.dtype} is not an argument")
-    return Bytes(data)
 
 
 def _nested(array: npt.NDArray[Any]) -> Any:

@@ -67,10 +67,7 @@ class BufferRules(ValueRules):
             raise scanner.error(
                 f"unknown initializer {word!r}", start, hint=did_you_mean(word, INITIALS) or _ALL
             )
-        return self.named_initial(word, element, len(dimensions), start)
-
-    def named_initial(self, word: str, element: types.Type, axes: int, start: int) -> Initial:
-        """Parse the rest of an initializer that starts with ``word``."""
+        axes = len(dimensions)
         scalars = types.scalars_of(element)
         match word:
             case "cast":

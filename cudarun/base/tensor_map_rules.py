@@ -85,7 +85,18 @@ def broken_rules(tensor: EncodedTensor) -> Iterator[tuple[str, list[int]]]:
     if is_padded and tensor.swizzle not in atoms:
         yield "padded swizzle", []
     if isinstance(box, PixelBox):
-        yield from _broken_columns(tensor, box)
+        limit = _CORNERS[len(tensor.shape)]
+        for name, corner in (("lower", box.lower), ("upper", box.upper)):
+            for value in corner:
+                if not -limit <= value < limit:
+                    yield name, [value, -limit, limit - 1]
+        # With an interleaved layout the driver takes the last dimensions as those of pixels.
+        sizes = tensor.shape[2:] if tensor.interleave else tensor.shape[1:-1]
+        for size, low, high in zip(sizes, box.lower, box.upper, strict=True):
+            end = (size + high + (1 << 31)) % (1 << 32) - (1 << 31)  # the driver has 32 bits for it
+            if low >= end:
+                yield "columns", [low, end, size]
+        yield from _out_of_range("pixels", (box.pixels,), 1024)
         count = box.channels * box.pixels
     else:
         yield from _out_of_range("box", box, _MOST_SIDE)
@@ -93,21 +104,6 @@ def broken_rules(tensor: EncodedTensor) -> Iterator[tuple[str, list[int]]]:
     total = count * _BITS[tensor.type] // 8
     if total > _MOST_BYTES:
         yield "bytes", [total, _MOST_BYTES]
-
-
-def _broken_columns(tensor: EncodedTensor, box: PixelBox) -> Iterator[tuple[str, list[int]]]:
-    limit = _CORNERS[len(tensor.shape)]
-    for name, corner in (("lower", box.lower), ("upper", box.upper)):
-        for value in corner:
-            if not -limit <= value < limit:
-                yield name, [value, -limit, limit - 1]
-    # With an interleaved layout the driver takes the last dimensions as those of pixels.
-    sizes = tensor.shape[2:] if tensor.interleave else tensor.shape[1:-1]
-    for size, low, high in zip(sizes, box.lower, box.upper, strict=True):
-        end = (size + high + (1 << 31)) % (1 << 32) - (1 << 31)  # the driver has 32 bits for it
-        if low >= end:
-            yield "columns", [low, end, size]
-    yield from _out_of_range("pixels", (box.pixels,), 1024)
 
 
 def _out_of_range(name: str, values: Sequence[int], most: int) -> Iterator[tuple[str, list[int]]]:

@@ -22,7 +22,7 @@ from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
-from cudarun.report.renderer import Renderer, finish
+from cudarun.report.renderer import finish
 from cudarun.report.terminal import shown
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
@@ -141,10 +141,6 @@ def command(spec: str | None, **values: Any) -> int:
     renderer = chosen_renderer()
     if spec is None:
         raise click.UsageError("missing argument 'SPEC'", click.get_current_context())
-    return _fleet(spec, values, renderer)
-
-
-def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     from cudarun.commands.files import output_files
     from cudarun.session.fleet.archive import pack
     from cudarun.session.fleet.hosts import parse_hosts

@@ -77,7 +77,18 @@ class LaneEvaluator(Evaluator):
     def _selected(self, node: tree.Node) -> CppValue | None:
         match node:
             case tree.Name(name):
-                return self._named(name)
+                first, *members = name.split(".")
+                value = None
+                if first in self.variables:
+                    value = self.variables[first]
+                elif "this" in self.variables and self.variables["this"].element(0).has_member(
+                    first
+                ):
+                    value, members = self.variables["this"].element(0), [first, *members]
+                for member in () if value is None else members:
+                    assert value is not None
+                    value = value.member(member)
+                return value
             case tree.MemberOf(base, member):
                 value = self._place(base)
                 return None if value is None else value.member(member)
@@ -95,18 +106,6 @@ class LaneEvaluator(Evaluator):
                     index = np.asarray(self.array(right)).astype(np.int64)
                     return pointer.advanced(index if sign == "+" else -index)
         return None
-
-    def _named(self, name: str) -> CppValue | None:
-        first, *members = name.split(".")
-        value = None
-        if first in self.variables:
-            value = self.variables[first]
-        elif "this" in self.variables and self.variables["this"].element(0).has_member(first):
-            value, members = self.variables["this"].element(0), [first, *members]
-        for member in () if value is None else members:
-            assert value is not None
-            value = value.member(member)
-        return value
 
     def _element(self, value: CppValue, item: tree.IndexItem) -> CppValue:
         if isinstance(item, tree.Slice):

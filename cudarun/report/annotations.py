@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cudarun.model.detectors import LaunchFinding
     from cudarun.model.launch import LaunchResult
     from cudarun.model.report import Report
-    from cudarun.model.spec import SpecReport
 
 CHECK = "Check"  # the rule of failed checks
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
@@ -61,7 +60,22 @@ def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
 def of_report(report: Report) -> Iterator[Annotation]:
     """Yield the annotations of a launch or a spec; other reports have none."""
     if report.tag == "launch-spec":
-        yield from _of_spec(report)
+        from cudarun.report.spec_tables import (
+            failure_text,  # rich would delay the start of the work
+        )
+
+        for case in report.cases:
+            if case.verdict == "failed":
+                title = f"{case.label} on {case.device}"
+                yield Annotation("error", CHECK, title, failure_text(case), report.spec, case.line)
+                # In the kernel's source, where that is known.
+                if case.result is not None:
+                    yield from of_result(case.result)
+                if case.error is not None:
+                    yield from _of_findings(case.error.findings)
+                    yield from (each for each in of_error(case.error) if each.line is not None)
+            elif case.result is not None:
+                yield from _of_warnings(case.result)
     elif report.tag == "launch":
         for outcome in report.outcomes:
             result, error = outcome.result, outcome.error
@@ -74,24 +88,6 @@ def of_report(report: Report) -> Iterator[Annotation]:
             if error is not None:
                 yield from _of_findings(error.findings)
                 yield from of_error(error)
-
-
-def _of_spec(report: SpecReport) -> Iterator[Annotation]:
-    """Yield the annotations of the cases of a spec."""
-    from cudarun.report.spec_tables import failure_text  # rich would delay the start of the work
-
-    for case in report.cases:
-        if case.verdict == "failed":
-            title = f"{case.label} on {case.device}"
-            yield Annotation("error", CHECK, title, failure_text(case), report.spec, case.line)
-            # In the kernel's source, where that is known.
-            if case.result is not None:
-                yield from of_result(case.result)
-            if case.error is not None:
-                yield from _of_findings(case.error.findings)
-                yield from (each for each in of_error(case.error) if each.line is not None)
-        elif case.result is not None:
-            yield from _of_warnings(case.result)
 
 
 def of_result(result: LaunchResult) -> Iterator[Annotation]:

@@ -153,7 +153,29 @@ class _ExpressionParser:
         if minimum <= _NOT and scanner.match(_NOT_WORD):
             self.count()
             return tree.Unary("not", self.expression(_NOT))
-        return self.postfix(self.primary())
+        node = self.primary()
+        while True:
+            if self.scanner.match(_TRANSPOSED):
+                self.count()
+                node = tree.Call("transpose", (node,))
+                continue
+            if selected := self.scanner.match(_MEMBER):
+                self.count()
+                struct = tree.Index(node, _FIRST) if selected["operator"] == "->" else node
+                node = tree.MemberOf(struct, selected["name"])
+                continue
+            if not self.scanner.accept("["):
+                return node
+            self.count()
+            if member := self.scanner.match(_STRING):
+                self.scanner.expect("]", "after a member's name")
+                node = tree.MemberOf(node, member.group()[1:-1])
+            else:
+                outer, self.inside_index = self.inside_index, True
+                if self.scanner.peek("]"):
+                    raise self.scanner.error("expected an index, found ']'")
+                node = tree.Index(node, tuple(self.items("]", self.index_item)[0]))
+                self.inside_index = outer
 
     def primary(self) -> Node:
         scanner = self.scanner
@@ -213,30 +235,6 @@ class _ExpressionParser:
             items.append(parse())
             comma = self.scanner.accept(",")
         return items, comma and bool(items)
-
-    def postfix(self, node: Node) -> Node:
-        while True:
-            if self.scanner.match(_TRANSPOSED):
-                self.count()
-                node = tree.Call("transpose", (node,))
-                continue
-            if selected := self.scanner.match(_MEMBER):
-                self.count()
-                struct = tree.Index(node, _FIRST) if selected["operator"] == "->" else node
-                node = tree.MemberOf(struct, selected["name"])
-                continue
-            if not self.scanner.accept("["):
-                return node
-            self.count()
-            if member := self.scanner.match(_STRING):
-                self.scanner.expect("]", "after a member's name")
-                node = tree.MemberOf(node, member.group()[1:-1])
-            else:
-                outer, self.inside_index = self.inside_index, True
-                if self.scanner.peek("]"):
-                    raise self.scanner.error("expected an index, found ']'")
-                node = tree.Index(node, tuple(self.items("]", self.index_item)[0]))
-                self.inside_index = outer
 
     def index_item(self) -> tree.IndexItem:
         if self.scanner.accept("..."):

@@ -203,64 +203,41 @@ def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
     has a temporary one.
     """
     folder, name = os.path.split(place)
-    handle = None
+    temporary, handle = f"{folder}/.{name[:64]}.{os.getpid()}", None
     if os.path.exists(_DESCRIPTORS):
         try:
             handle = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
         except OSError as error:
             if error.errno not in _NO_NAMELESS_FILES:
                 raise
+    is_nameless = handle is not None
     if handle is None:
-        with _named_beside(place, replace=replace) as file:
-            yield file
-        return
-    with os.fdopen(handle, "wb") as file:
-        os.fchmod(handle, _permissions(place))
-        yield file
-        file.flush()
-        if not replace:
-            _give_name(handle, place)
-            return
-        temporary = f"{folder}/.{name[:64]}.{os.getpid()}"
-        with suppress(FileNotFoundError):  # of a killed process with the same process ID
-            os.unlink(temporary)
-        _give_name(handle, temporary)
-        try:
-            os.replace(temporary, place)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        import tempfile  # 5 ms, unnecessary for most commands
 
-
-def _give_name(handle: int, place: str) -> None:
-    """Give a nameless file its name; `FileExistsError` if a file of that name already exists."""
-    # With a folder's descriptor Python calls linkat(2), which follows the link in /proc.
-    os.link(f"{_DESCRIPTORS}/{handle}", place, src_dir_fd=handle, follow_symlinks=True)
-
-
-@contextmanager
-def _named_beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
-    """Open a file in the same folder with a temporary name, to be renamed to ``place``."""
-    import tempfile  # 5 ms, unnecessary for a command that writes nothing
-
-    folder, name = os.path.split(place)
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:64]}.")
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:64]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             os.fchmod(handle, _permissions(place))
             yield file
+            file.flush()
+            if is_nameless:
+                with suppress(FileNotFoundError):  # of a killed process with the same process ID
+                    os.unlink(temporary)
+                own, named = f"{_DESCRIPTORS}/{handle}", temporary if replace else place
+                # With a folder's descriptor Python calls linkat(2), which follows links in /proc.
+                os.link(own, named, src_dir_fd=handle, follow_symlinks=True)
         if replace:
             os.replace(temporary, place)
-            return
-        try:
-            os.link(temporary, place)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without hard links: create the name first
-            os.close(os.open(place, os.O_CREAT | os.O_EXCL))
-            os.replace(temporary, place)
-        else:
-            os.unlink(temporary)
+        elif not is_nameless:
+            try:
+                os.link(temporary, place)
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without hard links: create the name first
+                os.close(os.open(place, os.O_CREAT | os.O_EXCL))
+                os.replace(temporary, place)
+            else:
+                os.unlink(temporary)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)

@@ -130,9 +130,9 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
     if entry_size != _SECTION_HEADER.size:
         raise Damaged("the section headers have an unsupported size")
     if (end := start + count * entry_size) > contents.size:
-        raise Damaged("the section headers extends past the end of the file")
+        raise Damaged("the section table extends past the end of the file")
     if strings >= count:
-        raise Damaged("it has no section strings")
+        raise Damaged("it has no section names")
     [headers] = contents.fetch([(start, end)], to_end=True)
     sections = [_SectionHeader(*row) for row in _SECTION_HEADER.iter_unpack(headers)]
     if any(section.link >= count for section in sections[1:]):

@@ -10,12 +10,11 @@ from cudarun.emulator.machine.fragments import shape_of
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_COLUMNS, UNIT
 from cudarun.emulator.machine.tensor_memory.memory import LANES
 from cudarun.emulator.machine.tensor_memory.transfers import REGISTERS
+from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 
-_LANES = 32
-_WARPGROUP_LANES = 128
 _WORD = 32  # bits of the registers of all types but f64
 _QUARTERS = 4
 _HALF_INPUTS = 8  # wmma keeps the elements of a and b of f16 twice
@@ -32,12 +31,8 @@ def fragments(opcode: str, words: Words) -> list[int] | None:
     if "which" in words:
         return [_registers(opcode, words, words["which"], words["type"])]
     if opcode == "wgmma":
-        m, n, k = shape_of(words["shape"])
-        elements = {"d": m * n, "a": m * k // (2 if words.get("sp") else 1)}
-        return [
-            elements[matrix] * TYPES[words[f"{matrix}type"]].bits // _WORD // _WARPGROUP_LANES
-            for matrix in ("da" if "a" in words.given else "d")
-        ]
+        matrices = "da" if "a" in words.given else "d"
+        return [_registers(opcode, words, each, words[f"{each}type"]) for each in matrices]
     types = [words.get(f"{name}type", "f16") for name in "dabc"]
     selectors = [2, 2] if words.get("stype") else []  # of the scale factors
     return [*(_registers(opcode, words, *pair) for pair in zip("dabc", types, strict=True)),
@@ -52,12 +47,12 @@ def _registers(opcode: str, words: Words, matrix: str, type_name: str) -> int:
     if words["shape"] == "m8n8k4" and type_name != "f64":  # each quarter of the warp has matrices
         elements *= _QUARTERS
     if type_name == "f64":
-        return elements // _LANES
+        return elements // WARP
     if opcode == "wmma" and type_name == "f16" and matrix in "ab":
         return _HALF_INPUTS
     in_bytes = matrix in "ab" and words.get("kind") in ("kind::f8f6f4", "kind::mxf8f6f4")
     bits = 8 if in_bytes else TYPES[type_name].bits
-    return max(elements * bits // _WORD // _LANES, 1)
+    return max(elements * bits // _WORD // (WARPGROUP if opcode == "wgmma" else WARP), 1)
 
 
 _MOST_EXPONENT = 15

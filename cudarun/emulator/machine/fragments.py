@@ -36,31 +36,30 @@ class Fragment:
     ``m32n8k16``, columns of all but ``a``.
 
     Args:
-        steps: Elements per line.
-        run: Consecutive elements of a line in a lane.
-        pairs: True if two pieces, one below the other, come before the next steps.
-        turned: True if lines are columns.
+        words: The words of the instruction, of which it takes the shape.
+        which: The matrix, ``"a"``, ``"b"``, ``"c"`` or ``"d"``.
+        registers: The number of registers of a lane, which are of type ``dtype``.
     """
 
     def __init__(
-        self,
-        lines: int,
-        steps: int,
-        *,
-        run: int,
-        pairs: bool,
-        turned: bool,
-        ptx_type: Type,
-        registers: int,
-        dtype: npt.DTypeLike,
+        self, words: Words, which: str, ptx_type: Type, registers: int, dtype: npt.DTypeLike
     ) -> None:
+        m, n, k = shape_of(words["shape"])
+        if ptx_type.bits < 8:  # words of a line, as many as lanes of a group
+            k, ptx_type = k * ptx_type.bits // 32, TYPES["b32"]
+        lines, steps, turned = {"a": (m, k, False), "b": (n, k, True)}.get(which, (m, n, False))
+        if which in "cd" and n > m:
+            lines, steps, turned = n, m, True
         self.type = ptx_type
         self.dtype = np.dtype(dtype)
-        self.run = run
-        self.turned = turned
+        # Consecutive elements of a line in a lane.
+        self.run = 2 if which in "cd" else max(4 // ptx_type.dtype.itemsize, 1)
+        self.turned = turned  # whether lines are columns
         self.rows, self.columns = (steps, lines) if turned else (lines, steps)
         self.count = registers * max(self.dtype.itemsize // ptx_type.dtype.itemsize, 1)
-        line, step = _places(lines, steps, run, pairs=pairs)
+        # Two pieces, one below the other, come before the next steps.
+        pairs = which != ("a" if n > m else "b")
+        line, step = _places(lines, steps, self.run, pairs=pairs)
         self.once = line.shape[1]
         again = np.arange(self.count) % self.once
         places = line[:, again], step[:, again]
@@ -105,26 +104,3 @@ def _places(lines: int, steps: int, run: int, *, pairs: bool) -> tuple[Array, Ar
     line = np.array([start for start, _ in pieces for _ in range(run)])
     step = np.array([first + each for _, first in pieces for each in range(run)])
     return line + GROUP[:, None], step + run * PLACE[:, None]
-
-
-def fragment(
-    words: Words, which: str, ptx_type: Type, registers: int, dtype: npt.DTypeLike
-) -> Fragment:
-    """Return the fragment of matrix ``"a"``, ``"b"``, ``"c"`` or ``"d"`` of a shape."""
-    m, n, k = shape_of(words["shape"])
-    if ptx_type.bits < 8:  # words of a line, as many as lanes of a group
-        k, ptx_type = k * ptx_type.bits // 32, TYPES["b32"]
-    transposed = n > m
-    lines, steps, turned = {"a": (m, k, False), "b": (n, k, True)}.get(which, (m, n, False))
-    if which in "cd" and transposed:
-        lines, steps, turned = n, m, True
-    return Fragment(
-        lines,
-        steps,
-        run=2 if which in "cd" else max(4 // ptx_type.dtype.itemsize, 1),
-        pairs=which != ("a" if transposed else "b"),
-        turned=turned,
-        ptx_type=ptx_type,
-        registers=registers,
-        dtype=dtype,
-    )

@@ -17,7 +17,7 @@ import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.active import Active
-from cudarun.emulator.machine.fragments import GROUP, PLACE, Fragment, fragment, shape_of
+from cudarun.emulator.machine.fragments import GROUP, PLACE, Fragment, shape_of
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
@@ -275,7 +275,7 @@ class WarpMatrixTransfer(MatrixAction, MemoryAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Load to registers, or store from them."""
         registers = destinations if self.loads else sources[1 : 1 + self.words.count]
-        part = fragment(self.words, self.which, self.words.type, len(registers), registers[0].dtype)
+        part = Fragment(self.words, self.which, self.words.type, len(registers), registers[0].dtype)
         line = part.columns if self.by_rows else part.rows
         stride = sources[-1].astype(np.int64) if self.strided else line
         if self.strided and self.words.type.bits < 8:
@@ -327,7 +327,7 @@ class WarpMultiply(MatrixAction):
         groups, _ = operand_groups(sources, self.counts)
         for which, registers in zip("abc", groups, strict=True):
             ptx_type, dtype = self.types[which], registers[0].dtype
-            part = fragment(self.words, which, ptx_type, len(registers), dtype)
+            part = Fragment(self.words, which, ptx_type, len(registers), dtype)
             table = self.together(active, slots, registers)
             matrices.append(numbers(part.matrix(table), ptx_type))
         a, b, c = matrices
@@ -335,5 +335,5 @@ class WarpMultiply(MatrixAction):
         result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite,
                             mode=self.mode)  # fmt: skip
         target = destinations[0].dtype
-        part = fragment(self.words, "d", self.types["d"], len(destinations), target)
+        part = Fragment(self.words, "d", self.types["d"], len(destinations), target)
         self.apart(slots, part.registers(result), destinations)

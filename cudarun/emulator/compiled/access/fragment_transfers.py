@@ -15,7 +15,7 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant,
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.compiled.state.sites import pass_values, take_results
-from cudarun.emulator.machine.fragments import fragment
+from cudarun.emulator.machine.fragments import Fragment
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
 
 OFFSETS, REGISTERS = 2, 4  # the columns of operands of functions in ``native/fragments.c``
@@ -55,7 +55,7 @@ class FragmentTransfers(AccessRules):
         loads = action.loads
         uses = operation.destinations if loads else operation.sources[1 : 1 + action.words.count]
         kinds = [lane_type(use) for use in uses]
-        matrix = fragment(action.words, action.which, action.words.type, len(uses), kinds[0].dtype)
+        matrix = Fragment(action.words, action.which, action.words.type, len(uses), kinds[0].dtype)
         lines, steps = matrix.row, matrix.column
         if not action.by_rows:
             lines, steps = steps, lines

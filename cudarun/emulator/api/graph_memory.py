@@ -23,7 +23,7 @@ from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.graphs import Graph, MemoryOperation
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.pools import AllocationKind
+from cudarun.emulator.host.pools import AllocationKind, Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 
@@ -61,13 +61,8 @@ class GraphAllocation(MemoryOperation):
     def attach(self) -> None:
         """Count a node; the first one reserves the address."""
         if not self._nodes:
-            memory = self._device.memory
-            self.address = memory.allocate(self._size, label=_LABEL)
-            self._until_launch = process.allocations.add(
-                DriverAllocation(
-                    self.address, self._size, AllocationKind.DEVICE, self._context, memory
-                )
-            )
+            self.address = self._device.memory.allocate(self._size, label=_LABEL)
+            self._until_launch = self._added(None)
             process.graph_addresses.add(self.address)
         self._nodes += 1
 
@@ -85,14 +80,14 @@ class GraphAllocation(MemoryOperation):
 
     def _allocate(self) -> None:
         self._release()
-        memory, pool = self._device.memory, process.pools_of(self._device.ordinal).graphs
-        memory.allocate(self._size, label=_LABEL, defined=False, at=self.address)
+        pool = process.pools_of(self._device.ordinal).graphs
+        self._device.memory.allocate(self._size, label=_LABEL, defined=False, at=self.address)
         pool.take(self._size)
-        process.allocations.add(
-            DriverAllocation(
-                self.address, self._size, AllocationKind.DEVICE, self._context, memory, 0, pool
-            )
-        )
+        self._added(pool)
+
+    def _added(self, pool: Pool | None) -> DriverAllocation:
+        given = self.address, self._size, AllocationKind.DEVICE, self._context
+        return process.allocations.add(DriverAllocation(*given, self._device.memory, pool=pool))
 
 
 def allocation_from(structure: CUDA_MEM_ALLOC_NODE_PARAMS) -> GraphAllocation:

@@ -145,11 +145,9 @@ class Captures:
         return any(capture.graph is graph for capture in self._active)
 
     def _is_unsafe_beside(self, capture: Capture) -> bool:
-        if self.thread.mode == _RELAXED or capture.mode == _RELAXED:
-            return False
-        if capture.thread == threading.get_ident():
-            return True
-        return self.thread.mode == _GLOBAL and capture.mode == _GLOBAL
+        modes = {self.thread.mode, capture.mode}
+        is_own = capture.thread == threading.get_ident()
+        return _RELAXED not in modes and (is_own or modes == {_GLOBAL})
 
     def _forbid(
         self, refusal: str, concerns: Callable[[Capture], bool], *, invalidate: bool = True

@@ -44,8 +44,7 @@ class ExecutableGraph:
         enabled = (each for each in self.nodes.values() if each not in self.disabled)
         conditions = [
             node.operation.condition
-            for graph in self.graph.all_graphs()
-            for node in graph.nodes
+            for node in self.graph.all_nodes()
             if isinstance(node.operation, ConditionalOperation)
         ]
 
@@ -93,14 +92,10 @@ class ExecutableGraph:
 
     def left_allocated(self) -> set[int]:
         """Return the addresses of the memory that it allocates and does not free."""
-        addresses: dict[CUgraphNodeType, set[int]] = {}
-        nodes = (node for graph in self.graph.all_graphs() for node in graph.nodes)
-        for operation in (node.operation for node in nodes):
-            if isinstance(operation, MemoryOperation):
-                addresses.setdefault(operation.kind, set()).add(operation.address)
-        types = CUgraphNodeType
-        allocated = addresses.get(types.CU_GRAPH_NODE_TYPE_MEM_ALLOC, set())
-        return allocated - addresses.get(types.CU_GRAPH_NODE_TYPE_MEM_FREE, set())
+        operations = (node.operation for node in self.graph.all_nodes())
+        memory = [each for each in operations if isinstance(each, MemoryOperation)]
+        freed = {each.address for each in memory if each.frees(each.address)}
+        return {each.address for each in memory} - freed
 
     def destroy(self, handles: HandleTable) -> None:
         """Make the handle invalid."""
@@ -162,10 +157,9 @@ def _check(graph: Graph) -> None:
         raise Refusal("INVALID_VALUE", "it belongs to a node, or no node uses a condition of it")
     words = "a graph with memory nodes or conditional nodes has one executable graph at a time"
     refuse_if(graph.executables and graph.is_unique(), words, "NOT_SUPPORTED")
-    for node in (node for each in graph.all_graphs() for node in each.nodes):
+    for node in graph.all_nodes():
         if isinstance(node.operation, ConditionalOperation):
-            bodies = (each for body in node.operation.graphs for each in body.all_graphs())
-            for inner in (inner for each in bodies for inner in each.nodes):
+            for inner in (each for body in node.operation.graphs for each in body.all_nodes()):
                 kind = inner.operation.kind.name.removeprefix("CU_GRAPH_NODE_TYPE_")
                 words = f"a conditional node cannot execute a {kind} node"
                 refuse_if(kind not in _IN_CONDITIONS, words)

@@ -6,7 +6,6 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
-from typing import Any
 
 from cuda.bindings.driver import CUgraphNodeType
 
@@ -56,7 +55,7 @@ class Operation:
 class StructuredOperation(Operation):
     """An operation that a structure of the bindings describes, which a program can ask for."""
 
-    structure: Any
+    structure: object
 
 
 @dataclass(eq=False)
@@ -293,17 +292,18 @@ class Graph:
             for each in node.operation.graphs:
                 yield from each.all_graphs()
 
+    def all_nodes(self) -> list[Node]:
+        """Return its nodes and those of the graphs that they execute."""
+        return [node for graph in self.all_graphs() for node in graph.nodes]
+
     def has_memory_nodes(self) -> bool:
         """Return whether a node of it allocates or frees memory."""
         return any(isinstance(each.operation, MemoryOperation) for each in self.nodes)
 
     def is_unique(self) -> bool:
         """Return whether it has nodes that do not permit copies, or two executable graphs."""
-        kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
-        return any(
-            graph.has_memory_nodes() or any(node.operation.kind == kind for node in graph.nodes)
-            for graph in self.all_graphs()
-        )
+        unique = MemoryOperation | ConditionalOperation
+        return any(isinstance(each.operation, unique) for each in self.all_nodes())
 
     def check_can_be_cloned(self) -> None:
         """Raise `Refusal` if the program cannot copy it."""

@@ -72,19 +72,16 @@ def geometry_of(config: cuda.CUlaunchConfig) -> LaunchGeometry:
     """
     cooperative, programmatic, cluster = False, False, None
     for attribute in (config.attrs or ())[: config.numAttrs]:
-        identity, value = attribute.id, attribute.value
-        if identity == cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        name, value = attribute.id.name.removeprefix("CU_LAUNCH_ATTRIBUTE_"), attribute.value
+        if name == "COOPERATIVE":
             cooperative = bool(value.cooperative)
-        elif identity == cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            extent = value.clusterDim
-            cluster = (extent.x, extent.y, extent.z)
-        elif (
-            identity
-            == cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-        ):
+        elif name == "CLUSTER_DIMENSION":
+            cluster = (value.clusterDim.x, value.clusterDim.y, value.clusterDim.z)
+        elif name == "PROGRAMMATIC_STREAM_SERIALIZATION":
             programmatic = bool(value.programmaticStreamSerializationAllowed)
-        elif identity.name.removeprefix("CU_LAUNCH_ATTRIBUTE_") not in _WITHOUT_EFFECT.split():
-            raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {identity.name}")
+        elif name not in _WITHOUT_EFFECT.split():
+            words = f"the emulated device does not support {attribute.id.name}"
+            raise Refusal("NOT_SUPPORTED", words)
     return LaunchGeometry(
         grid=(config.gridDimX, config.gridDimY, config.gridDimZ),
         block=(config.blockDimX, config.blockDimY, config.blockDimZ),

@@ -109,14 +109,9 @@ class Process:
 
     # --- devices and contexts --------------------------------------------------------------------
 
-    @property
-    def initialized(self) -> bool:
-        """True once ``cuInit`` has succeeded."""
-        return bool(self.devices)
-
     def initialize(self) -> None:
         """Create the devices, once; `Refusal` if the environment asks for what does not exist."""
-        if not self.initialized:
+        if not self.devices:
             invalid = Engines.invalid_variable()
             if invalid is not None:
                 name, expected = invalid

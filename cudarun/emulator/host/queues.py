@@ -60,11 +60,9 @@ class StreamQueues:
 
     def _implied(self, stream: Stream) -> Iterable[Task]:
         """Yield the last work of the streams that this one synchronizes with."""
-        if not stream.is_blocking:
-            return
         for other, tasks in self._waiting.items():
             is_one_legacy = stream.is_legacy != other.is_legacy
-            blocks = is_one_legacy and other.is_blocking
+            blocks = is_one_legacy and stream.is_blocking and other.is_blocking
             if tasks and blocks and other.context is stream.context:
                 yield tasks[-1]
 

@@ -15,10 +15,7 @@ from cudarun.emulator.machine.tensor_maps.actions import (
     ReplaceField,
 )
 from cudarun.emulator.machine.tensor_maps.copies import (
-    GatherLoad,
     PairedLoad,
-    ScatterReduction,
-    ScatterStore,
     TensorLoad,
     TensorPrefetch,
     TensorReduction,
@@ -75,7 +72,7 @@ def _rows() -> Iterator[InstructionForm]:
         ("shared::cluster", ".multicast::cluster", ", mask:u16"),
     ):
         for group in ("", ".cta_group::1", ".cta_group::2"):
-            action = PairedLoad if group.endswith("2") else GatherLoad
+            action = PairedLoad if group.endswith("2") else TensorLoad
             yield form(
                 f"{_LOAD}.mode.{_REPORTING}{multicast}{group}{{.hint}}  [d], {_TENSOR}, [m]{mask}, "
                 "?policy:u64", action=action, to=to, mode="tile::gather4", **_ROWS,
@@ -86,8 +83,8 @@ def _rows() -> Iterator[InstructionForm]:
     )  # fmt: skip
     scatter: Keywords = {"source": "shared::cta", "mode": "tile::scatter4", **_ROWS}
     end = f"mode.bulk_group{{.hint}}  {_TENSOR}, [a], ?policy:u64"
-    yield form(f"cp.async.bulk.tensor.dim.global.source.{end}", action=ScatterStore, **scatter)
-    yield form(f"cp.reduce.async.bulk.tensor.dim.global.source.op.{end}", action=ScatterReduction,
+    yield form(f"cp.async.bulk.tensor.dim.global.source.{end}", action=TensorStore, **scatter)
+    yield form(f"cp.reduce.async.bulk.tensor.dim.global.source.op.{end}", action=TensorReduction,
                op=_OPERATIONS, **scatter)  # fmt: skip
 
 

@@ -227,10 +227,6 @@ class TensorLoad(_OfTensor, BulkTransfer):
         return np.ascontiguousarray(elements).view(np.uint64)
 
 
-class GatherLoad(TensorLoad):
-    """``.tile::gather4``: four rows of a tensor, which its callers name."""
-
-
 class PairedLoad(TensorLoad):
     """``.cta_group::2``: the parity of the object's block chooses a block of each target's pair."""
 
@@ -322,10 +318,6 @@ class TensorStore(_OfTensor, AsynchronousAction):
         self.accesses[access].store(some, addresses, data)
 
 
-class ScatterStore(TensorStore):
-    """``.tile::scatter4``: four rows of a tensor."""
-
-
 # The types of elements that operations take.
 _INTEGERS = ("u32", "s32", "u64", "s64")
 _BITS = ("u32", "s32", "u64")
@@ -375,10 +367,6 @@ class TensorReduction(TensorStore):
         some = alone.some(np.zeros(len(addresses), np.intp))
         reducing = self.accesses[access + 2 * _UNITS.index(size)]
         reduce_chunks(reducing, some, addresses, data.view(stored), combine)
-
-
-class ScatterReduction(TensorReduction):
-    """``cp.reduce.async.bulk.tensor`` with ``.tile::scatter4``."""
 
 
 assert BYTES == 2 * _HALF_MAP

@@ -187,9 +187,7 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
     standstill = Standstill(launch)
     launch.take_last = lambda: launch.blocks - begun >= launch.cluster_blocks
     while begun < launch.blocks or running:
-        in_progress = sum(
-            len(np.unique(batch.threads.block_of[batch.alive])) for batch, _ in running
-        )
+        in_progress = sum(len(np.unique(each.threads.block_of[each.alive])) for each, _ in running)
         room = launch.whole_clusters(launch.resident_blocks - in_progress)
         launch.excluded = 0 if room else launch.blocks - begun
         if begun < launch.blocks and room:

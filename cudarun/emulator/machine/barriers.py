@@ -209,9 +209,7 @@ class BarrierWait(Terminator):
         if self.reduction is not None:
             operation, destination, given = self.reduction
             result = Result(operation, active.frame, destination, active.read(given).copy())
-        function = active.frame.function
-        path = (*active.path[:-1], function.base + self.after)
-        lanes = batch.write_back(active, function.blocks[self.after].live_in)
+        path, lanes = batch.leave_for(active, self.after)
         if self.arrive:
             batch.wait(path, lanes)
         for number in np.unique(numbers):
@@ -262,9 +260,7 @@ class WarpBarrier(Terminator):
             batch.proceed(active, self.after)
             return
         masks = active.read(self.mask).copy()
-        function = active.frame.function
-        path = (*active.path[:-1], function.base + self.after)
-        lanes = batch.write_back(active, function.blocks[self.after].live_in)
+        path, lanes = batch.leave_for(active, self.after)
         batch.barriers.arrive(Arrival(None, lanes, masks, path, self.site))
 
 

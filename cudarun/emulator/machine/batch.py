@@ -99,7 +99,7 @@ class Batch:
 
         Raises:
             DeviceFault: A lane caused a fault, or there is a deadlock.
-        HandOver: Another engine is to run the blocks, as `Launch.hands_over` says.
+            HandOver: Another engine is to run the blocks, as `Launch.hands_over` says.
         """
         while self.living:
             while self.waiting:
@@ -219,6 +219,12 @@ class Batch:
                 active.frame.write_back(lanes, positions, slots)
         self.active = None
         return lanes
+
+    def leave_for(self, active: Active, target: int) -> tuple[Path, Lanes]:
+        """Write the active lanes back; return them and their path to a block of the function."""
+        function = active.frame.function
+        path = (*active.path[:-1], function.base + target)
+        return path, self.write_back(active, function.blocks[target].live_in)
 
     def suspend(self, active: Active, path: Path, live: int) -> None:
         """Write the active lanes back and let them wait at a path."""

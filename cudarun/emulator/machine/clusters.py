@@ -109,10 +109,7 @@ class ClusterWait(Terminator):
 
     def finish(self, batch: Batch, active: Active) -> None:
         """Continue when all lanes of the cluster have arrived."""
-        function = active.frame.function
-        path = (*active.path[:-1], function.base + self.after)
-        lanes = batch.write_back(active, function.blocks[self.after].live_in)
-        batch.clusters.wait(path, lanes, self.site)
+        batch.clusters.wait(*batch.leave_for(active, self.after), self.site)
 
 
 def own_ranks(active: Active) -> Array:

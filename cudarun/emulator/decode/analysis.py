@@ -164,14 +164,13 @@ def _extract_constants(code: FunctionCode, writes: Counter[int]) -> None:
 
 def _is_written_once(operation: Lanewise, writes: Counter[int], code: FunctionCode) -> bool:
     """Return whether an operation alone writes its destinations, which are registers."""
-    for use in operation.destinations:
-        if isinstance(use, SinkUse):
-            continue
-        if not isinstance(use, RegisterUse) or writes[use.slot] != 1:
-            return False
-        if code.slots[use.slot].role is not Role.REGISTER:
-            return False
-    return True
+    return all(
+        isinstance(use, RegisterUse)
+        and writes[use.slot] == 1
+        and code.slots[use.slot].role is Role.REGISTER
+        for use in operation.destinations
+        if not isinstance(use, SinkUse)
+    )
 
 
 # --- liveness ------------------------------------------------------------------------------------

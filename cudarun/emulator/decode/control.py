@@ -78,11 +78,8 @@ def _structure(
     size = sum(TYPES[name].bytes for name in types)
     if not isinstance(found, ParameterName) or found.slot is None or found.size != size:
         raise operands.mismatch()
-    members: list[ParameterUse] = []
-    for name in types:
-        ptx_type = TYPES[name]
-        members.append(ParameterUse(found.slot, len(members) * ptx_type.bytes, ptx_type))
-    return members
+    members = enumerate(TYPES[name] for name in types)
+    return [ParameterUse(found.slot, place * each.bytes, each) for place, each in members]
 
 
 def _system_operand(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -276,15 +275,11 @@ def _difference(a: Array, b: Array, carry: Array | None) -> _Sum:
     return total, over
 
 
-def _product_sum(words: Words, a: Array, b: Array, c: Array, carry: Array | None) -> _Sum:
-    return _sum(high_product(a, b) if words["half"] == "hi" else a * b, c, carry)
-
-
 def _extended(compute: Callable[..., _Sum], carry: str) -> Function:
     """Return a sum with a carry ``"in"``, the last source, and ``"out"``, the last destination."""
     reads, writes = "in" in carry, "out" in carry
 
-    def operate(*arguments: Any) -> None:
+    def operate(*arguments: Array) -> None:
         *sources, d = arguments[:-1] if writes else arguments
         total, over = compute(*sources) if reads else compute(*sources, None)
         d[...] = total.view(d.dtype)
@@ -295,7 +290,8 @@ def _extended(compute: Callable[..., _Sum], carry: str) -> Function:
 
 
 def _extended_product(carry: str, words: Words) -> Function:
-    return _extended(partial(_product_sum, words), carry)
+    multiply = high_product if words["half"] == "hi" else np.multiply
+    return _extended(lambda a, b, c, flag: _sum(multiply(a, b), c, flag), carry)
 
 
 def _extended_rows() -> Iterator[InstructionForm]:

@@ -35,7 +35,7 @@ def cuMemcpyBatchAsync(
     srcs: Sequence[Handle],
     sizes: Sequence[int],
     count: int,
-    attrs: Sequence[Any],
+    attrs: Sequence[object],
     attrsIdxs: Sequence[int],
     numAttrs: int,
     hStream: StreamHandle,
@@ -78,7 +78,7 @@ def _prefetch(
     addresses: Sequence[Handle],
     sizes: Sequence[int],
     count: int,
-    places: Sequence[Any],
+    places: Sequence[object],
     firsts: Sequence[int],
     number: int,
     flags: int,
@@ -120,7 +120,9 @@ def _check_stream(stream: Stream) -> None:
     stream.check_not_capturing()
 
 
-def _per_item(given: Sequence[Any], firsts: Sequence[int], number: int, count: int) -> list[Any]:
+def _per_item(
+    given: Sequence[object], firsts: Sequence[int], number: int, count: int
+) -> list[object]:
     """Return an item for each operation: each is for those from its first one on.
 
     Raises:
@@ -153,7 +155,7 @@ def _box(given: Any) -> cuda.CUDA_MEMCPY3D:
         array_of(each.op.array.array) for _, each in sides if enum_field(each, "type") == _ARRAY
     ]
     size = arrays[0].texel.bytes if arrays else 1
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for side, operand in sides:
         if enum_field(operand, "type") == _ARRAY:
             part = operand.op.array

@@ -41,7 +41,7 @@ def submit_box(given: Structure, stream: Stream) -> None:
     process.submit(stream, copy.operation(), waits=is_pageable(*sides))
 
 
-_types: dict[str, Any]
+_types: dict[str, object]
 for _name, _type, _text in (
     ("2D", CUDA_MEMCPY2D, f"Copy a rectangle {_SIDES}"),
     ("3D", CUDA_MEMCPY3D, f"Copy a box {_SIDES}"),

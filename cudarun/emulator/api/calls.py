@@ -185,10 +185,10 @@ def _structure(kind: type, value: object) -> object:
 def generated(
     module: str,
     name: str,
-    types: Mapping[str, Any],
+    types: Mapping[str, object],
     text: str,
     work: Callable[..., object],
-    returned: Any = None,
+    returned: object = None,
 ) -> Callable[..., object]:
     """Return the body of a call of a table.
 
@@ -224,7 +224,7 @@ def generated(
     return body
 
 
-def _parameter(name: str, type_: Any) -> inspect.Parameter:
+def _parameter(name: str, type_: object) -> inspect.Parameter:
     type_, _, default = type_.partition(" = ") if isinstance(type_, str) else (type_, "", "")
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     value = int(default) if default else inspect.Parameter.empty

@@ -48,7 +48,7 @@ def cuStreamBeginCaptureToGraph(
     hStream: StreamHandle,
     hGraph: GraphHandle,
     dependencies: Nodes,
-    dependencyData: Any,
+    dependencyData: object,
     numDependencies: int,
     mode: cuda.CUstreamCaptureMode,
 ) -> None:

@@ -14,6 +14,7 @@ from cuda.bindings import driver as cuda
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.graph_memory import GraphAllocation, allocation_from, freeing
 from cudarun.emulator.api.graph_nodes import (
+    Nodes,
     add_node,
     copied_graph,
     copy_from,
@@ -61,7 +62,7 @@ def cuGraphConditionalHandleCreate(
 
 @call()
 def cuGraphAddNode(
-    hGraph: GraphHandle, dependencies: Any, *edgeData_count_and_params: Any
+    hGraph: GraphHandle, dependencies: Nodes, *edgeData_count_and_params: Any
 ) -> cuda.CUgraphNode:
     """Add a node of any type; some types change its structure."""
     *data, count, params = edgeData_count_and_params
@@ -90,7 +91,7 @@ def cuGraphExecNodeSetParams(
     node.replace(_replacement(node.operation, hNode.graph, nodeParams))
 
 
-def _replacement(operation: Operation, graph: Graph, params: Any) -> Operation:
+def _replacement(operation: Operation, graph: Graph, params: object) -> Operation:
     if isinstance(operation, MemoryOperation | ConditionalOperation):
         raise Refusal("NOT_SUPPORTED", f"a node of the type {operation.kind.name} is not changed")
     refuse_if(enum_field(params, "type") != operation.kind, f"the node is a {operation.kind.name}")
@@ -100,7 +101,7 @@ def _replacement(operation: Operation, graph: Graph, params: Any) -> Operation:
 # --- nodes by type -------------------------------------------------------------------------------
 
 
-def _operation(graph: Graph, params: Any) -> Operation:
+def _operation(graph: Graph, params: object) -> Operation:
     """Return the work that a ``CUgraphNodeParams`` describes; `Refusal` if it is invalid."""
     if not isinstance(params, cuda.CUgraphNodeParams):
         raise Refusal("INVALID_VALUE", "CUgraphNodeParams is missing")

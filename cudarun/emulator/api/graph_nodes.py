@@ -91,7 +91,7 @@ def copy_from(structure: cuda.CUDA_MEMCPY3D) -> StructuredOperation:
     return _structured(BoxCopy(structure).operation(), structure)
 
 
-def _structured(operation: Operation, structure: Any) -> StructuredOperation:
+def _structured(operation: Operation, structure: object) -> StructuredOperation:
     return StructuredOperation(operation.kind, operation.work, copied(structure))
 
 
@@ -169,7 +169,7 @@ class _NodeType:
     name: str  # the type in the names of calls
     noun: str  # what its nodes do
     parameter: str  # the parameter with what a node does
-    type: Any  # the type of the parameter
+    type: object  # the type of the parameter
     make: Callable[[Any], Operation]  # makes the operation of a node
 
     def declare(self) -> None:
@@ -190,13 +190,13 @@ class _NodeType:
             call()(generated(__name__, name, types, text.format(self.noun), work, result))
 
     def _add(
-        self, graph: Graph, before: Nodes, count: int, given: Any, context: Handle = None
+        self, graph: Graph, before: Nodes, count: int, given: object, context: Handle = None
     ) -> cuda.CUgraphNode:
         if self.kind.startswith("MEM"):  # a context follows the parameter
             context_of(context)  # may refuse
         return add_node(graph, before, count, self.make(given))
 
-    def _get(self, node: Node) -> Any:
+    def _get(self, node: Node) -> object:
         self._check(node)
         operation = node.operation
         if isinstance(operation, KernelOperation):
@@ -207,7 +207,7 @@ class _NodeType:
             raise Refusal("INVALID_VALUE", "no structure describes the node")
         return copied(operation.structure)
 
-    def _set(self, node: Node, given: Any) -> None:
+    def _set(self, node: Node, given: object) -> None:
         self._check(node)
         node.operation = self.make(given)
 
@@ -218,7 +218,7 @@ class _NodeType:
             raise Refusal("INVALID_VALUE", f"the node is a {node.operation.kind.name}")
 
     def _set_in_executable(
-        self, graph: ExecutableGraph, node: Node, given: Any, context: Handle = None
+        self, graph: ExecutableGraph, node: Node, given: object, context: Handle = None
     ) -> None:
         copy = graph.node(node)
         self._check(copy)
@@ -248,13 +248,13 @@ for _type in (
 
 
 def _add_with(
-    make: Callable[..., Operation], graph: Graph, before: Nodes, count: int, *given: Any
+    make: Callable[..., Operation], graph: Graph, before: Nodes, count: int, *given: object
 ) -> cuda.CUgraphNode:
     return add_node(graph, before, count, make(graph, *given))
 
 
 _NO_WORK = Operation(cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
-_MAKERS: tuple[tuple[str, dict[str, Any], str, Callable[..., Operation]], ...] = (
+_MAKERS: tuple[tuple[str, dict[str, object], str, Callable[..., Operation]], ...] = (
     ("ChildGraph", {"childGraph": GraphHandle}, "the execution of a copy of a graph", copied_graph),
     ("Empty", {}, "a node without work, which orders others", lambda graph: _NO_WORK),
     ("MemFree", {"dptr": "Handle"}, "the end of an allocation that a node made", freeing),

@@ -7,7 +7,6 @@ import ctypes
 from collections.abc import Callable
 from functools import partial
 from math import prod
-from typing import Any
 
 from cuda.bindings.driver import CUfunction_attribute, CUgraphNodeType, CUlaunchConfig
 
@@ -119,7 +118,7 @@ def _best_block(
 _BLOCK = {"func": FunctionHandle, "blockSize": "int", "dynamicSMemSize": "int"}
 _NEEDED = {"func": FunctionHandle, "blockSizeToDynamicSMemSize": "Handle"}
 _LIMITS = {"dynamicSMemSize": "int", "blockSizeLimit": "int"}
-_OCCUPANCIES: tuple[tuple[str, dict[str, Any], str, Callable[..., object], Any], ...] = (
+_OCCUPANCIES: tuple[tuple[str, dict[str, object], str, Callable[..., object], object], ...] = (
     ("MaxActiveBlocksPerMultiprocessor", _BLOCK,
      "Return the number of resident blocks of a kernel per multiprocessor.", _resident, int),
     ("MaxPotentialBlockSize", _NEEDED | _LIMITS,

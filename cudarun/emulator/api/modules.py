@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cuda.bindings import driver as cuda
 
@@ -19,7 +18,7 @@ from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import enum_member
 
 Options = Sequence[cuda.CUjit_option] | None
-OptionValues = Sequence[Any] | None
+OptionValues = Sequence[object] | None
 
 
 # --- modules -------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def reciprocal(words: Words, a: Array) -> Array:
 def factors(a: Array, b: Array, *, full: bool, ftz: bool) -> tuple[Array, Array]:
     """Return the factors of ``a / b``: a and 1 / b, scaled where 1 / b is not a normal number."""
     multiply = _flushing_product if ftz else np.multiply
-    scale: Any = None
+    scale: Array | None = None
     if full and any_of(large := np.abs(b) > _LARGE):
         scale = np.where(large, np.float32(0.25), np.float32(1))
     if not ftz and any_of(small := np.abs(b) < _TINY):

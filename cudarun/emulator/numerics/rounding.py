@@ -8,8 +8,8 @@ f64 itself is too narrow, single lanes are computed with Python's integers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -182,7 +182,9 @@ def root_f64(a: Array, mode: str) -> Array:
     return step(root, signs, mode)
 
 
-def _fix_sign(sign: Array, result: Array, operands: Arrays, exactly: Any) -> Array:
+def _fix_sign(
+    sign: Array, result: Array, operands: Arrays, exactly: Callable[..., Fraction]
+) -> Array:
     """Return error signs where the parts of the product may have overflowed or underflowed."""
     proper = np.logical_and.reduce([np.isfinite(x) & (x != 0) for x in operands])
     sizes = np.abs(np.stack([*operands, result]))

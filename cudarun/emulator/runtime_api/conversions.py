@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsInt
 
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
@@ -32,13 +32,13 @@ _FORMATS = {("iuf".index(kind), bits): form for (kind, bits), form in FORMATS.it
 _CHANNELS = {int(form): channel for channel, form in _FORMATS.items()}
 
 
-def check_given(structure: Any) -> None:
+def check_given(structure: object) -> None:
     """Raise `RuntimeRefusal` if a structure is missing."""
     if structure is None:
         raise RuntimeRefusal(INVALID_VALUE)
 
 
-def copy_kind(kind: Any) -> int:
+def copy_kind(kind: SupportsInt) -> int:
     """Return the number of a ``cudaMemcpyKind``; raise `RuntimeRefusal` if it is none."""
     number = int(kind)
     if not HOST_TO_HOST <= number <= DEFAULT:
@@ -49,7 +49,7 @@ def copy_kind(kind: Any) -> int:
 # --- arrays --------------------------------------------------------------------------------------
 
 
-def array_format(channels: Any) -> tuple[cuda.CUarray_format, int]:
+def array_format(channels: cudart.cudaChannelFormatDesc) -> tuple[cuda.CUarray_format, int]:
     """Return the format and the number of channels of a ``cudaChannelFormatDesc``.
 
     Raises:
@@ -64,7 +64,7 @@ def array_format(channels: Any) -> tuple[cuda.CUarray_format, int]:
     return form, count
 
 
-def channel_description(array: Any) -> Any:
+def channel_description(array: cuda.CUDA_ARRAY3D_DESCRIPTOR) -> cudart.cudaChannelFormatDesc:
     """Return the ``cudaChannelFormatDesc`` of the array that the driver describes."""
     if int(array.Format) not in _CHANNELS:  # of a program that calls the driver, too
         raise RuntimeRefusal(_INVALID_CHANNELS)
@@ -76,7 +76,9 @@ def channel_description(array: Any) -> Any:
     return description
 
 
-def array_description(channels: Any, extent: tuple[int, int, int], flags: int) -> Any:
+def array_description(
+    channels: cudart.cudaChannelFormatDesc, extent: tuple[int, int, int], flags: int
+) -> cuda.CUDA_ARRAY3D_DESCRIPTOR:
     """Return the description of an array: width, height and depth in elements."""
     description = cuda.CUDA_ARRAY3D_DESCRIPTOR()
     description.Format, description.NumChannels = array_format(channels)
@@ -85,7 +87,7 @@ def array_description(channels: Any, extent: tuple[int, int, int], flags: int) -
     return description
 
 
-def element_bytes(array: Any) -> int:
+def element_bytes(array: SupportsInt) -> int:
     """Return the size of an element of a CUDA array."""
     return array_of(int(array)).texel.bytes
 
@@ -94,7 +96,7 @@ def element_bytes(array: Any) -> int:
 
 
 def rectangle(
-    target: dict[str, Any], source: dict[str, Any], width: int, height: int, kind: Any
+    target: dict[str, Any], source: dict[str, Any], width: int, height: int, kind: SupportsInt
 ) -> cuda.CUDA_MEMCPY2D:
     """Return a copy of rows.
 
@@ -114,7 +116,7 @@ def rectangle(
     return copy
 
 
-def _may_be_arrays(target: Any, source: Any, kind: int) -> bool:
+def _may_be_arrays(target: object, source: object, kind: int) -> bool:
     """Return whether a kind permits that a side is an array, which no host memory is."""
     return not (target is not None and kind in _TO_HOST) and not (
         source is not None and kind in _FROM_HOST
@@ -126,7 +128,7 @@ def _check_pitches(rows: int, width: int, pitches: Sequence[int]) -> None:
         raise RuntimeRefusal(_INVALID_PITCH)
 
 
-def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: cuda.CUmemorytype) -> None:
+def _set_side(copy: object, side: str, fields: dict[str, Any], memory: cuda.CUmemorytype) -> None:
     fields = dict(fields)
     if "Array" in fields:
         fields["Array"], memory = cuda.CUarray(int(fields["Array"])), _ARRAY
@@ -137,7 +139,7 @@ def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: cuda.CUmemor
         setattr(copy, f"{side}{field}", value)
 
 
-def box(parameters: Any, kind: int | None = None) -> cuda.CUDA_MEMCPY3D:
+def box(parameters: cudart.cudaMemcpy3DParms, kind: int | None = None) -> cuda.CUDA_MEMCPY3D:
     """Return the copy that a ``cudaMemcpy3DParms`` describes, or of another kind.
 
     An extent and a position are in elements for an array, and in bytes otherwise; the width of a
@@ -179,7 +181,7 @@ def box(parameters: Any, kind: int | None = None) -> cuda.CUDA_MEMCPY3D:
     return copy
 
 
-def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> cuda.CUDA_MEMCPY3D:
+def bytes_in_row(dst: int, src: int, count: int, kind: SupportsInt) -> cuda.CUDA_MEMCPY3D:
     """Return the copy of consecutive bytes."""
     copy, number = cuda.CUDA_MEMCPY3D(), copy_kind(kind)
     _set_side(copy, "src", {"address": src, "Pitch": count, "Height": 1}, _SOURCES[number])
@@ -191,10 +193,10 @@ def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> cuda.CUDA_MEMCPY3
 # --- other structures ----------------------------------------------------------------------------
 
 
-_NodeParameters: Callable[..., Any] = cuda.CUgraphNodeParams
+_NodeParameters: Callable[..., cuda.CUgraphNodeParams] = cuda.CUgraphNodeParams
 
 
-def node_parameters(parameters: Any) -> Any:
+def node_parameters(parameters: cudart.cudaGraphNodeParams) -> cuda.CUgraphNodeParams:
     """Return the driver's form of a ``cudaGraphNodeParams``: of one layout, but for copies."""
     check_given(parameters)
     if enum_field(parameters, "type") != cudart.cudaGraphNodeType.cudaGraphNodeTypeMemcpy:
@@ -205,7 +207,7 @@ def node_parameters(parameters: Any) -> Any:
     return made
 
 
-def fill(parameters: Any) -> cuda.CUDA_MEMSET_NODE_PARAMS:
+def fill(parameters: cudart.cudaMemsetParams) -> cuda.CUDA_MEMSET_NODE_PARAMS:
     """Return the fill that a ``cudaMemsetParams`` describes."""
     check_given(parameters)
     made = cuda.CUDA_MEMSET_NODE_PARAMS()
@@ -215,7 +217,7 @@ def fill(parameters: Any) -> cuda.CUDA_MEMSET_NODE_PARAMS:
     return made
 
 
-def host_function(parameters: Any) -> cuda.CUDA_HOST_NODE_PARAMS:
+def host_function(parameters: cudart.cudaHostNodeParams) -> cuda.CUDA_HOST_NODE_PARAMS:
     """Return the driver's form of a ``cudaHostNodeParams``."""
     check_given(parameters)
     made = cuda.CUDA_HOST_NODE_PARAMS()
@@ -223,7 +225,7 @@ def host_function(parameters: Any) -> cuda.CUDA_HOST_NODE_PARAMS:
     return made
 
 
-def pool_properties(properties: Any) -> cuda.CUmemPoolProps:
+def pool_properties(properties: cudart.cudaMemPoolProps) -> cuda.CUmemPoolProps:
     """Return the driver's form of a ``cudaMemPoolProps``."""
     check_given(properties)
     made = cuda.CUmemPoolProps()
@@ -234,7 +236,7 @@ def pool_properties(properties: Any) -> cuda.CUmemPoolProps:
     return made
 
 
-def location(structure: Any) -> Any:
+def location(structure: Any) -> object:
     """Return the driver's form of a ``cudaMemLocation``; the device of CUDA 12 as it is."""
     if not hasattr(structure, "type"):
         return structure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
@@ -11,13 +11,18 @@ from cudarun.emulator.host.refusal import enum_field
 from cudarun.emulator.runtime_api.conversions import array_format, check_given
 
 _ARRAY, _MIPMAPPED, _LINEAR, _PITCHED = range(4)  # cudaResourceType
+_MEMORY = {
+    _LINEAR: ("linear", ("sizeInBytes",)),
+    _PITCHED: ("pitch2D", ("width", "height", "pitchInBytes")),
+}
+_LEVELS = ("maxAnisotropy", "mipmapLevelBias", "minMipmapLevelClamp", "maxMipmapLevelClamp")
 _VIEW_SIZES = (
     *("width", "height", "depth"),
     *("firstMipmapLevel", "lastMipmapLevel", "firstLayer", "lastLayer"),
 )
 
 
-def resource(description: Any) -> cuda.CUDA_RESOURCE_DESC:
+def resource(description: cudart.cudaResourceDesc) -> cuda.CUDA_RESOURCE_DESC:
     """Return the driver's form of a ``cudaResourceDesc``."""
     check_given(description)
     kind, union = int(enum_field(description, "resType")), description.res
@@ -27,21 +32,21 @@ def resource(description: Any) -> cuda.CUDA_RESOURCE_DESC:
         made.res.array.hArray = cuda.CUarray(int(union.array.array))
     elif kind == _MIPMAPPED:
         made.res.mipmap.hMipmappedArray = cuda.CUmipmappedArray(int(union.mipmap.mipmap))
-    elif kind == _LINEAR:
-        linear = made.res.linear
-        linear.devPtr = cuda.CUdeviceptr(int(union.linear.devPtr))
-        linear.format, linear.numChannels = array_format(union.linear.desc)
-        linear.sizeInBytes = union.linear.sizeInBytes
     else:
-        pitched = made.res.pitch2D
-        pitched.devPtr = cuda.CUdeviceptr(int(union.pitch2D.devPtr))
-        pitched.format, pitched.numChannels = array_format(union.pitch2D.desc)
-        pitched.width, pitched.height = union.pitch2D.width, union.pitch2D.height
-        pitched.pitchInBytes = union.pitch2D.pitchInBytes
+        name, sizes = _MEMORY[kind]
+        memory, given = getattr(made.res, name), getattr(union, name)
+        memory.devPtr = cuda.CUdeviceptr(int(given.devPtr))
+        memory.format, memory.numChannels = array_format(given.desc)
+        _copy_fields(memory, given, sizes)
     return made
 
 
-def texture(description: Any) -> cuda.CUDA_TEXTURE_DESC:
+def _copy_fields(target: object, source: object, names: Iterable[str]) -> None:
+    for name in names:
+        setattr(target, name, getattr(source, name))
+
+
+def texture(description: cudart.cudaTextureDesc) -> cuda.CUDA_TEXTURE_DESC:
     """Return the driver's form of a ``cudaTextureDesc``."""
     check_given(description)
     made = cuda.CUDA_TEXTURE_DESC()
@@ -59,20 +64,16 @@ def texture(description: Any) -> cuda.CUDA_TEXTURE_DESC:
         cuda.CU_TRSF_SEAMLESS_CUBEMAP: description.seamlessCubemap,
     }
     made.flags = sum(flag for flag, is_set in flags.items() if is_set)
-    made.maxAnisotropy = description.maxAnisotropy
-    made.mipmapLevelBias = description.mipmapLevelBias
-    made.minMipmapLevelClamp = description.minMipmapLevelClamp
-    made.maxMipmapLevelClamp = description.maxMipmapLevelClamp
+    _copy_fields(made, description, _LEVELS)
     made.borderColor = list(description.borderColor)
     return made
 
 
-def view(description: Any) -> cuda.CUDA_RESOURCE_VIEW_DESC | None:
+def view(description: cudart.cudaResourceViewDesc | None) -> cuda.CUDA_RESOURCE_VIEW_DESC | None:
     """Return the driver's form of a ``cudaResourceViewDesc``."""
     if description is None:
         return None
     made = cuda.CUDA_RESOURCE_VIEW_DESC()
     made.format = cuda.CUresourceViewFormat(int(enum_field(description, "format")))
-    for field in _VIEW_SIZES:
-        setattr(made, field, getattr(description, field))
+    _copy_fields(made, description, _VIEW_SIZES)
     return made

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.runtime_api.calls import (
     RuntimeRefusal,
@@ -85,7 +85,7 @@ def cudaDeviceReset() -> None:
 
 
 @runtime_call(1, uses_context=False)
-def cudaGetDeviceProperties(device: int) -> Any:
+def cudaGetDeviceProperties(device: int) -> cudart.cudaDeviceProp:
     """Return the properties of a device."""
     return device_properties(device)
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, last_error
@@ -26,12 +24,12 @@ cudaDriverGetVersion() -> int
 )
 
 
-def cudaGetLastError() -> tuple[Any]:
+def cudaGetLastError() -> tuple[cudart.cudaError_t]:
     """Return and reset the last error of this thread's runtime calls."""
     return (cudart.cudaError_t(last_error(clear=True)),)
 
 
-def cudaPeekAtLastError() -> tuple[Any]:
+def cudaPeekAtLastError() -> tuple[cudart.cudaError_t]:
     """Return the last error of this thread's runtime calls."""
     return (cudart.cudaError_t(last_error(clear=False)),)
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cuda.bindings import runtime as cudart
 
@@ -13,7 +12,7 @@ from cudarun.emulator.runtime_api.calls import driver_call, runtime_call
 from cudarun.emulator.runtime_api.conversions import node_parameters
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
-Nodes = Sequence[Any] | None
+Nodes = Sequence[Handle] | None
 
 forward_calls(
     __name__,
@@ -80,14 +79,16 @@ cudaGraphNodeSetEnabled(hGraphExec, hNode, isEnabled: int)
 
 @runtime_call()
 def cudaGraphAddDependencies(
-    graph: Handle, from_: Nodes, to: Nodes, *edgeData_and_count: Any
+    graph: Handle, from_: Nodes, to: Nodes, *edgeData_and_count: object
 ) -> None:
     """Add edges; there is no edge data in CUDA 12."""
     driver_call("cuGraphAddDependencies", graph, from_, to, *edgeData_and_count)
 
 
 @runtime_call(1)
-def cudaGraphAddNode(graph: Handle, pDependencies: Nodes, *edgeData_count_and_params: Any) -> Any:
+def cudaGraphAddNode(
+    graph: Handle, pDependencies: Nodes, *edgeData_count_and_params: object
+) -> cudart.cudaGraphNode_t:
     """Add a node of any type; some types change its structure."""
     *rest, params = edgeData_count_and_params
     made = driver_call("cuGraphAddNode", graph, pDependencies, *rest, node_parameters(params))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import SupportsInt
 
 from cuda.bindings import runtime as cudart
 from cuda.bindings.driver import CUpointer_attribute
@@ -103,7 +103,7 @@ def cudaMallocPitch(width: int, height: int) -> tuple[int, int]:
 
 
 @runtime_call(1)
-def cudaMalloc3D(extent: Any) -> Any:
+def cudaMalloc3D(extent: cudart.cudaExtent) -> cudart.cudaPitchedPtr:
     """Allocate device memory for slices of rows; the width is in bytes."""
     rows = extent.height * extent.depth
     pointer = pitch = 0
@@ -113,7 +113,7 @@ def cudaMalloc3D(extent: Any) -> Any:
 
 
 @runtime_call(1)
-def cudaPointerGetAttributes(ptr: HostPointer) -> Any:
+def cudaPointerGetAttributes(ptr: HostPointer) -> cudart.cudaPointerAttributes:
     """Return type, device and addresses of memory; ``Unregistered`` for memory unknown to CUDA."""
     address = address_of(ptr)
     kind, managed, device, device_pointer = driver_call(
@@ -132,20 +132,20 @@ def cudaPointerGetAttributes(ptr: HostPointer) -> Any:
 
 
 @runtime_call()
-def cudaMemcpy(dst: HostPointer, src: HostPointer, count: int, kind: Any) -> None:
+def cudaMemcpy(dst: HostPointer, src: HostPointer, count: int, kind: SupportsInt) -> None:
     """Copy between the host and devices."""
     driver_call(_copy(kind), address_of(dst), address_of(src), count)
 
 
 @runtime_call()
 def cudaMemcpyAsync(
-    dst: HostPointer, src: HostPointer, count: int, kind: Any, stream: Handle
+    dst: HostPointer, src: HostPointer, count: int, kind: SupportsInt, stream: Handle
 ) -> None:
     """Copy between the host and devices, in a stream."""
     driver_call(f"{_copy(kind)}Async", address_of(dst), address_of(src), count, stream)
 
 
-def _copy(kind: Any) -> str:
+def _copy(kind: SupportsInt) -> str:
     """Return the driver call of a copy; ``HostToHost`` does not restrict the addresses."""
     return _COPIES.get(copy_kind(kind), "cuMemcpy")
 
@@ -155,7 +155,7 @@ def _copy(kind: Any) -> str:
 
 @runtime_call()
 def cudaMemPrefetchAsync(
-    devPtr: HostPointer, count: int, location: Any, *flags_and_stream: Any
+    devPtr: HostPointer, count: int, location: object, *flags_and_stream: object
 ) -> None:
     """Prefetch managed memory to a device or to the host.
 

@@ -69,7 +69,7 @@ _NAME_BYTES = 256
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 
 
-def device_properties(device: int) -> Any:
+def device_properties(device: int) -> cudart.cudaDeviceProp:
     """Return a ``cudaDeviceProp``, without fields that the bindings' version does not have."""
     properties = cudart.cudaDeviceProp()
     fields = property_fields(device, dir(properties))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from cudarun.emulator.machine.textures.levels import (
     lod_steps,
 )
 from cudarun.emulator.machine.textures.surfaces import ILLEGAL_ADDRESS, by_object
-from cudarun.emulator.machine.textures.texels import BeyondMemory, Texels
+from cudarun.emulator.machine.textures.texels import BeyondMemory, Surface, Texels
 from cudarun.emulator.machine.textures.texture import CHANNELS, Place, Texture
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.words import Words
@@ -224,7 +223,7 @@ class Query:
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write the size of each lane's texture or surface."""
         config = active.batch.launch.config
-        objects: dict[int, Any] = {**config.textures, **config.surfaces}
+        objects: dict[int, Texture | Surface] = {**config.textures, **config.surfaces}
         for found, positions, _ in by_object(active, sources[0], objects, "texture or surface"):
             destinations[0][positions] = found.size(
                 self.axis, sources[1][positions].view(np.int32) if self.level else None

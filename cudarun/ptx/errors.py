@@ -43,7 +43,7 @@ class PtxError(ImageRefused):
         hint: str | None = None,
         file: str | None = None,
     ) -> None:
-        self.diagnostics = tuple(diagnostics)
+        self.diagnostics = in_order(diagnostics)
         first, *others = self.diagnostics
         more = f" (and {len(others)} more)" if others else ""
         super().__init__(
@@ -52,6 +52,11 @@ class PtxError(ImageRefused):
             log=ptxas_log(self.diagnostics),
             file=file,
         )
+
+
+def in_order(diagnostics: Iterable[PtxDiagnostic]) -> tuple[PtxDiagnostic, ...]:
+    """Return diagnostics in the order of the text."""
+    return tuple(sorted(diagnostics, key=lambda each: each.position.line))
 
 
 def ptxas_log(diagnostics: Iterable[PtxDiagnostic], origin: str = "application ptx input") -> str:

@@ -25,7 +25,7 @@ from cudarun.emulator.machine.spaces import CODE_WINDOW, RESERVED_SHARED
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
-from cudarun.ptx.errors import PtxDiagnostic, PtxError
+from cudarun.ptx.errors import PtxDiagnostic, PtxError, in_order
 from cudarun.ptx.layout import VariableLayout
 from cudarun.ptx.lexer import SourceLines
 
@@ -44,12 +44,12 @@ class CallGraph:
         self._code = code
         self._kernels = kernels & code.keys()  # without those that another module defines
         self._callable = code.keys() - kernels - SYSTEM_FUNCTIONS.keys()
-        self._pointed = tuple(name for name in code if name in self._callable)
-        # By function, those that it calls, or whose address it takes.
+        pointed = tuple(name for name in code if name in self._callable)
+        # The functions that each one calls, or whose address it takes.
         self._callees = {
-            name: self._pointed
+            name: pointed
             if function.indirect
-            else tuple(self._callable & (function.calls | function.symbols))
+            else tuple((function.calls | function.symbols) & self._callable)
             for name, function in code.items()
         }
 
@@ -184,14 +184,14 @@ class ModuleDecoder:
         wrong = [*self.diagnostics, *chain.from_iterable(each.diagnostics for each in every)]
         missing = [*chain.from_iterable(each.unimplemented for each in every)]
         if wrong:
-            raise PtxError(sorted((*wrong, *missing), key=_line))
+            raise PtxError((*wrong, *missing))
         graph = CallGraph(self.program.code, self._entries)
         const_bytes = self.const_bytes
         for each in every:
             if each.function.is_entry:
                 self._kernels[each.function.name] = self._kernel(each, graph, const_bytes)
         if missing and all(kernel.unimplemented for kernel in self._kernels.values()):
-            raise PtxError(sorted(missing, key=_line))
+            raise PtxError(missing)
         return self.program
 
     # --- kernel by kernel ------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class ModuleDecoder:
             PtxError: With the errors in them.
         """
         if self.diagnostics:
-            raise PtxError(sorted(self.diagnostics, key=_line))
+            raise PtxError(self.diagnostics)
 
     def kernel(self, name: str) -> KernelCode:
         """Return a kernel; what it can launch and call is decoded if it is not yet."""
@@ -229,7 +229,7 @@ class ModuleDecoder:
                     reached.add(callee.name)
                     pending.append(callee.name)
         if wrong:
-            raise PtxError(sorted(wrong, key=_line))
+            raise PtxError(wrong)
         graph = CallGraph(self.program.code, self._entries)
         const_bytes = self.const_bytes
         for kernel in sorted(reached & self._entries - self._kernels.keys()):
@@ -320,7 +320,7 @@ class ModuleDecoder:
             has_ranks=self._names.has_ranks,
             recursive=stack is None,
             required_cluster=_triple(cluster) if cluster else None,
-            unimplemented=tuple(sorted(missing, key=_line)),
+            unimplemented=in_order(missing),
         )
 
     def _place_shared(self, reached: list[FunctionCode]) -> tuple[dict[str, int], int]:
@@ -355,10 +355,6 @@ def _allowed_registers(kernel: tree.Function) -> int:
     (most,) = kernel.directives.get("maxnreg", (_MOST_REGISTERS,))
     warps = -(-min(prod(block), _MOST_THREADS) // 32)
     return min(_MOST_REGISTERS, max(most, 24), (1 << 16) // (256 * warps) * 8)  # in units of 8
-
-
-def _line(diagnostic: PtxDiagnostic) -> int:
-    return diagnostic.position.line
 
 
 def _triple(values: tuple[int, ...]) -> tuple[int, int, int]:

@@ -124,24 +124,19 @@ def illegal(opcode: str, words: tuple[str, ...]) -> str | None:
     displaced = misplaced(opcode, words)
     if displaced is not None:
         return f"Unknown modifier '.{displaced}'"
-    wrong = _undefined(opcode, words)
+    wrong = None
+    if opcode in ("atom", "red"):
+        from cudarun.emulator.isa.atomics import illegal_atomic  # see `table`
+
+        wrong = illegal_atomic(opcode, words)
+    elif opcode in table.opcodes("scalar_video"):
+        from cudarun.emulator.isa.scalar_video import illegal_video
+
+        wrong = illegal_video(opcode, words)
     if wrong is not None:
         return wrong
     if opcode == "isspacep" and words == ("param::func",):
         return "Illegal modifier '::func' for instruction 'isspacep'"
     if opcode in WHOLE:
         return f"'{'.'.join((opcode, *words))}' is not a form of instruction '{opcode}' for sm_90"
-    return None
-
-
-def _undefined(opcode: str, words: tuple[str, ...]) -> str | None:
-    """Return ptxas's error for forms of some opcodes that PTX does not define."""
-    if opcode in ("atom", "red"):
-        from cudarun.emulator.isa.atomics import illegal_atomic  # see `table`
-
-        return illegal_atomic(opcode, words)
-    if opcode in table.opcodes("scalar_video"):
-        from cudarun.emulator.isa.scalar_video import illegal_video
-
-        return illegal_video(opcode, words)
     return None

@@ -140,9 +140,13 @@ class Active:
         self, result: int, what: str, index: int, *details: str, **fields: Any
     ) -> DeviceFault:
         """Return the fault of the ``index``-th active lane, with more fields of its place."""
-        report = Report(self.batch.launch, what)
+        launch = self.batch.launch
+        report = Report(launch, what)
         report.lines += [f"  {detail}" for detail in details]
         report.at(self.site, **fields)
-        report.add_callers(self.batch.launch, self.path)
+        for function, block in map(launch.locate, reversed(self.path[:-1])):
+            if (site := block.terminator.site) is not None:
+                source = f" ({site.source})" if site.source else ""
+                report.lines.append(f"  called from {function.name}, PTX line {site.line}{source}")
         report.name(self.batch.threads, self.lane(index))
         return report.fault(result)

@@ -53,15 +53,6 @@ class Report:
             self.lines.append(f"{indent}from {site.source}")
         return place
 
-    def add_callers(self, launch: Launch, path: tuple[int, ...]) -> None:
-        """Add the calls on the way to an instruction."""
-        for number in reversed(path[:-1]):
-            function, block = launch.locate(number)
-            site = block.terminator.site
-            if site is not None:
-                source = f" ({site.source})" if site.source else ""
-                self.lines.append(f"  called from {function.name}, PTX line {site.line}{source}")
-
     def name(self, threads: Threads, lane: int) -> None:
         """Add the thread of the last place."""
         self.places[-1].block, self.places[-1].thread = threads.coordinates(lane)

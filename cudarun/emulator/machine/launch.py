@@ -105,18 +105,12 @@ class DeviceTraits:
     architecture: int = _DEFAULT.architecture
 
 
+@dataclass(eq=False)
 class Launch:
     """One launch of a kernel.
 
     Attributes:
-        program: The module of the kernel.
-        kernel: The kernel.
         kernel_function: Its code.
-        config: Grid, block and so on.
-        memories: The memories of global addresses.
-        device: The device.
-        grid_workspace: Memory for the barrier of a cooperative grid; 0 in other launches.
-        observer: Notified of the actions of the launch.
         printed: The text printed so far.
         block_threads: Threads per block.
         blocks: Blocks of the grid.
@@ -143,33 +137,25 @@ class Launch:
         hands_over: Returns whether another engine runs the blocks that have not run; the argument
             has the basic blocks that the running batch has executed, by their numbers.
         batch_size: Returns the number of blocks of the next batch, of the largest number.
-        origin: The launch by a kernel; ``None`` for one by the host.
         children: The grids that it has launched and that have not run.
         constant_variables: Address and bytes of each ``.const`` variable of the module.
     """
 
-    def __init__(
-        self,
-        program: ModuleCode,
-        kernel: KernelCode,
-        config: LaunchConfig,
-        memories: Sequence[Memory],
-        symbols: Mapping[str, int],
-        device: DeviceTraits,
-        grid_workspace: int,
-        observer: Observer,
-        family: GridFamily | None = None,
-        origin: ChildGrid | None = None,
-    ) -> None:
-        self.program = program
-        self.kernel = kernel
-        self.config = config
-        self.memories = tuple(memories)
-        self.device = device
-        self.grid_workspace = grid_workspace
-        self.observer = observer
-        self.origin = origin
-        self.children = ChildQueue(family or GridFamily())
+    program: ModuleCode  # the module of the kernel
+    kernel: KernelCode
+    config: LaunchConfig  # grid, block and so on
+    memories: Sequence[Memory]  # of global addresses
+    symbols: Mapping[str, int]  # the addresses of the variables of the program
+    device: DeviceTraits
+    grid_workspace: int  # memory for the barrier of a cooperative grid; 0 in other launches
+    observer: Observer  # notified of the actions of the launch
+    # What it shares with the grids that it descends from; by default there are none.
+    family: GridFamily = field(default_factory=GridFamily)
+    origin: ChildGrid | None = None  # the launch by a kernel; ``None`` for one by the host
+
+    def __post_init__(self) -> None:
+        program, kernel, config, device = self.program, self.kernel, self.config, self.device
+        self.children = ChildQueue(self.family)
         self.printed = PrintBuffer(config.printf_fifo)
         self.functions = program.code
         self.kernel_function = program.code[kernel.name]
@@ -204,11 +190,10 @@ class Launch:
         self.hands_over: Callable[[Collection[int]], bool] = lambda executed: False
         self.batch_size: Callable[[int], int] = lambda size: size
         self.repetition: RepeatedLaunch | None = None
-        self._symbols = symbols
         self.constant_variables = tuple(
-            (symbols[variable.name], variable.size)
+            (self.symbols[variable.name], variable.size)
             for variable in program.variables.values()
-            if variable.space == "const" and variable.name in symbols
+            if variable.space == "const" and variable.name in self.symbols
         )
         self._in_order = list(program.code.values())
         self._starts = [function.base for function in self._in_order]
@@ -246,7 +231,7 @@ class Launch:
         """
         if any(slot.name == "%gridid" for slot in self.kernel_function.slots):
             return None
-        config, symbols = self.config, tuple(self._symbols.values())
+        config, symbols = self.config, tuple(self.symbols.values())
         shape = (config.grid, config.block, config.cluster, config.dynamic_shared)
         return config.parameters, shape, self.grid_workspace, self.device, symbols
 
@@ -306,7 +291,7 @@ class Launch:
         for name, function in self.functions.items():
             if name not in kernels:
                 used |= function.symbols
-        return {address for name, address in self._symbols.items() if name not in used}
+        return {address for name, address in self.symbols.items() if name not in used}
 
     # --- code ------------------------------------------------------------------------------------
 
@@ -328,7 +313,7 @@ class Launch:
             return self.kernel.shared[name]
         if space == "func":
             return self.program.functions[name]
-        return self._symbols[name]
+        return self.symbols[name]
 
     def undefine(self, section: Section) -> None:
         """Fill memory of blocks with `UNDEFINED_BYTE`, except what the system has in it."""

@@ -167,6 +167,17 @@ def test_second_free_in_a_capture(devices: Any) -> None:
     made("cuStreamEndCapture", stream)
 
 
+@pytest.mark.parametrize("is_default", [False, True])
+def test_a_capture_ends_with_its_context(devices: Any, *, is_default: bool) -> None:
+    context = made("cuCtxGetCurrent")
+    stream = driver.CUstream(2) if is_default else made("cuStreamCreate", 1)
+    made("cuStreamBeginCapture", stream, driver.CUstreamCaptureMode(0))
+    assert refused("cuMemAlloc", 16) == "STREAM_CAPTURE_UNSUPPORTED"
+    made("cuDevicePrimaryCtxReset", 0)
+    assert int(made("cuDevicePrimaryCtxRetain", 0)) == int(context)
+    made("cuMemAlloc", 16)
+
+
 def test_graphs_without_a_launch_leave_no_memory(devices: Any) -> None:
     free = made("cuMemGetInfo")
     graph, address = graph_that_allocates(1 << 20)

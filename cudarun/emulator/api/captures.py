@@ -98,7 +98,7 @@ def cuStreamEndCapture(hStream: StreamHandle) -> cuda.CUgraph:
             capture.graph.destroy()
         raise
     finally:
-        process.captures.end(capture)
+        capture.end()
     return cuda.CUgraph(capture.graph.handle)
 
 

@@ -35,11 +35,7 @@ def cuStreamCreateWithPriority(flags: int, priority: int) -> CUstream:
 @call()
 def cuStreamDestroy(hStream: Handle) -> None:
     """Destroy a stream; a default stream cannot be destroyed."""
-    stream = process.handles.get(handle_value(hStream), streams.Stream)
-    branch = stream.branch
-    if branch is not None and branch is branch.capture.branches[0]:
-        process.captures.end(branch.capture)
-    stream.destroy()
+    process.handles.get(handle_value(hStream), streams.Stream).destroy()
 
 
 @call(waits=Wait.ITSELF)

@@ -56,6 +56,10 @@ class Capture:
         """Return whether it has ended."""
         return self.status == CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
+    def end(self) -> None:
+        """Note that it has ended: by a call, or with the stream in which it began."""
+        self.status = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+
     def invalidate(self) -> None:
         """Make it fail at its end."""
         if self.is_valid:
@@ -97,21 +101,20 @@ class Captures:
     """The captures of the process that have not ended, and the threads' modes."""
 
     def __init__(self) -> None:
-        self._active: list[Capture] = []
+        self._begun: list[Capture] = []
         self.thread = _ThreadMode()
 
     def begin(self, capture: Capture) -> None:
         """Record that a capture has begun."""
-        self._active.append(capture)
+        self._begun = [*self._active(), capture]
 
-    def end(self, capture: Capture) -> None:
-        """Record that a capture has ended."""
-        capture.status = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
-        self._active.remove(capture)
+    def _active(self) -> list[Capture]:
+        self._begun = [each for each in self._begun if not each.has_ended]
+        return self._begun
 
     def admit(self, rule: CaptureRule, context: Context | None) -> None:
         """Check a call that has no stream; `Refusal` if a capture forbids it; it is invalidated."""
-        if not self._active:
+        if not self._begun:
             return
         if rule is CaptureRule.UNSAFE:
             self.check_unsafe()
@@ -142,7 +145,7 @@ class Captures:
 
     def is_capturing(self, graph: Graph) -> bool:
         """Return whether a capture adds nodes to a graph."""
-        return any(capture.graph is graph for capture in self._active)
+        return any(capture.graph is graph for capture in self._active())
 
     def _is_unsafe_beside(self, capture: Capture) -> bool:
         modes = {self.thread.mode, capture.mode}
@@ -152,9 +155,7 @@ class Captures:
     def _forbid(
         self, refusal: str, concerns: Callable[[Capture], bool], *, invalidate: bool = True
     ) -> None:
-        # A context takes the captures in its streams along.
-        alive = (each for each in self._active if each.branches[0].context.alive)
-        concerned = [capture for capture in alive if concerns(capture)]
+        concerned = [capture for capture in self._active() if concerns(capture)]
         for capture in concerned:
             if invalidate:
                 capture.invalidate()

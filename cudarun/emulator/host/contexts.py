@@ -147,6 +147,8 @@ class Context:
         """Free everything the context owns."""
         for end in reversed(list(self.on_destroy.values())):
             end()
+        for stream in self.default_streams.values():
+            stream.end()
         self.on_destroy.clear()
         self.libraries.clear()
         self.peers.clear()

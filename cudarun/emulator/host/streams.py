@@ -59,6 +59,12 @@ class Stream(ContextObject):
         capture.branches.append(self._branch)
         return self._branch
 
+    def end(self) -> None:
+        """End the stream with the capture that has begun in it, also when the context ends."""
+        if self.branch is not None and self.branch is self.branch.capture.branches[0]:
+            self.branch.capture.end()
+        ContextObject.end(self)
+
     def check_not_capturing(self) -> None:
         """Check a call that a capturing stream does not permit.
 

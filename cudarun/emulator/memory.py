@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, DType
 
 UNDEFINED_BYTE = 0xFF
 """What memory of blocks and of the heap of kernels contains until it is written: NaN as a float of
@@ -67,14 +67,14 @@ class Allocation:
     unchanged: Array | None = field(default=None, repr=False)
     # What copies and fills have written since a `snapshot` that keeps it.
     copied: list[slice] | None = field(default=None, repr=False)
-    _views: dict[np.dtype[Any], Array] = field(default_factory=dict, repr=False)
+    _views: dict[DType, Array] = field(default_factory=dict, repr=False)
 
     @property
     def end(self) -> int:
         """The first address after it."""
         return self.base + self.size
 
-    def view(self, dtype: np.dtype[Any]) -> Array:
+    def view(self, dtype: DType) -> Array:
         """Return the memory as an array of ``dtype``, without a tail smaller than one item."""
         view = self._views.get(dtype)
         if view is None:
@@ -268,7 +268,7 @@ class Memory:
                 self._table = bases, sizes
             return self._table
 
-    def view(self, dtype: np.dtype[Any]) -> Array:
+    def view(self, dtype: DType) -> Array:
         """Return the whole arena as an array of ``dtype``; it begins at ``base``."""
         return self._arena.view(dtype)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from cudarun.emulator.code import RegisterUse, Role, Site
 from cudarun.emulator.debugging.lane_access import LaneAccess
 from cudarun.emulator.debugging.writes import MemoryRange
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, DType
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
@@ -219,12 +219,12 @@ def first_site(block: BlockCode) -> Site | None:
     return block.operations[0].site if block.operations else block.terminator.site
 
 
-def shared_types(launch: Launch) -> dict[str, tuple[np.dtype[Any], int]]:
+def shared_types(launch: Launch) -> dict[str, tuple[DType, int]]:
     """Return the types of the elements of shared variables, and their bytes.
 
     PTX declares bytes; the type is that of most accesses whose addresses come from the variable.
     """
-    counts: dict[tuple[str, int], Counter[np.dtype[Any]]] = defaultdict(Counter)
+    counts: dict[tuple[str, int], Counter[DType]] = defaultdict(Counter)
     for function in launch.functions.values():
         types = _types(function)
         for operation in function.operations:

@@ -11,13 +11,15 @@ from typing import Any, SupportsInt
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
+
 Bytes = npt.NDArray[np.uint8]
 HostPointer = (
     SupportsInt
     | bytes
     | bytearray
     | memoryview
-    | npt.NDArray[Any]
+    | Array
     | ctypes.Array[Any]
     | ctypes.Structure
     | ctypes.Union
@@ -54,7 +56,7 @@ def address_of(data: HostPointer) -> int:
     return _contiguous(np.asarray(view)).ctypes.data
 
 
-def _contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _contiguous(array: Array) -> Array:
     if not array.flags.forc:
         raise TypeError("the buffer is not contiguous")
     return array

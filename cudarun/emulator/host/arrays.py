@@ -6,8 +6,6 @@ follow each other. Layers and faces of cubes are slices, too.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from cuda.bindings import driver as cuda
 
@@ -18,6 +16,7 @@ from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.refusal import Refusal, enum_field, refuse_if
 from cudarun.emulator.machine.textures.packed_texels import PACKINGS, PackedTexels, Packing
 from cudarun.emulator.machine.textures.texels import Texels
+from cudarun.emulator.numerics.arrays import DType
 
 LAYERED, CUBEMAP = int(cuda.CUDA_ARRAY3D_LAYERED), int(cuda.CUDA_ARRAY3D_CUBEMAP)
 SURFACE, GATHER = int(cuda.CUDA_ARRAY3D_SURFACE_LDST), int(cuda.CUDA_ARRAY3D_TEXTURE_GATHER)
@@ -73,7 +72,7 @@ class TexelFormat:
         return self.packing.side if self.packing else 1
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DType:
         """Type of one channel."""
         if self.packing:
             return np.dtype(self.packing.dtype)

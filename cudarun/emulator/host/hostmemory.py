@@ -10,7 +10,6 @@ from __future__ import annotations
 import mmap
 from collections import defaultdict
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.addresses import HostAccess
 from cudarun.emulator.memory import Allocation, Memory, reserved_bytes
+from cudarun.emulator.numerics.arrays import Array
 
 _ANY_BASE = 1 << 21  # until the actual one is known
 _ALIGNMENT = 16  # of an arena's base: the widest access
@@ -97,7 +97,7 @@ class RegisteredMemory(Memory):
         self.used = size
         self._range = np.uint64(address), size
 
-    def reserves(self, addresses: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def reserves(self, addresses: Array) -> npt.NDArray[np.bool_]:
         """Return which addresses are in the range: its neighbour may begin in the same unit."""
         address, size = self._range
         inside: npt.NDArray[np.bool_] = addresses - address < size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -81,7 +80,7 @@ def select(lanes: Lanes, chosen: npt.NDArray[np.bool_]) -> Lanes:
     return of(lanes.take(positions))
 
 
-def values(array: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
+def values(array: Array, lanes: Lanes) -> Array:
     """Return the items of an array over all lanes; an array of one item is broadcast."""
     if len(array) == 1:
         return np.broadcast_to(array, (count(lanes), *array.shape[1:]))

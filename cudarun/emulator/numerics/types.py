@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.base.records import dataclass
+from cudarun.emulator.numerics.arrays import Array
 
 
 class TypeKind(Enum):
@@ -96,7 +96,7 @@ def bits_of(width: int) -> Type:
     return TYPES[f"b{width}"]
 
 
-def unpacked(words: npt.NDArray[np.uint32], ptx_type: Type) -> npt.NDArray[Any]:
+def unpacked(words: npt.NDArray[np.uint32], ptx_type: Type) -> Array:
     """Return the elements of less than 8 bits in words, the lowest first, along the last axis."""
     shifts = np.arange(0, 32, ptx_type.bits, dtype=np.uint32)
     values = words[..., None] >> shifts & np.uint32((1 << ptx_type.bits) - 1)

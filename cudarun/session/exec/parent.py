@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import re
-import select
 import shlex
 import signal
 import socket
@@ -97,9 +96,8 @@ def execute(
 class Servers:
     """The process whose copies are the servers of the program's processes."""
 
-    def __init__(self, path: Path, listener: socket.socket, program: SupervisedProgram) -> None:
+    def __init__(self, path: Path, program: SupervisedProgram) -> None:
         self._path = path
-        self._listener = listener
         self._program = program
         self.have_failed = False  # whether one has ended without its report
         self._is_draining = False
@@ -116,9 +114,7 @@ class Servers:
         Returns:
             Whether it is exceeded.
         """
-        # In this order: a server notes the use before it accepts the first connection.
-        is_waiting = select.select([self._listener], [], [], 0)[0]
-        if not is_waiting and not self._path.with_name(USED).exists():
+        if not self._path.with_name(USED).exists():
             return False  # no process has called CUDA
         self._send(_STOP if is_killed else _DRAIN)
         is_late = False
@@ -178,7 +174,8 @@ def running_servers(
         with SupervisedProgram(
             command, stdin=listener.fileno(), environment=environment
         ) as program:
-            yield Servers(path, listener, program)
+            listener.close()  # so that nobody waits for servers that have ended
+            yield Servers(path, program)
 
 
 def program_environment(folder: Path) -> dict[str, str]:

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -114,6 +115,10 @@ static void connect_thread(uint32_t for_callbacks) {
     _exit(7);
   }
   strcpy(address.sun_path, path);
+  /* Note the use first: the servers can still be starting when the process ends. */
+  char used[sizeof address.sun_path];
+  int folder = strrchr(path, '/') - path;
+  if (snprintf(used, sizeof used, "%.*s/used", folder, path) > 0) mknod(used, S_IFREG | 0600, 0);
   int fd = above_streams(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   int error;
   do error = connect(fd, (void *)&address, sizeof address);

@@ -55,7 +55,6 @@ class ProcessReport:
     findings: list[Any] = field(default_factory=list)  # those of the detectors
     statistics: Any = None  # those of the launches
     engine_notes: list[str] = field(default_factory=list)  # the engine of each kernel, and why
-    calls: int = 0  # the number of calls
 
 
 # What the unpickler raises for bytes that are no pickle, besides its own error.

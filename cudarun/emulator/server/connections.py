@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import refuse_if
 
 DONE, PRINT, _, SHARE, UNSHARE, START_CALLBACKS = range(6)
 """The kinds of messages to a thread of the program."""
@@ -71,7 +72,14 @@ class Callbacks:
         self._lock = threading.Lock()
         self._connected = threading.Event()
         self._socket: socket.socket | None = None
-        self.has_started = False  # whether the program was asked to start the thread
+        self._has_started = False
+
+    def start(self, connection: ProgramConnection) -> None:
+        """Have the program start the thread, once; `Refusal` if it cannot."""
+        if not self._has_started:  # else the lock can be that of a function that waits for us
+            with self._lock:
+                self._has_started = self._has_started or connection.ask(START_CALLBACKS) == 0
+            refuse_if(not self._has_started, "no thread can be started", "OUT_OF_MEMORY")
 
     def connect(self, end: socket.socket) -> None:
         """Use the connection of the thread."""

@@ -229,9 +229,8 @@ class ProcessServer:
     def _call_back(self, kind: int, function: int, arguments: tuple[int, ...]) -> int:
         if kind >= 0:
             return self._callbacks.call(kind, function, arguments)
-        if connections.local.connection is not None and not self._callbacks.has_started:
-            self._callbacks.has_started = True
-            connections.local.connection.ask(connections.START_CALLBACKS)
+        if connections.local.connection is not None:
+            self._callbacks.start(connections.local.connection)
         return 0
 
     def _serve_thread(self, end: socket.socket) -> None:
@@ -276,7 +275,6 @@ class ProcessServer:
             except Exception as error:  # a defect: the program gets an error
                 self._note_defect(error)
                 result, outputs = _UNKNOWN, ()
-            self._report.calls += 1
             if result:
                 failed = self._name(number), result
                 if failed[0] in _READS_ERROR:
@@ -308,7 +306,8 @@ class ProcessServer:
 
     def _not_supported(self, name: str, library: str) -> Handler:
         def refuse(_: Slots) -> tuple[int, connections.Outputs]:
-            self._unsupported[name] += 1
+            with self._lock:
+                self._unsupported[name] += 1
             if library != "cuda":
                 thread.error = _NOT_SUPPORTED
             return _NOT_SUPPORTED, ()

@@ -34,6 +34,7 @@ from cudarun.session.workers.program import SupervisedProgram, run_in_foreground
 _DRAIN, _STOP = 2, 3  # messages to the servers
 _SOCKET = "CUDARUN_EXEC_SOCKET"
 _TICK = 0.01  # seconds between looks at the servers, if there is a time limit
+_PATIENCE = 10.0  # seconds in which killed processes end
 _STATIC = (
     "{}: it contains the CUDA runtime, which uses the driver in undocumented ways; "
     "link it with nvcc -cudart shared"
@@ -121,13 +122,9 @@ class Servers:
         try:
             while end is not None and self._program.status() is None and not is_late:
                 time.sleep(_TICK)
-                is_late = time.monotonic() >= end
-        except KeyboardInterrupt:
-            is_late = False
-            self.stop()
-        if is_late:
-            self.stop()
-        try:
+                if time.monotonic() >= end:
+                    is_late = True
+                    self.stop()
             self._program.wait(None)
         except KeyboardInterrupt:
             self.stop()
@@ -223,10 +220,14 @@ def _run(
 
 
 def _kill_all(folder: Path) -> None:
-    """Kill the processes that the program has started, which have its environment."""
+    """Kill the processes that the program has started, which have its environment.
+
+    One that goes on all the same, in a system call that does not return, is left.
+    """
     mark = f"{_SOCKET}={folder / 'socket'}\0".encode()
+    end = time.monotonic() + _PATIENCE
     found = True
-    while found:
+    while found and time.monotonic() < end:
         found = False
         time.sleep(_TICK)  # those that were killed end
         for path in Path("/proc").glob("[0-9]*/environ"):

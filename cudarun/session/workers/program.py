@@ -19,7 +19,7 @@ from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import die_with
 
 _TICK = 0.05  # seconds between calls of `is_stuck`
-_PATIENCE = 3.0  # seconds from SIGTERM to SIGKILL
+_PATIENCE = 3.0  # seconds in which a program ends after SIGTERM, and after SIGKILL
 _DELETION = 'read -r _; for _ in 1 2 3 4 5; do rm -rf "$0" && exit; sleep 1; done'
 
 
@@ -191,7 +191,8 @@ def run_in_foreground(
             that kills it. The terminal and stdin are not the program's then.
         service: Entered after the program starts, and left when it has ended: a process with
             threads is not forked safely.
-        is_stuck: Called from time to time; the program is killed if it returns true.
+        is_stuck: Called from time to time; the program is killed if it returns true, and left
+            alone if that is not possible.
 
     Returns:
         Its exit status as of a shell: 128 + a signal.
@@ -212,26 +213,24 @@ def run_in_foreground(
         reason = error.strerror or str(error)
         raise RequestError(f"{command[0]} cannot be started: {reason}") from error
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    has_stuck = False
     try:
         with service or nullcontext():
             if meanwhile is not None:
                 meanwhile(lambda: process.poll() is None, process.kill)
-            while process.poll() is None:
+            while process.poll() is None and not has_stuck:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(None if is_stuck is None else _TICK)
-                if is_stuck is not None and is_stuck():
-                    process.kill()
-                    process.wait()
+                has_stuck = is_stuck is not None and is_stuck()
     finally:
         signal.signal(signal.SIGINT, handler)
-        if process.poll() is None:
-            process.terminate()
-            try:
+        for end in (process.kill,) if has_stuck else (process.terminate, process.kill):
+            # Another user's program cannot be killed, and a system call can go on after it.
+            with suppress(PermissionError, subprocess.TimeoutExpired):
+                end()  # does nothing if it has ended
                 process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-    return 128 - process.returncode if process.returncode < 0 else process.returncode
+    status = -signal.SIGKILL if process.returncode is None else process.returncode
+    return 128 - status if status < 0 else status
 
 
 def _note_in_page(group: int) -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +18,7 @@ from cudarun.session.workers.parent import WorkerProcess, settle
 from cudarun.session.workers.program import SupervisedProgram, temporary_folder
 from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import WorkerSpec
-from tests.support.processes import PATIENCE, wait_for_end, wait_until
+from tests.support.processes import PATIENCE, marked, wait_for_end, wait_until
 
 
 def python(code: str, *arguments: str) -> list[str]:
@@ -132,3 +136,41 @@ def test_a_worker_goes_on_after_its_program() -> None:
             assert settle([worker]) == [worker]
             assert worker.answer().unwrap() == "x"
             assert worker.page.program == 0
+
+
+_OF_ROOT = """
+#include <fcntl.h>
+#include <unistd.h>
+int main(int n, char **words) { return setuid(0) || creat(words[n - 1], 0644) < 0 || pause(); }
+"""
+_AS_NOBODY = """
+import ctypes, os, sys  # this user may be unable to read the modules
+from cudarun.session.workers.program import run_in_foreground
+os.setgroups([])
+os.setresgid(*3 * (65534,))
+os.setresuid(*3 * (65534,))
+path, file = sys.argv[1:]
+status = run_in_foreground(
+    [path, file], {}, stdout_to_stderr=True, is_stuck=lambda: os.path.exists(file)
+)
+print(status)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("gcc") is None, reason="needs root and gcc")
+def test_a_program_that_cannot_be_killed_is_left() -> None:
+    mark = f"CUDARUN_TEST_LEFT={os.getpid()}"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        path, file = f"{folder}/program", f"{folder}/file"
+        compiler = ["gcc", "-x", "c", "-", "-o", path]
+        subprocess.run(compiler, input=_OF_ROOT, text=True, check=True)
+        os.chmod(path, 0o4755)  # it runs as root
+        ran = subprocess.run(
+            python(_AS_NOBODY, path, file),
+            env=os.environ | dict([mark.split("=", 1)]),
+            stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+    for each in marked(mark):
+        os.kill(each, signal.SIGKILL)
+    assert (ran.stdout, ran.returncode) == ("137\n", 0)

@@ -158,8 +158,8 @@ class ProcessServer:
         for descriptor in descriptors:
             end = socket.socket(fileno=descriptor)
             [is_for_callbacks, _] = _HEAD.unpack(message)
-            work = self._accept_callbacks if is_for_callbacks else self._serve_thread
-            thread = threading.Thread(target=work, args=(end,), daemon=True)
+            arguments = end, bool(is_for_callbacks)
+            thread = threading.Thread(target=self._serve_thread, args=arguments, daemon=True)
             thread.start()
             self._threads = [each for each in self._threads if each.is_alive()] + [thread]
             self._ends = [each for each in self._ends if each.fileno() >= 0] + [end]
@@ -212,15 +212,6 @@ class ProcessServer:
 
     # --- threads of the process ------------------------------------------------------------------
 
-    def _greet(self, end: socket.socket) -> None:
-        answer = struct.pack("=3Q", os.getpid(), BASE, self._memory.size)
-        with suppress(ConnectionError):  # the program has ended
-            socket.send_fds(end, [answer], [self._memory.file])
-
-    def _accept_callbacks(self, end: socket.socket) -> None:
-        self._greet(end)
-        self._callbacks.connect(end)
-
     def _ask(self, kind: int, *words: int) -> int:
         connection = connections.local.connection
         assert connection is not None, "only calls of the program ask it"
@@ -233,11 +224,16 @@ class ProcessServer:
             self._callbacks.start(connections.local.connection)
         return 0
 
-    def _serve_thread(self, end: socket.socket) -> None:
-        """Serve a thread of the process until it ends."""
+    def _serve_thread(self, end: socket.socket, is_for_callbacks: bool) -> None:
+        """Serve a thread of the process until it ends; one for callbacks only waits for them."""
+        answer = struct.pack("=3Q", os.getpid(), BASE, self._memory.size)
+        with suppress(ConnectionError):  # the program has ended
+            socket.send_fds(end, [answer], [self._memory.file])
+        if is_for_callbacks:
+            self._callbacks.connect(end)
+            return
         ignored: Counter[FailedCall] = Counter()  # errors that the thread can still ask for
         with end:
-            self._greet(end)
             self._answer(connections.ProgramConnection(end), ignored)
         with self._lock:
             self._unchecked.update(ignored)

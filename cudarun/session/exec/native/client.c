@@ -116,9 +116,8 @@ static void connect_thread(uint32_t for_callbacks) {
   }
   strcpy(address.sun_path, path);
   /* Note the use first: the servers can still be starting when the process ends. */
-  char used[sizeof address.sun_path];
-  int folder = strrchr(path, '/') - path;
-  if (snprintf(used, sizeof used, "%.*s/used", folder, path) > 0) mknod(used, S_IFREG | 0600, 0);
+  char used[sizeof address.sun_path + sizeof "used"], *name = strrchr(strcpy(used, path), '/');
+  if (name) strcpy(name, "/used"), mknod(used, S_IFREG | 0600, 0);
   int fd = above_streams(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   int error;
   do error = connect(fd, (void *)&address, sizeof address);

@@ -125,9 +125,8 @@ def _pointer_attributes(slots: Slots) -> Answer:
 def _pointer_attribute(slots: Slots) -> Answer:
     kind = CUpointer_attribute(slots[1] & 0xFFFF_FFFF)
     result, value = CALLS["cuPointerGetAttribute"](kind, slots[2])
-    if result:
-        return int(result), ()
-    return 0, [(slots[0], encoded(value, 8 if kind.name.endswith(_WIDE) else 4))]
+    size = 8 if kind.name.endswith(_WIDE) else 4
+    return int(result), () if result else [(slots[0], encoded(value, size))]
 
 
 def _range_attributes(slots: Slots) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.images import NotLoadable, ptx_text
@@ -12,20 +13,27 @@ from cudarun.emulator.server.marshalling import Slots
 from cudarun.ptx.errors import PtxError
 
 _INPUT = struct.Struct("=4Q")  # `struct input` of nvjitlink.c
+_DEVICE_RUNTIME = b"cuda_device_runtime.o"  # the member of libcudadevrt.a
 _PTX_COMPILE, _FINALIZE = 4, 9  # nvJitLinkResult
 
 
 def link(slots: Slots) -> tuple[int, Outputs]:
     """Link the inputs of a ``struct link``; write its image, or its error log."""
     at, inputs, count = slots
-    linker, result = Linker(), 0
+    linker, result, library = Linker(), 0, ""
     try:
         for number in range(count):
             _, size, data, name = _INPUT.unpack(
                 addresses.host.read(inputs + _INPUT.size * number, _INPUT.size)
             )
             label = addresses.host.text(name).decode(errors="replace") or f"input {number + 1}"
-            linker.add(LinkInput(label, ptx_text(addresses.host.read(data, size))))
+            image = addresses.host.read(data, size)
+            if _DEVICE_RUNTIME in image:
+                library = Path(__file__).with_name("device_library.ptx").read_text()
+            else:
+                linker.add(LinkInput(label, ptx_text(image)))
+        if library:  # last: the first input has the target
+            linker.add(LinkInput("libcudadevrt", library))
         undefined = linker.undefined()
         text = "" if undefined else linker.complete()
         log = "\n".join(undefined)

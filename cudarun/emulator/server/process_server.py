@@ -105,6 +105,7 @@ class ProcessServer:
             GET_KERNEL: self._get_kernel,
             INIT_MODULE: _init_module,
             LINK: link,
+            SYNC: lambda _: (0, ()),
         }
         self._unsupported: Counter[str] = Counter()
         self._unchecked: Counter[FailedCall] = Counter()
@@ -157,8 +158,7 @@ class ProcessServer:
         message, descriptors, _, _ = socket.recv_fds(control, 64, 1)
         for descriptor in descriptors:
             end = socket.socket(fileno=descriptor)
-            [is_for_callbacks, _] = _HEAD.unpack(message)
-            arguments = end, bool(is_for_callbacks)
+            arguments = end, bool(_HEAD.unpack(message)[0])  # whether it is for callbacks
             thread = threading.Thread(target=self._serve_thread, args=arguments, daemon=True)
             thread.start()
             self._threads = [each for each in self._threads if each.is_alive()] + [thread]
@@ -255,8 +255,6 @@ class ProcessServer:
                     result, outputs = _launch(view, size)
                 elif number == FOREIGN:
                     self._note_foreign(bytes(view[16:size]))
-                    result, outputs = 0, ()
-                elif number == SYNC:
                     result, outputs = 0, ()
                 else:
                     perform = self._handlers.get(number) or self._handler(number)
@@ -357,9 +355,7 @@ _VERSION = re.compile(r"_v[0-9]+$")  # of a function
 def _call(number: int) -> Prototype | str:
     """Return the prototype of a call, or the name of one without."""
     table, place = read_table(LIBRARIES[number // PER_LIBRARY]), number % PER_LIBRARY
-    if place < len(table.calls):
-        return table.calls[place]
-    return table.others[place - len(table.calls)]
+    return (*table.calls, *table.others)[place]
 
 
 def forwarded(call: Prototype) -> Handler | None:

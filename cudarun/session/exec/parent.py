@@ -12,7 +12,7 @@ import socket
 import struct
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -253,9 +253,7 @@ def execution_report(
     reports: list[ProcessReport] = []
     unsupported: Counter[str] = Counter()
     defects: list[str] = []
-    for path in sorted(folder.glob("report-*")):
-        if path.suffix == ".part":
-            continue
+    for path in sorted(folder.glob("report-*[0-9]")):  # none that is only written in part
         try:
             reports.append(read_report(path.read_bytes()))
             unsupported.update(reports[-1].unsupported)
@@ -289,18 +287,17 @@ def _with_name(texts: Iterable[str | None]) -> str | None:
 
 
 def _kernels(reports: Iterable[ProcessReport]) -> tuple[ExecutedKernel, ...]:
-    launches: Counter[str] = Counter()
-    seconds: dict[str, float] = {}
+    launches, seconds = Counter[str](), defaultdict[str, float](float)
     for report in reports:
         for kernel, times in report.kernels.items():
             launches[kernel] += times.launches
-            seconds[kernel] = seconds.get(kernel, 0.0) + times.seconds
-    names = {kernel: demangle(kernel) for kernel in launches}
-    return tuple(
-        ExecutedKernel(kernel, names[kernel], base_name(names[kernel]), count, 1e3 * spent)
-        for kernel, spent in sorted(seconds.items(), key=lambda row: -row[1])
-        for count in [launches[kernel]]
-    )
+            seconds[kernel] += times.seconds
+    found = [
+        ExecutedKernel(kernel, name, base_name(name), count, 1e3 * seconds[kernel])
+        for kernel, count in launches.items()
+        for name in [demangle(kernel)]
+    ]
+    return tuple(sorted(found, key=lambda each: -each.milliseconds))
 
 
 def _detectors(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterator[DetectorReport]:

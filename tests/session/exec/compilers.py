@@ -6,6 +6,14 @@ from cuda.bindings import driver, nvjitlink, nvrtc
 
 TWICE = "extern __device__ int twice(int x);"
 KERNEL = TWICE + 'extern "C" __global__ void run(int *p) { *p = twice(*p) + 1; }'
+GRID = """
+extern "C" __global__ void run(int *p) {
+  if (blockIdx.x == 1) *p += 1;
+  int error = cudaCGSynchronize(cudaCGGetIntrinsicHandle(cudaCGScopeGrid), 0);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *p = *p * 2 + error;
+}
+"""
+DEVICE_RUNTIME = b"!<arch>\ncuda_device_runtime.o/ 0           0     0     644     0         `\n"
 FUNCTION = "__device__ int twice(int x) { return 2 * x; }"
 ARCH = b"sm_90"
 
@@ -26,11 +34,13 @@ def compiled(code, kind, *options):
     return image
 
 
-def linked(kind, *inputs):
+def linked(kind, *inputs, library=b""):
     link = nvjitlink.create(1 + (kind is nvjitlink.InputType.LTOIR), ["-arch=sm_90", "-lto"])
     try:
         for number, image in enumerate(inputs):
             nvjitlink.add_data(link, kind, image, len(image), f"input{number}")
+        if library:
+            nvjitlink.add_data(link, nvjitlink.InputType.LIBRARY, library, len(library), "library")
         nvjitlink.complete(link)
     except nvjitlink.nvJitLinkError:
         log = bytearray(nvjitlink.get_error_log_size(link))
@@ -43,13 +53,14 @@ def linked(kind, *inputs):
     return bytes(image)
 
 
-def result_of(image):
+def result_of(image, blocks=1):
     module = checked(driver.cuModuleLoadData(image))
     function = checked(driver.cuModuleGetFunction(module, b"run"))
     memory = checked(driver.cuMemAlloc(4))
     number = ctypes.c_int(20)
     checked(driver.cuMemcpyHtoD(memory, ctypes.addressof(number), 4))
-    checked(driver.cuLaunchKernel(function, *6 * (1,), 0, 0, ((memory,), (None,)), 0))
+    launch = driver.cuLaunchCooperativeKernel
+    checked(launch(function, blocks, *5 * (1,), 0, 0, ((memory,), (None,))))
     checked(driver.cuMemcpyDtoH(ctypes.addressof(number), memory, 4))
     return number.value
 
@@ -61,6 +72,8 @@ print(result_of(compiled(FUNCTION + KERNEL, "CUBIN")))
 parts = [compiled(each, "PTX", b"-rdc=true") for each in (KERNEL, FUNCTION)]
 linked(PTX, parts[0])
 print(result_of(linked(PTX, *parts)))
+grid = compiled(GRID, "PTX", b"-rdc=true")
+print(result_of(linked(PTX, grid, library=DEVICE_RUNTIME), blocks=2))
 lto = [compiled(each, "LTOIR", b"-dlto", b"-rdc=true") for each in (KERNEL, FUNCTION)]
 print(result_of(linked(LTOIR, *lto)))
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from cudarun.emulator.compiled.jit import object_file
+from cudarun.emulator.compiled.jit import object_files
 from cudarun.emulator.compiled.kernels import KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.decode.module import compile_module
@@ -45,7 +45,7 @@ def show(program: ModuleCode, name: str) -> None:
     compiled = module.code.function
     operations = sum(len(block.operations) for block in compiled.blocks)
     text = module.text.text()
-    llvm, _ = seconds(lambda: object_file(text))
+    llvm, _ = seconds(lambda: object_files(text))
     cells = (f"{operations:>10,}", f"{len(compiled.blocks):>7,}", f"{prepare:>9.2f}",
              f"{llvm:>8.2f}", f"{len(text) / 1e6:>8.2f}")  # fmt: skip
     print(f"{''.join(cells)}  {name[:60]}", flush=True)

@@ -24,8 +24,8 @@ def use_machines_llvm() -> None:
         return
     _, processor, features = jit._host()
 
-    def compiled(text: str, machine: Any, level: int) -> bytes:
-        words = [machine.triple, processor, features, str(level)]
+    def compiled(text: str, machine: Any) -> bytes:
+        words = [machine.triple, processor, features]
         command = [python, "-m", "tools.aarch64.objects", *words]
         return subprocess.run(command, input=text.encode(), capture_output=True, check=True).stdout
 
@@ -36,15 +36,15 @@ def main() -> None:
     """Compile the module in the standard input; arguments as of LLVM's target machine."""
     import llvmlite.binding as llvm
 
-    triple, processor, features, level = sys.argv[1:]
+    triple, processor, features = sys.argv[1:]
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(triple)
     machine = target.create_target_machine(
-        cpu=processor, features=features, opt=int(level), jit=True
+        cpu=processor, features=features, opt=jit._LEVEL, jit=True
     )
     text = sys.stdin.read()
-    sys.stdout.buffer.write(jit._compiled(text, machine, int(level)))
+    sys.stdout.buffer.write(jit._compiled(text, machine))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ It ends when the process that started it has ended, however that has ended.
 
 from __future__ import annotations
 
+import marshal
 import os
 import subprocess
 import sys
@@ -33,7 +34,7 @@ class CompilerProcess:
     def __init__(self, text: str) -> None:
         if not sys.executable:
             raise OSError("Python's executable is unknown")
-        source, self._target = os.memfd_create("module"), os.memfd_create("object")
+        source, self._target = os.memfd_create("module"), os.memfd_create("objects")
         try:
             with open(source, "w", closefd=False) as file:
                 file.write(text)
@@ -63,12 +64,12 @@ class CompilerProcess:
         """Wait until it has ended; signals are served."""
         self._process.wait()
 
-    def result(self) -> bytes | None:
-        """Return the object file after its end; ``None`` if it failed. Call this once."""
+    def result(self) -> list[bytes] | None:
+        """Return the object files after its end; ``None`` if it failed. Call this once."""
         size = os.fstat(self._target).st_size
         data = os.pread(self._target, size, 0) if self._process.returncode == 0 else b""
         self._finalizer()
-        return data or None
+        return marshal.loads(data) if data else None
 
 
 def _end(process: subprocess.Popen[bytes], target: int, parent: int) -> None:
@@ -89,17 +90,17 @@ def _folders() -> list[str]:
 
 
 def compile_descriptor(source: int, target: int) -> None:
-    """Compile the module in a file to an object file, in the new process."""
+    """Compile the module in a file to object files, in the new process."""
     import threading
 
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from cudarun.emulator.compiled.jit import object_file
+    from cudarun.emulator.compiled.jit import object_files
 
     os.lseek(source, 0, os.SEEK_SET)
     with open(source) as file:
         text = file.read()
     with open(target, "wb") as output:
-        output.write(object_file(text))
+        marshal.dump(object_files(text), output)
     os._exit(0)  # without waiting for the thread
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.cores import BlockThreads
-from cudarun.emulator.compiled.jit import interruptible_object_file, stored_object
+from cudarun.emulator.compiled.jit import interruptible_object_files, stored_objects
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.observation import Suspicion, Unobservable
@@ -91,15 +91,15 @@ class KernelCompilation:
     def complete(self) -> None:
         """Compile and load the kernel, unless this has been done."""
         if self.kernel is None and not self.reason:
-            data = interruptible_object_file(self._module.text.text())
-            self.kernel = CompiledKernel(self._module, data)
+            objects = interruptible_object_files(self._module.text.text())
+            self.kernel = CompiledKernel(self._module, objects)
 
     def begin(self) -> None:
         """Begin to compile in another process, or load the kernel if the cache has it."""
         text = self._module.text.text()
-        data = stored_object(text)
-        if data is not None:
-            self.kernel = CompiledKernel(self._module, data)
+        objects = stored_objects(text)
+        if objects is not None:
+            self.kernel = CompiledKernel(self._module, objects)
             return
         try:
             self._process = CompilerProcess(text)
@@ -114,12 +114,12 @@ class KernelCompilation:
     def is_loaded(self) -> bool:
         """Return whether the kernel can be launched; load it if its compilation has ended."""
         if self.kernel is None and self._process is not None and self._process.has_ended():
-            data = self._process.result()
+            objects = self._process.result()
             self._process = None
-            if data is None:
+            if objects is None:
                 self.reason = "LLVM failed to compile it"
             else:
-                self.kernel = CompiledKernel(self._module, data)
+                self.kernel = CompiledKernel(self._module, objects)
         return self.kernel is not None
 
     def run_observed(self, run: EngineRun) -> bool:

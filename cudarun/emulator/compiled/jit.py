@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from cudarun.base.cache import ResultCache, cache_folder
 from cudarun.base.process import IS_X86
+from cudarun.emulator.compiled.lanes.vectors import PART
 
 _LEVEL = 2
 _OBJECT = "object"
@@ -74,18 +75,18 @@ class MachineCode:
 
     Args:
         symbols: The addresses of what is outside of the module, by name.
-        data: Its object file.
+        objects: The object files of its parts.
     """
 
-    def __init__(self, symbols: Mapping[str, int], data: bytes) -> None:
+    def __init__(self, symbols: Mapping[str, int], objects: Sequence[bytes]) -> None:
         import llvmlite.binding as llvm
 
         with _lock:
             for name, address in symbols.items():
                 llvm.add_symbol(name, address)
-            self._object = llvm.ObjectFileRef.from_data(data)
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
-            self._engine.add_object_file(self._object)
+            for data in objects:
+                self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
@@ -93,18 +94,21 @@ class MachineCode:
         return int(self._engine.get_function_address(name))
 
 
-def object_file(text: str, cache: ResultCache | None = None) -> bytes:
-    """Return the object file of a module, from the cache if it is there."""
-    found = stored_object(text, cache)
-    if found is None:
-        with _lock:
-            found = _compiled(text, _machine())
-        _cache(cache).store(_key(text), {_OBJECT: found})
+def object_files(text: str) -> list[bytes]:
+    """Return the object files of the parts of a module, from the cache those that are there."""
+    found = []
+    for part in text.split(PART):
+        parts = _cache().load(_key(part))
+        if parts is None:
+            with _lock:
+                parts = {_OBJECT: _compiled(part, _machine())}
+            _cache().store(_key(part), parts)
+        found.append(parts[_OBJECT])
     return found
 
 
-def interruptible_object_file(text: str) -> bytes:
-    """Return the object file of a module; a signal's handler can end the wait for LLVM.
+def interruptible_object_files(text: str) -> list[bytes]:
+    """Return the object files of a module; a signal's handler can end the wait for LLVM.
 
     LLVM itself goes on in its thread, and a process waits for that thread when it exits.
     """
@@ -112,21 +116,23 @@ def interruptible_object_file(text: str) -> bytes:
 
     threads = ThreadPoolExecutor(1, "LLVM")
     try:
-        compiled = threads.submit(object_file, text)
+        compiled = threads.submit(object_files, text)
     except RuntimeError:  # this process can start no more threads
-        return object_file(text)
+        return object_files(text)
     finally:
         threads.shutdown(wait=False)
     return compiled.result()
 
 
-def stored_object(text: str, cache: ResultCache | None = None) -> bytes | None:
-    """Return the object file of a module in the cache; ``None`` if there is none."""
-    return (_cache(cache).load(_key(text)) or {}).get(_OBJECT)
+def stored_objects(text: str) -> list[bytes] | None:
+    """Return the object files of a module in the cache; ``None`` if one is not there."""
+    stored = [_cache().load(_key(part)) for part in text.split(PART)]
+    found = [parts[_OBJECT] for parts in stored if parts is not None]
+    return found if len(found) == len(stored) else None
 
 
-def _cache(cache: ResultCache | None) -> ResultCache:
-    return ResultCache(cache_folder("kernels")) if cache is None else cache
+def _cache() -> ResultCache:
+    return ResultCache(cache_folder("kernels"))
 
 
 def _machine() -> Any:

@@ -114,10 +114,10 @@ class CompiledKernel:
 
     Args:
         module: Its LLVM module.
-        data: The object file of the module.
+        objects: The object files of the module.
     """
 
-    def __init__(self, module: KernelModule, data: bytes) -> None:
+    def __init__(self, module: KernelModule, objects: Sequence[bytes]) -> None:
         self.code = module.code  # what the code needs from its caller
         # Whether its blocks can run at the same time, and are not slower then.
         self.is_parallel = module.is_parallel
@@ -132,7 +132,7 @@ class CompiledKernel:
         self.interleaves = module.interleaves  # whether a schedule draws the order of warps
         self.operations = len(module.code.function.operations)  # the number of its operations
         self.observation = module.observation  # what detectors need; ``None`` if none observes it
-        self.machine_code = MachineCode(module.text.symbols, data)
+        self.machine_code = MachineCode(module.text.symbols, objects)
         # ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         self.run = _Run(self.machine_code.address("run"))
         # The cache entries of equal accesses to shared memory.

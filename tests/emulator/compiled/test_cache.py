@@ -12,7 +12,7 @@ import pytest
 
 from cudarun.base.cache import ResultCache
 from cudarun.emulator.compiled import jit
-from cudarun.emulator.compiled.jit import MachineCode, object_file
+from cudarun.emulator.compiled.jit import MachineCode, object_files
 from cudarun.emulator.compiled.lanes.operators import gathered
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText
 from cudarun.emulator.engines import TARGETS, Engines
@@ -32,68 +32,99 @@ def module() -> ModuleText:
     return made
 
 
-def answer(cache: ResultCache) -> tuple[int, float]:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a cache that is on."""
+    for name in ("CUDARUN_CACHE", "CUDA_CACHE_DISABLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "cudarun" / "kernels"
+
+
+def answer() -> tuple[int, float]:
     made = module()
-    code = MachineCode(made.symbols, object_file(made.text(), cache))
+    code = MachineCode(made.symbols, object_files(made.text()))
     values = np.full(32, 3)
     call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(code.address("answer"))
     return call(values.ctypes.data), float(values.view(np.float64)[31])
 
 
-def test_a_module_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = ResultCache(tmp_path)
-    first = answer(cache)
+def test_a_module_is_compiled_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = answer()
     assert first == (42, 0.75)
-    assert len([*tmp_path.iterdir()]) == 1
+    assert len([*folder.iterdir()]) == 1
 
     def refuse(*given: object) -> bytes:
         raise AssertionError("it is in the cache")
 
     monkeypatch.setattr(jit, "_compiled", refuse)
-    assert answer(cache) == first
+    assert answer() == first
 
 
-def test_a_damaged_entry_is_compiled_again(tmp_path: Path) -> None:
-    cache = ResultCache(tmp_path)
-    first = answer(cache)
-    (entry,) = tmp_path.iterdir()
+def test_a_damaged_entry_is_compiled_again(folder: Path) -> None:
+    cache = ResultCache(folder)
+    first = answer()
+    (entry,) = folder.iterdir()
     whole = entry.read_bytes()
     entry.write_bytes(whole[: len(whole) // 2])
     assert cache.load(entry.name) is None
-    assert answer(cache) == first
+    assert answer() == first
     assert cache.load(entry.name) is not None
 
 
-def test_processes_share_a_cache(tmp_path: Path) -> None:
-    program = (
-        "from tests.emulator.compiled.test_cache import answer;"
-        "from cudarun.base.cache import ResultCache; from pathlib import Path; import sys;"
-        "print(answer(ResultCache(Path(sys.argv[1])))[0])"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path)]
+def test_processes_share_a_cache(folder: Path) -> None:
+    program = "from tests.emulator.compiled.test_cache import answer; print(answer()[0])"
+    command = [sys.executable, "-c", program]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
     assert [process.communicate()[0] for process in running] == [b"42\n"] * 2
-    assert len([*tmp_path.iterdir()]) == 1
+    assert len([*folder.iterdir()]) == 1
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    assert answer(ResultCache(file / "kernels"))[0] == 42
+def test_a_folder_that_cannot_be_written(folder: Path) -> None:
+    folder.parent.touch()
+    assert answer()[0] == 42
 
 
-def test_without_a_cache() -> None:
-    assert answer(ResultCache(None))[0] == 42
+def test_without_a_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDARUN_CACHE", "off")
+    assert answer()[0] == 42
+    assert not folder.exists()
 
 
-def test_the_target_is_part_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = ResultCache(tmp_path)
+def test_a_function_without_the_kernel_is_compiled_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+    compile_ = jit._compiled
+
+    def noted(text: str, machine: object) -> bytes:
+        compiled.append(text)
+        return compile_(text, machine)
+
+    monkeypatch.setattr(jit, "_compiled", noted)
+    for number in (1, 2):
+        made = ModuleText()
+        made.define("facts", f"@facts = constant [1 x i32] [i32 {number}]")
+        for linkage, name, line in (
+            ("hidden", "fact", "  %found = load i32, ptr @facts"),
+            ("", "twice", "  %one = call i32 @fact()\n  %found = add i32 %one, %one"),
+        ):
+            code = CodeBuilder(made)
+            code.lines = [line, "  ret i32 %found"]
+            code.define(f"i32 @{name}()", f"{linkage} noinline")
+        machine_code = MachineCode(made.symbols, object_files(made.text()))
+        call = ctypes.CFUNCTYPE(ctypes.c_int)(machine_code.address("twice"))
+        assert call() == 2 * number
+    assert len(compiled) == len({*compiled}) == len([*folder.iterdir()]) == 3
+
+
+def test_the_target_is_part_of_the_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDARUN_CPU_TARGET", raising=False)
-    first = answer(cache)
+    first = answer()
     monkeypatch.setenv("CUDARUN_CPU_TARGET", "x86-64-v3")
     assert jit.missing_feature() is None
-    assert answer(cache) == first
-    assert len([*tmp_path.iterdir()]) == 2
+    assert answer() == first
+    assert len([*folder.iterdir()]) == 2
 
 
 def test_targets(monkeypatch: pytest.MonkeyPatch) -> None:

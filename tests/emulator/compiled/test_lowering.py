@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from cudarun.emulator.code import ConstantUse, Lanewise
-from cudarun.emulator.compiled.jit import MachineCode, object_file
+from cudarun.emulator.compiled.jit import MachineCode, object_files
 from cudarun.emulator.compiled.lanes.lowering import (
     LaneFunctions,
     LaneType,
@@ -136,7 +136,7 @@ def test_forms() -> None:
                 define_test(module, name, operation)
                 compiled[f"test.{name}"] = operation
     assert len(compiled) > 250
-    code = MachineCode(module.symbols, object_file(module.text()))
+    code = MachineCode(module.symbols, object_files(module.text()))
     call_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     for name, operation in compiled.items():
         call = call_type(code.address(name))

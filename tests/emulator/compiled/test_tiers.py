@@ -384,7 +384,7 @@ import os, signal
 from cudarun.emulator.compiled import background
 background._PROGRAM = background._PROGRAM.replace(
     "compile_descriptor(int", "import cudarun.emulator.compiled.jit as jit, time\\n"
-    "jit.object_file = lambda text: time.sleep(1e6)\\ncompile_descriptor(int")
+    "jit.object_files = lambda text: time.sleep(1e6)\\ncompile_descriptor(int")
 process = background.CompilerProcess("")
 print(process._process.pid, flush=True)
 {end}

@@ -98,7 +98,7 @@ def _define(module: ModuleText, name: str, action: Atomic) -> None:
     function = "reduce_lanes" if reduces else "update_lanes"
     call(code, "void", function, f"ptr %ctx, ptr %host, i32 %mask, {how}{more}", inline=True)
     code.line("ret void")
-    code.define(f"void @{name}(ptr %ctx, ptr %host, i32 %mask)")
+    code.define(f"void @{name}(ptr %ctx, ptr %host, i32 %mask)", "hidden noinline")
     one = concurrent_function(action)
     if one is not None:
         code = CodeBuilder(module)

@@ -201,7 +201,7 @@ def access(code: CodeBuilder, name: str, arguments: str, width: int) -> None:
         named = [f"{each.split()[0]} %p{place}" for place, each in enumerate(given)]
         call(inner, "void", name, ", ".join([*named, f"i32 {width // 8}"]), inline=True)
         inner.line("ret void")
-        inner.define(f"void @{own}({', '.join(named)})")
+        inner.define(f"void @{own}({', '.join(named)})", "hidden noinline")
     code.line(f"call void @{own}({', '.join(given)})")
 
 

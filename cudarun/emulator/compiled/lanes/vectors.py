@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -36,6 +37,10 @@ def bits_of_element(element: str) -> int:
     return _BITS.get(element) or int(element[1:])
 
 
+PART = "; part\n"
+"""What is between the parts of a module's text: modules that are compiled one by one."""
+
+_NAME = re.compile(r"@([\w.-]+)")
 _SUFFIX = (
     'attributes #0 = { nounwind "prefer-vector-width"="512" }',
     "!0 = !{}",
@@ -98,17 +103,21 @@ def _listed(element: str, values: tuple[int, ...]) -> str:
 
 
 class ModuleText:
-    """The text of an LLVM module: declarations, each once, and definitions."""
+    """The text of an LLVM module: declarations, each once, and definitions.
+
+    Hidden functions, which are the same for many kernels, are parts of their own: each is compiled
+    once per machine.
+    """
 
     def __init__(self) -> None:
-        self._declarations: dict[str, None] = {}
+        self._declarations: dict[str, str] = {}
         self._definitions: dict[str, str] = {}
         # The addresses of functions and data outside of the module, by name.
         self.symbols: dict[str, int] = {}
 
     def declare(self, text: str) -> None:
         """Add a declaration."""
-        self._declarations[text] = None
+        self._declarations[_NAME.findall(text)[0]] = text
 
     def define(self, name: str, text: str) -> None:
         """Add the definition of a function."""
@@ -119,8 +128,40 @@ class ModuleText:
         return name in self._definitions
 
     def text(self) -> str:
-        """Return the module."""
-        return "\n".join([*self._declarations, *self._definitions.values(), *_SUFFIX]) + "\n"
+        """Return the module: the part of the kernel, and one for each hidden function."""
+        parts: list[list[str]] = [[]]
+        for name, text in self._definitions.items():
+            first = text.partition("\n")[0]
+            if first.startswith("define hidden "):
+                parts.append([name])
+            elif " internal " not in first:
+                parts[0].append(name)
+        shared = {name for names in parts for name in names}
+        return PART.join(self._part(names, shared) for names in parts)
+
+    def _part(self, names: list[str], shared: set[str]) -> str:
+        """Return a part with some functions and all that they need; parts declare shared ones."""
+        texts: dict[str, str] = {}
+        left = names[::-1]
+        while left:
+            name = left.pop()
+            text = self._definitions.get(name) or self._declarations.get(name)
+            if text is None or name in texts:
+                continue
+            if name in shared and name not in names:
+                text = _declaration(text)
+            texts[name] = text
+            left += _NAME.findall(text)
+        return "\n".join([*texts.values(), *_SUFFIX]) + "\n"
+
+
+def _declaration(definition: str) -> str:
+    """Return the declaration of a function or a constant."""
+    first = definition.partition("\n")[0]
+    if first.startswith("@"):
+        return f"{first.partition(' ')[0]} = external constant [0 x i32]"
+    head = first[: first.rindex(")") + 1]
+    return f"{head.replace('define ', 'declare ', 1)} #0"
 
 
 class NumberParameter(NamedTuple):

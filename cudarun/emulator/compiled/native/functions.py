@@ -26,7 +26,8 @@ def add_function(module: ModuleText, name: str, *, inline: bool = False) -> None
     if text.startswith("declare"):
         module.declare(text)
     elif text and not module.defines(name):
-        module.define(name, text.replace("noinline", "alwaysinline") if inline else text)
+        changed = ("noinline", "alwaysinline") if inline else ("internal", "hidden")
+        module.define(name, text.replace(*changed, 1))
         for called in re.findall(r"@([\w.]+)\(", text):
             add_function(module, called, inline=inline)
 
@@ -86,4 +87,4 @@ class KernelConstants(NamedTuple):
         for name, numbers in constants.items():
             listed = ", ".join(f"i32 {int(number)}" for number in numbers or [0])
             kind = f"[{len(numbers) or 1} x i32]"
-            module.define(name, f"@{name} = internal constant {kind} [{listed}]")
+            module.define(name, f"@{name} = constant {kind} [{listed}]")

@@ -191,11 +191,11 @@ def _define(module: ModuleText, product: MatrixProduct) -> str:
     if product.by_warpgroup:
         group = f"ptr %ctx, i32 %warp, i32 %mask, {given}"
         code.line(f"ret i32 {call(code, 'i32', 'multiply_group', group, inline=True)}")
-        code.define(f"i32 @{name}(ptr %ctx, i32 %warp, i32 %mask)")
+        code.define(f"i32 @{name}(ptr %ctx, i32 %warp, i32 %mask)", "hidden noinline")
     else:
         call(code, "void", "multiply_warp", f"ptr %ctx, {given}", inline=True)
         code.line("ret void")
-        code.define(f"void @{name}(ptr %ctx)")
+        code.define(f"void @{name}(ptr %ctx)", "hidden noinline")
     return name
 
 

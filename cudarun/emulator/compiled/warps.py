@@ -64,9 +64,16 @@ class WarpOperations(LoweringRules):
     def _permuted(self, value: LaneVector, place: LaneVector) -> LaneVector:
         """Return the value of the lane that each lane names."""
         code = self._code
-        if not code.module.defines("permute"):
-            _define_permute(code.module)
         kind = vector_type("i32")
+        if not code.module.defines("permute"):  # through memory
+            inner, gather = CodeBuilder(code.module), "@llvm.masked.gather.v32i32.v32p0"
+            code.module.declare(f"declare {kind} {gather}(<32 x ptr>, i32, <32 x i1>, {kind})")
+            inner.line(f"%at = alloca {kind}, align 64")
+            inner.line(f"store {kind} %value, ptr %at, align 64")
+            pointers = inner.scalar(f"getelementptr i32, ptr %at, {kind} %place")
+            given = f"<32 x ptr> {pointers}, i32 4, {splat('i1', True).typed}, {kind} poison"
+            inner.line(f"ret {kind} {inner.scalar(f'call {kind} {gather}({given})')}")
+            inner.define(f"{kind} @permute({kind} %value, {kind} %place)", "internal")
         return code.vector(f"call {kind} @permute({value.typed}, {place.typed})", "i32")
 
     # --- vote, activemask, elect -----------------------------------------------------------------
@@ -169,20 +176,3 @@ def shuffle_pattern(
     pattern: Any = action.named(lanes, *given)
     other, in_range = pattern
     return other.read(), in_range.read()
-
-
-def _define_permute(module: ModuleText) -> None:
-    """Define the function that reads values by lane: through memory."""
-    code = CodeBuilder(module)
-    kind = vector_type("i32")
-    gather = "@llvm.masked.gather.v32i32.v32p0"
-    module.declare(f"declare {kind} {gather}(<32 x ptr>, i32, <32 x i1>, {kind})")
-    code.line(f"%at = alloca {kind}, align 64")
-    code.line(f"store {kind} %value, ptr %at, align 64")
-    pointers = code.scalar(f"getelementptr i32, ptr %at, {kind} %place")
-    true = splat("i1", True).typed
-    found = code.scalar(
-        f"call {kind} {gather}(<32 x ptr> {pointers}, i32 4, {true}, {kind} poison)"
-    )
-    code.line(f"ret {kind} {found}")
-    code.define(f"{kind} @permute({kind} %value, {kind} %place)", "internal")

@@ -102,7 +102,15 @@ class InlinedCode:
         for block in self.code.blocks:
             parts.replace(block)
         find_liveness(self.code)
-        self._find_saved(parts)
+        for outlined in self._outlined.values():
+            outlined.slots |= parts.registers_of(outlined.slots)
+        for call in outlined_calls(self.code).values():
+            callee = call.callee.function.name  # it can be active already
+            if call.caller.function.name in {callee} | self._plan.reached[callee]:
+                needed = call.caller.slots.intersection(each(self.code.blocks[call.after].live_in))
+                call.saved = tuple(
+                    slot for slot in sorted(needed) if self.code.slots[slot].role is Role.REGISTER
+                )
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -164,18 +172,6 @@ class InlinedCode:
             returning.terminator = OutlinedReturn()
 
         self._build(function, (), 0, complete)
-
-    def _find_saved(self, parts: ParameterParts) -> None:
-        """Find the registers that calls save, because the function may be active already."""
-        for outlined in self._outlined.values():
-            outlined.slots |= parts.registers_of(outlined.slots)
-        for call in outlined_calls(self.code).values():
-            if self._plan.can_be_active(call.caller.function.name, call.callee.function.name):
-                needed = call.caller.slots.intersection(each(self.code.blocks[call.after].live_in))
-                call.saved = tuple(slot for slot in sorted(needed) if self._is_register(slot))
-
-    def _is_register(self, slot: int) -> bool:
-        return self.code.slots[slot].role is Role.REGISTER
 
     def _slots(self, function: FunctionCode, stack: int) -> int:
         """Return the first slot of a function's registers; its frames at one offset share them."""

@@ -33,10 +33,11 @@ class CallPlan:
         self._program = program
         self._calls: dict[str, list[list[str]]] = {}  # the targets of each call of a function
         self._find_calls(kernel)
-        self._reached = {name: self._reached_from(name) for name in self._calls}
+        # The functions that each of them calls, directly or not.
+        self.reached = {name: self._reached_from(name) for name in self._calls}
         self._obstacles: dict[str, str] = {}
         # The names of the functions to outline.
-        self.outlined = {name for name in self._calls if name in self._reached[name]}
+        self.outlined = {name for name in self._calls if name in self.reached[name]}
         for calls in self._calls.values():
             for targets in calls:
                 if len(targets) > _MOST_TARGETS:
@@ -59,13 +60,9 @@ class CallPlan:
         ]
         return sorted(found, key=lambda function: function.base)
 
-    def can_be_active(self, name: str, callee: str) -> bool:
-        """Return whether a call of one function can run while another one is active."""
-        return name == callee or name in self._reached[callee]
-
     def obstacle(self, name: str) -> str:
         """Return why a function cannot be outlined; empty if it can."""
-        for each in (name, *sorted(self._reached[name])):
+        for each in (name, *sorted(self.reached[name])):
             if each not in self._obstacles:
                 self._obstacles[each] = _obstacle(self._program.code[each])
             if self._obstacles[each]:

@@ -34,6 +34,8 @@ class CompilerProcess:
     def __init__(self, text: str) -> None:
         if not sys.executable:
             raise OSError("Python's executable is unknown")
+        found = find_spec("llvmlite")
+        packages = [*cudarun.__path__, *((found and found.submodule_search_locations) or ())]
         source, self._target = os.memfd_create("module"), os.memfd_create("objects")
         try:
             with open(source, "w", closefd=False) as file:
@@ -41,7 +43,7 @@ class CompilerProcess:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-I", "-S", "-c", _PROGRAM),
-                    *(str(source), str(self._target), *_folders()),
+                    *(str(source), str(self._target), *map(os.path.dirname, packages)),
                 ],
                 stdin=subprocess.PIPE,  # it ends when this end is closed
                 stdout=subprocess.DEVNULL,
@@ -80,13 +82,6 @@ def _end(process: subprocess.Popen[bytes], target: int, parent: int) -> None:
     process.wait()
     assert process.stdin is not None
     process.stdin.close()
-
-
-def _folders() -> list[str]:
-    """Return the folders that this package and llvmlite are in."""
-    found = find_spec("llvmlite")
-    packages = [*cudarun.__path__, *((found and found.submodule_search_locations) or ())]
-    return [os.path.dirname(package) for package in packages]
 
 
 def compile_descriptor(source: int, target: int) -> None:

@@ -14,7 +14,6 @@ from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
     CodeBuilder,
     LaneVector,
-    ModuleText,
     constant,
     splat,
     vector_type,

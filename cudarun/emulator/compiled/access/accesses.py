@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from cudarun.emulator.code import Action
@@ -14,7 +13,7 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVect
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import CheckedPlace, cache_entry, field
-from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
+from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.shared_functions import SharedFunctions
 from cudarun.emulator.compiled.state.sites import (
@@ -342,12 +341,12 @@ class AccessCode(LoweringRules):
         first = found.first(field(code, entry, layout.BASE, "i64"))
         places = HalfPlaces(host, first)
         place = CheckedPlace(host, self._relative(entry, base), entry)
-        for has_pattern, room, results in (
-            (found.is_row, layout.ROW_COUNT, patterns.row),
-            (partial(is_zero, code, found.apart), layout.SHARED_COUNT, patterns.uniform),
+        for step, room, results in (
+            (access.bytes, layout.ROW_COUNT, patterns.row),
+            (0, layout.SHARED_COUNT, patterns.uniform),
         ):
             if results is not None:
-                pattern, other = has_pattern(), code.fresh("other")
+                pattern, other = found.has_step(step), code.fresh("other")
                 code.leave_unless(pattern, other, "fits")
                 valid = found.is_valid(first, field(code, entry, room, "i64"))
                 code.leave_unless(valid, every, "good", ", !prof !1")

@@ -117,32 +117,27 @@ class CallFrames(LoweringRules):
         code.label("idle")
         frame = code.scalar("load ptr, ptr %FRAME")
         first = code.scalar(f"icmp eq ptr {frame}, %frames")
-        code.line(f"br i1 {first}, label %leave, label %return")
-        code.label("return")
+        code.leave_if(first, "leave", "return")
         called = field(code, frame, FrameLayout.CALL, "i32")
         cases = " ".join(f"i32 {number}, label %return.{number}" for number in self._calls)
         code.line(f"switch i32 {called}, label %impossible [ {cases} ]")
         code.label("impossible")
         code.line("unreachable")
         for number, call in self._calls.items():
-            code.label(f"return.{number}")
-            self._continue(call, frame)
-
-    def _continue(self, call: OutlinedCall, frame: str) -> None:
-        """Continue after a call whose lanes have all returned, or exited."""
-        code, caller = self._code, call.caller
-        for slot, offset in self._saved(call):
-            self._registers.restore(slot, pointer_to(code, frame, offset))
-        for name, offset in self._others.items():
-            code.line(f"store i32 {field(code, frame, offset, 'i32')}, ptr %{name}")
-        self._grow(-call.stack_bytes)
-        # the kernel begins with block 0 and has no frame
-        self._use(pointer_to(code, frame, -self._frames.size), is_called=caller.start > 0)
-        code.line(f"store i32 {caller.start}, ptr %START")
-        returned = field(code, frame, FrameLayout.RETURNED, "i32")
-        code.line(f"store i32 {returned}, ptr %MASK")
-        code.leave_if(code.scalar(f"icmp eq i32 {returned}, 0"), "dispatch", "some")
-        self._schedule.proceed(call.after, call.after - 1, returned)
+            code.label(f"return.{number}")  # continue: all lanes have returned, or exited
+            start = call.caller.start
+            for slot, offset in self._saved(call):
+                self._registers.restore(slot, pointer_to(code, frame, offset))
+            for name, offset in self._others.items():
+                code.line(f"store i32 {field(code, frame, offset, 'i32')}, ptr %{name}")
+            self._grow(-call.stack_bytes)
+            # the kernel begins with block 0 and has no frame
+            self._use(pointer_to(code, frame, -self._frames.size), is_called=start > 0)
+            code.line(f"store i32 {start}, ptr %START")
+            returned = field(code, frame, FrameLayout.RETURNED, "i32")
+            code.line(f"store i32 {returned}, ptr %MASK")
+            code.leave_if(code.scalar(f"icmp eq i32 {returned}, 0"), "dispatch", "some")
+            self._schedule.proceed(call.after, call.after - 1, returned)
 
     def _grow(self, size: int) -> None:
         stack = self._code.scalar("load i64, ptr %STACK")

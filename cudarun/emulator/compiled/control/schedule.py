@@ -112,7 +112,15 @@ class LaneSchedule:
             block = self._take("take_turn", "ptr %state, i32 %yielded", pending, "HIDDEN")
             code.line("store i32 0, ptr %PENDING")
             code.line("br label %entered")
-            self._yield()
+            # Save the lanes that can run, but for hidden ones, which are saved, and leave.
+            code.label("yield")
+            pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
+            both = code.scalar(f"or i32 {pending}, {hidden}")
+            store_field(code, "%state", self.state.YIELDED, "i32", both)
+            code.line("store i32 0, ptr %HIDDEN")
+            self.snapshot.save(pending, leaves=True)
+            code.label("leaving")
+            code.line("br label %save")
             code.label("entered")
             entered = code.scalar(f"phi i32 [ {entered}, %search ], [ {block}, %turn ]")
         cases = " ".join(f"i32 {number}, label %enter.{number}" for number in range(1, count))
@@ -141,18 +149,6 @@ class LaneSchedule:
         self.snapshot.restore(hidden)
         code.line("br label %shown")
         code.label("shown")
-
-    def _yield(self) -> None:
-        """Save the lanes that can run, but for hidden ones, which are saved, and leave."""
-        code = self.code
-        code.label("yield")
-        pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
-        both = code.scalar(f"or i32 {pending}, {hidden}")
-        store_field(code, "%state", self.state.YIELDED, "i32", both)
-        code.line("store i32 0, ptr %HIDDEN")
-        self.snapshot.save(pending, leaves=True)
-        code.label("leaving")
-        code.line("br label %save")
 
     # --- the ends of blocks ----------------------------------------------------------------------
 

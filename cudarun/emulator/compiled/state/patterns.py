@@ -22,14 +22,6 @@ class HalfPlaces(NamedTuple):
     first: tuple[str, str]  # the offsets of the first lanes
 
 
-def is_zero(code: CodeBuilder, values: LaneVector) -> str:
-    """Return whether the values of all lanes are 0."""
-    kind, name = values.element, f"@llvm.vector.reduce.or.v{values.count}{values.element}"
-    code.module.declare(f"declare {kind} {name}({values.type})")
-    bits = code.scalar(f"call {kind} {name}({values.typed})")
-    return code.scalar(f"icmp eq {kind} {bits}, 0")
-
-
 class AddressPattern:
     """The code that finds and checks the pattern of an access."""
 
@@ -38,14 +30,17 @@ class AddressPattern:
         self._address = address  # the address of each lane, of 32 or 64 bits; all are active
         self._step = step  # bytes of the access of a lane
         firsts = code.shuffle(address, [lane // HALF * HALF for lane in range(WIDTH)])
-        # 0 if the lanes of each half access one address
-        self.apart = code.binary("sub", address, firsts)
+        self._apart = code.binary("sub", address, firsts)
 
-    def is_row(self) -> str:
-        """Return whether the lanes of each half follow one another."""
-        steps = np.arange(WIDTH) % HALF * self._step
-        listed = constant(steps.astype(f"u{self._address.bits // 8}"))
-        return is_zero(self._code, self._code.binary("xor", self.apart, listed))
+    def has_step(self, step: int) -> str:
+        """Return whether the addresses of the lanes of each half are some bytes apart."""
+        code, kind = self._code, self._address.element
+        steps = constant((np.arange(WIDTH) % HALF * step).astype(f"u{self._address.bits // 8}"))
+        others = code.binary("xor", self._apart, steps)
+        function = f"@llvm.vector.reduce.or.v{WIDTH}{kind}"
+        code.module.declare(f"declare {kind} {function}({others.type})")
+        bits = code.scalar(f"call {kind} {function}({others.typed})")
+        return code.scalar(f"icmp eq {kind} {bits}, 0")
 
     def first(self, base: str) -> tuple[str, str]:
         """Return the offsets of the first lanes of both halves from a base."""

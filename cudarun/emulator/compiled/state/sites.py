@@ -79,11 +79,7 @@ def take_results(code: CodeBuilder, first: int, kinds: Sequence[LaneType]) -> li
     for place, kind in enumerate(kinds, first):
         pointer = pointer_to(code, scratch, place * layout.COLUMN_BYTES)
         count = WIDTH * kind.elements
-        if kind.element == "i1":
-            mask = code.vector(f"load <{count} x i8>, ptr {pointer}, align 4", "i8", count)
-            found.append(code.cast("trunc", mask, "i1"))
-        else:
-            found.append(
-                code.vector(f"load {kind.type}, ptr {pointer}, align 4", kind.element, count)
-            )
+        element = "i8" if kind.element == "i1" else kind.element
+        value = code.vector(f"load <{count} x {element}>, ptr {pointer}, align 4", element, count)
+        found.append(code.cast("trunc", value, "i1") if kind.element == "i1" else value)
     return found

@@ -71,7 +71,8 @@ class CompilerProcess:
         size = os.fstat(self._target).st_size
         data = os.pread(self._target, size, 0) if self._process.returncode == 0 else b""
         self._finalizer()
-        return marshal.loads(data) if data else None
+        found: list[bytes] | None = marshal.loads(data) if data else None
+        return found
 
 
 def _end(process: subprocess.Popen[bytes], target: int, parent: int) -> None:

@@ -104,17 +104,19 @@ def test_a_function_without_the_kernel_is_compiled_once(
     monkeypatch.setattr(jit, "_compiled", noted)
     for number in (1, 2):
         made = ModuleText()
-        made.define("facts", f"@facts = constant [1 x i32] [i32 {number}]")
+        calls = "  %a = call i32 @seven()\n  %b = call i32 @fact()\n  %found = mul i32 %a, %b"
+        made.define("kernel", f"@kernel = internal constant [1 x i32] [i32 {number}]")
         for linkage, name, line in (
-            ("hidden", "fact", "  %found = load i32, ptr @facts"),
-            ("", "twice", "  %one = call i32 @fact()\n  %found = add i32 %one, %one"),
+            ("hidden", "seven", "  %found = add i32 3, 4"),
+            ("hidden", "fact", "  %found = load i32, ptr @kernel"),
+            ("", "both", calls),
         ):
             code = CodeBuilder(made)
             code.lines = [line, "  ret i32 %found"]
             code.define(f"i32 @{name}()", f"{linkage} noinline")
         machine_code = MachineCode(made.symbols, object_files(made.text()))
-        call = ctypes.CFUNCTYPE(ctypes.c_int)(machine_code.address("twice"))
-        assert call() == 2 * number
+        call = ctypes.CFUNCTYPE(ctypes.c_int)(machine_code.address("both"))
+        assert call() == 7 * number
     assert len(compiled) == len({*compiled}) == len([*folder.iterdir()]) == 3
 
 

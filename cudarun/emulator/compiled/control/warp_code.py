@@ -240,7 +240,7 @@ class WarpCode:
             self._calls.end()
         self._leave()
         quick = self.is_large and len(self.function.blocks) > _MOST_OPTIMIZED
-        code.define(f"i32 @step({_PARAMETERS})", f" noinline{' optnone' * quick}")
+        code.define(f"i32 @step({_PARAMETERS})", f"internal noinline{' optnone' * quick}")
         if self._shared is not None:
             self._shared.define()
 

@@ -105,8 +105,8 @@ def _listed(element: str, values: tuple[int, ...]) -> str:
 class ModuleText:
     """The text of an LLVM module: declarations, each once, and definitions.
 
-    Hidden functions, which are the same for many kernels, are parts of their own: each is compiled
-    once per machine.
+    Hidden functions that need nothing of the kernel are parts of their own: each is compiled once
+    per machine. Others stay with the kernel, whose constants make them shorter.
     """
 
     def __init__(self) -> None:
@@ -128,19 +128,20 @@ class ModuleText:
         return name in self._definitions
 
     def text(self) -> str:
-        """Return the module: the part of the kernel, and one for each hidden function."""
-        parts: list[list[str]] = [[]]
+        """Return the module: the part of the kernel, and one for each separate function."""
+        own, separate = [], list[str]()
         for name, text in self._definitions.items():
             first = text.partition("\n")[0]
             if first.startswith("define hidden "):
-                parts.append([name])
+                if "kernel" not in self._needed([name], []):
+                    separate.append(name)
             elif " internal " not in first:
-                parts[0].append(name)
-        shared = {name for names in parts for name in names}
-        return PART.join(self._part(names, shared) for names in parts)
+                own.append(name)
+        parts = [self._needed(names, separate) for names in [own, *([name] for name in separate)]]
+        return PART.join("\n".join([*part.values(), *_SUFFIX]) + "\n" for part in parts)
 
-    def _part(self, names: list[str], shared: set[str]) -> str:
-        """Return a part with some functions and all that they need; parts declare shared ones."""
+    def _needed(self, names: list[str], separate: list[str]) -> dict[str, str]:
+        """Return functions and all that they need, with declarations of separate functions."""
         texts: dict[str, str] = {}
         left = names[::-1]
         while left:
@@ -148,20 +149,15 @@ class ModuleText:
             text = self._definitions.get(name) or self._declarations.get(name)
             if text is None or name in texts:
                 continue
-            if name in shared and name not in names:
-                text = _declaration(text)
+            if name not in names:
+                if name in separate:
+                    first = text.partition("\n")[0]
+                    text = f"{first[: first.rindex(')') + 1].replace('define', 'declare', 1)} #0"
+                else:
+                    text = text.replace("define hidden ", "define internal ", 1)
             texts[name] = text
             left += _NAME.findall(text)
-        return "\n".join([*texts.values(), *_SUFFIX]) + "\n"
-
-
-def _declaration(definition: str) -> str:
-    """Return the declaration of a function or a constant."""
-    first = definition.partition("\n")[0]
-    if first.startswith("@"):
-        return f"{first.partition(' ')[0]} = external constant [0 x i32]"
-    head = first[: first.rindex(")") + 1]
-    return f"{head.replace('define ', 'declare ', 1)} #0"
+        return texts
 
 
 class NumberParameter(NamedTuple):

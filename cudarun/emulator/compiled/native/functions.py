@@ -87,4 +87,4 @@ class KernelConstants(NamedTuple):
         for name, numbers in constants.items():
             listed = ", ".join(f"i32 {int(number)}" for number in numbers or [0])
             kind = f"[{len(numbers) or 1} x i32]"
-            module.define(name, f"@{name} = constant {kind} [{listed}]")
+            module.define(name, f"@{name} = internal constant {kind} [{listed}]")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("python3.11", "libstdc++6")
 SUITE = "deb http://deb.debian.org/debian bookworm main\n"
 PLATFORMS = [f"manylinux_2_{minor}_aarch64" for minor in (28, 27, 24, 17)]
-SAME = ("numpy", "llvmlite", "ml_dtypes")  # versions that both machines have
+SAME = ("numpy", "llvmlite", "ml_dtypes", "pytest")  # versions that both machines have
 _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 

@@ -71,8 +71,7 @@ class CompilerProcess:
         size = os.fstat(self._target).st_size
         data = os.pread(self._target, size, 0) if self._process.returncode == 0 else b""
         self._finalizer()
-        found: list[bytes] | None = marshal.loads(data) if data else None
-        return found
+        return list(marshal.loads(data)) if data else None
 
 
 def _end(process: subprocess.Popen[bytes], target: int, parent: int) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from cudarun.base.cache import ResultCache, cache_folder
+from cudarun.base.cache import ResultCache, cache_folder, digest_of
 from cudarun.base.process import IS_X86
 from cudarun.emulator.compiled.lanes.vectors import PART
 
@@ -96,13 +95,13 @@ class MachineCode:
 
 def object_files(text: str) -> list[bytes]:
     """Return the object files of the parts of a module, from the cache those that are there."""
-    found = []
+    found, cache = [], ResultCache(cache_folder("kernels"))
     for part in text.split(PART):
-        parts = _cache().load(_key(part))
+        parts = cache.load(_key(part))
         if parts is None:
             with _lock:
                 parts = {_OBJECT: _compiled(part, _machine())}
-            _cache().store(_key(part), parts)
+            cache.store(_key(part), parts)
         found.append(parts[_OBJECT])
     return found
 
@@ -126,13 +125,10 @@ def interruptible_object_files(text: str) -> list[bytes]:
 
 def stored_objects(text: str) -> list[bytes] | None:
     """Return the object files of a module in the cache; ``None`` if one is not there."""
-    stored = [_cache().load(_key(part)) for part in text.split(PART)]
+    cache = ResultCache(cache_folder("kernels"))
+    stored = [cache.load(_key(part)) for part in text.split(PART)]
     found = [parts[_OBJECT] for parts in stored if parts is not None]
     return found if len(found) == len(stored) else None
-
-
-def _cache() -> ResultCache:
-    return ResultCache(cache_folder("kernels"))
 
 
 def _machine() -> Any:
@@ -161,8 +157,5 @@ def _key(text: str) -> str:
     import llvmlite
 
     _, processor, features = _target()
-    digest = hashlib.sha256()
-    for part in (text, str(_LEVEL), processor, features, llvmlite.__version__):
-        digest.update(f"{len(part)} ".encode())
-        digest.update(part.encode())
-    return digest.hexdigest()
+    parts = text, str(_LEVEL), processor, features, llvmlite.__version__
+    return digest_of(part.encode() for part in parts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from cudarun.emulator.code import Action, ConstantUse, FunctionCode, Operation, RegisterUse, Role
 from cudarun.emulator.compiled.access.reductions import is_of_global_memory, reduction_of
 from cudarun.emulator.compiled.control.waiting import blocks_in_loops
@@ -38,32 +36,33 @@ def check_order(function: FunctionCode) -> None:
         for use in operation.destinations:
             if isinstance(use, RegisterUse):
                 writers.setdefault(use.slot, []).append(operation)
-    counts: Counter[str] = Counter()
-    ordered: dict[str, None] = {}
+    ordered: dict[str, list[Action]] = {}
+    others: dict[str, int] = {}
     for block in function.blocks:
         for operation in block.operations:
             if not isinstance(operation, Action):
                 continue
             action = operation.action
             if isinstance(action, _BULK_REDUCTIONS):
-                space, what = "bulk", "a bulk reduction in a loop"
-            elif action in OUTPUTS:
-                space, what = "output", "printf or malloc in a loop"
-            elif isinstance(action, Atomic) and not is_of_grid_barrier(
-                operation, function, writers
-            ):
+                ordered.setdefault("bulk", []).append(operation)
+                if block.index in loops:
+                    raise Untraceable("a bulk reduction in a loop")
+            if action in OUTPUTS:
+                ordered.setdefault("output", []).append(operation)
+                if block.index in loops:
+                    raise Untraceable("printf or malloc in a loop")
+            if isinstance(action, Atomic) and not is_of_grid_barrier(operation, function, writers):
                 space = "shared" if "shared" in action.space else "global"
-                what = "an atomic operation in a loop, of floats or with a used result"
-            else:
-                continue
-            counts[space] += 1
-            if isinstance(action, Atomic) and reduction_of(action) is not None:
-                continue
-            ordered[space] = None
-            if block.index in loops:
-                raise Untraceable(what)
-    for space in ordered:
-        if counts[space] > 1:
+                if reduction_of(action) is None:
+                    ordered.setdefault(space, []).append(operation)
+                    if block.index in loops:
+                        raise Untraceable(
+                            "an atomic operation in a loop, of floats or with a used result"
+                        )
+                else:
+                    others[space] = others.get(space, 0) + 1
+    for space, operations in ordered.items():
+        if len(operations) + others.get(space, 0) > 1:
             what = "calls of printf or malloc" if space == "output" else "atomic operations"
             raise Untraceable(f"{what} whose order can be seen")
 

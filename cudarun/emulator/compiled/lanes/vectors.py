@@ -131,11 +131,10 @@ class ModuleText:
         """Return the module: the part of the kernel, and one for each separate function."""
         own, separate = [], list[str]()
         for name, text in self._definitions.items():
-            first = text.partition("\n")[0]
-            if first.startswith("define hidden "):
+            if text.startswith("define hidden "):
                 if "kernel" not in self._needed([name], []):
                     separate.append(name)
-            elif " internal " not in first:
+            elif " internal " not in text.partition("\n")[0]:
                 own.append(name)
         parts = [self._needed(names, separate) for names in [own, *([name] for name in separate)]]
         return PART.join("\n".join([*part.values(), *_SUFFIX]) + "\n" for part in parts)

@@ -189,11 +189,8 @@ def _between_floats(words: Words) -> Function:
 def _to_tf32(words: Words, a: Array) -> Array:
     result = to_tf32(a, words["rnd"])
     if words.get("satfinite"):
-        # The preceding bit pattern: the largest number for infinity, with rna another NaN for NaN.
-        is_beyond = np.isinf(result.view(np.float32))
-        if words["rnd"] == "rna":
-            is_beyond = ~np.isfinite(result.view(np.float32))
-        result = np.where(is_beyond, result - _LAST_TF32, result)
+        # The preceding bit pattern: the largest number for infinity, another NaN for NaN.
+        result = np.where(np.isfinite(result.view(np.float32)), result, result - _LAST_TF32)
     return rectified(result.view(np.float32)).view(np.uint32) if words.get("relu") else result
 
 
@@ -286,7 +283,6 @@ FORMS: tuple[InstructionForm, ...] = (
          dtype="f16x2 bf16x2"),
     form("cvt.rnd{.relu}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rn rz"),
     form("cvt.rnd{.satfinite}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rna"),
-    form("cvt.rnd.satfinite{.relu}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rn rz"),
     form("cvt.rn.satfinite{.relu}.dtype.f32  d:dtype, a:f32, b:f32", make=to_narrow_pair,
          dtype=_EIGHT),
     form("cvt.rn.satfinite{.relu}.dtype.atype  d:dtype, a:atype", make=to_narrow_pair,

@@ -21,6 +21,7 @@ from cudarun.emulator.numerics.formats import (
     to_e8m0,
     to_f32,
     to_narrow,
+    to_tf32,
 )
 from cudarun.emulator.numerics.rounding import ZERO
 from cudarun.emulator.numerics.temporaries import result_of
@@ -29,6 +30,7 @@ from cudarun.emulator.words import Words
 
 LARGEST_HALF = {"f16": 65504.0, "bf16": 3.3895313892515355e38}
 _FIXED_UNIT = 64.0  # of s2f6
+_LAST_TF32 = np.uint32(0x7F7FE000)
 
 
 def _columns(a: Array, ptx_type: Type) -> list[Array]:
@@ -146,6 +148,14 @@ def _random_four(words: Words, *sources: Array) -> Array:
     return _packed(columns, target)
 
 
+@computed
+def _finite_tf32(words: Words, a: Array) -> Array:
+    value = rectified(a) if words["relu"] else a
+    bits = to_tf32(value, words["rnd"])
+    largest = _LAST_TF32 | bits & np.uint32(0x80000000)
+    return np.where(np.isinf(bits.view(np.float32)), largest, bits)
+
+
 _SCALED = "scaled::n2::ue8m0"
 
 
@@ -192,4 +202,5 @@ FORMS: tuple[InstructionForm, ...] = (
          make=_random_pair, dtype="f16x2 bf16x2"),
     form("cvt.rs{.relu}.satfinite.dtype.f32  d:dtype, {a:f32}, random:b32", make=_random_four,
          dtype="e4m3x4 e5m2x4 e2m3x4 e3m2x4 e2m1x4"),
+    form("cvt.rnd.satfinite{.relu}.tf32.f32  d:b32, a:f32", make=_finite_tf32, rnd="rn rz"),
 )  # fmt: skip

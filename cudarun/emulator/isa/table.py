@@ -31,7 +31,7 @@ _INSTRUCTIONS = {
         "logic": "and cnot lop3 not or prmt shf shl shr xor",
         "convert": "cvt",
         "narrow": "cvt.e2m1x2 cvt.e2m3x2 cvt.e3m2x2 cvt.e4m3x2.bf16x2 cvt.e5m2x2.bf16x2 cvt.rs "
-        "cvt.s2f6x2 cvt.ue8m0x2",
+        "cvt.s2f6x2 cvt.satfinite.tf32 cvt.ue8m0x2",
         "move": "cvta isspacep mov",
         "memory": "cp.async ld ldu prefetch prefetchu st",
         "atomics": "atom fence membar red",

@@ -30,6 +30,7 @@ from cudarun.session.exec.libraries import ASSEMBLER, AUDIT, build_cuda_librarie
 from cudarun.session.exec.request import ExecRequest
 from cudarun.session.exec.symbols import function_at
 from cudarun.session.workers.program import SupervisedProgram, run_in_foreground, temporary_folder
+from cudarun.session.workers.worker import BLAS_THREADS
 
 _DRAIN, _STOP = 2, 3  # messages to the servers
 _SOCKET = "CUDARUN_EXEC_SOCKET"
@@ -167,7 +168,10 @@ def running_servers(
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(os.fspath(path))
         listener.listen(1024)
-        environment = {PROFILE_VARIABLE: request.profile} if request.profile else {}
+        name, spinning = BLAS_THREADS
+        environment = {name: os.environ.get(name, spinning)}
+        if request.profile:
+            environment[PROFILE_VARIABLE] = request.profile
         with SupervisedProgram(
             command, stdin=listener.fileno(), environment=environment
         ) as program:

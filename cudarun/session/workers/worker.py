@@ -39,7 +39,7 @@ _CHUNK = 1 << 20
 
 # The threads that numpy's OpenBLAS starts when it is imported wait for work by spinning for 2^26
 # cycles each, which takes more processor time than the import. They sleep after 2^20 (0.3 ms).
-_BLAS_THREADS = "OPENBLAS_THREAD_TIMEOUT", "20"
+BLAS_THREADS = "OPENBLAS_THREAD_TIMEOUT", "20"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def serve(
                 # that this process starts do not inherit it.
                 signal.signal(number, lambda *_: None)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        os.environ.setdefault(*_BLAS_THREADS)
+        os.environ.setdefault(*BLAS_THREADS)
         connection.own_page = parent.page
         die_with(parent.process)
         nowhere = os.open(os.devnull, os.O_RDWR)

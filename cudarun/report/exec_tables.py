@@ -34,11 +34,12 @@ def show_execution(report: ExecReport, _: Console, style: TableStyle) -> None:
         err.print(rows)
         if len(report.kernels) > _SHOWN:
             print_line(err, f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
+    if not report.kernels and not report.exit_code and not style.quiet:
+        print_line(err, "note: no kernel was launched")
     if report.detectors:
         first, *others = report.detectors
         detect = first.detect if report.is_complete else ()  # otherwise none of them has passed
-        watched = replace(first, findings=report.findings, detect=detect)
-        show_watched(watched, err, _names(report))
+        show_watched(replace(first, findings=report.findings, detect=detect), err, _names(report))
         for other in others:
             show_statistics(other.statistics, err)
     for line in _lines(report):

@@ -44,3 +44,14 @@ def test_a_program_with_a_runtime_of_its_own_fails() -> None:
     problems = ("./p: it contains the CUDA runtime",)
     assert ExecReport("./p", 0, 1.0, problems=problems, has_runtime=True).exit_code == 1
     assert ExecReport("./p", 0, 1.0, problems=("a library",)).exit_code == 0
+
+
+@pytest.mark.parametrize(("status", "quiet"), [(0, False), (0, True), (1, False)])
+def test_a_program_that_launches_nothing(
+    status: int, quiet: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = ExecReport("./p", status, 1.0, detectors=(DetectorReport(("race",), (), None),))
+    show_execution(report, console(False), TableStyle(quiet=quiet))
+    err = capsys.readouterr().err
+    assert "PASS" not in err
+    assert ("note: no kernel was launched\n" in err) == (status == 0 and not quiet)

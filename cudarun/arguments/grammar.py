@@ -53,7 +53,7 @@ _HEX = re.compile(r"[0-9a-fA-F_]*")
 _COUNT = re.compile(r"[0-9]+")
 
 _SEVERAL = "several numbers are float4:1,2,3,4, f32*5:1,2,3,4,5 or in a buffer f32[3]:[1,2,3]"
-_A_VALUE = "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"
+_A_VALUE = "examples of values: f32:2.5, f32[n]:zeros, @x.npy, texture(f32[n]:rand), null"
 
 
 def parse_argument(text: str | values.Argument) -> values.Argument:

@@ -238,6 +238,8 @@ def test_what_may_be_passed(text, type_, size):
         ("f32:1", "float*", 8, "it is a pointer: pass a buffer, &symbol or null"),
         ("i64:1", "float*", 8, "it is a pointer: pass a buffer, &symbol or null"),
         ("5", "float*", 8, "it is a pointer: pass a buffer, &symbol or null"),
+        ("{x=f32:1}", "P*", 8, "it is a pointer: a buffer of structs is {…}[n]"),
+        ("{x=f32[2]:0, y=i32:1}", "P*", 8, "it is a pointer: a buffer of structs is {…}[n]"),
         ("f32[1]", "double", 8, "it is f64 by value, not a pointer"),
         ("f32[1]", "long", 8, "it is i64 by value, not a pointer"),
         ("null", "float2", 8, "it is float2 by value, not a pointer"),

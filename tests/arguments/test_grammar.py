@@ -319,7 +319,7 @@ SEVERAL = "several numbers are float4:1,2,3,4, f32*5:1,2,3,4,5 or in a buffer f3
         ),
         ("flot4:1,2,3,4", "did you mean float4 or float64 or float?"),
         ("nulll[1]", "did you mean null?"),
-        ("k[1]", "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"),
+        ("k[1]", "examples of values: f32:2.5, f32[n]:zeros, @x.npy, texture(f32[n]:rand), null"),
         *((text, SEVERAL) for text in ("1,2,3", "f32:1,2,3", "f32[3]:1,2,3", "[1,2,3]")),
         ("f32[$n]", "write n; in a spec, a value of the matrix is ${n}"),
         ("f32[2*{count}]", "write count; in a spec, a value of the matrix is ${count}"),

@@ -148,8 +148,7 @@ def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
     for check, claim in _checks(result):
         _show_check(check, out, claim)
     _show_runs(result, out)
-    weak = weak_checks(result)
-    if weak is not None and (result.weak_is_failure or not style.quiet):
+    if (weak := weak_checks(result)) and (result.weak_is_failure or not style.quiet):
         print_line(out, FAILED if result.weak_is_failure else NOTE, weak)
     for note in (own_reference(result), changed_variables(result)):
         if note is not None and not style.quiet:
@@ -188,8 +187,7 @@ def show_failures(result: LaunchResult, out: Console) -> None:
             _show_check(check, out, claim)
     if any(run.failures for run in (*result.runs, *result.input_sets)):
         _show_runs(result, out)
-    weak = weak_checks(result)
-    if weak is not None and result.weak_is_failure:
+    if result.weak_is_failure and (weak := weak_checks(result)):
         print_line(out, FAILED, weak)
 
 

@@ -151,7 +151,7 @@ class ProgramOptions:
         "--check-strength",
         default="warn",
         choices=("off", "warn", "fail"),
-        help="Report checks that also pass with the outputs replaced by zeros or their inputs.",
+        help="Report checks that also pass with the outputs replaced by zeros, inputs or NaN.",
     )
     seeds: int = _check(
         "--seeds N",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.contents import RepeatedContents
-from cudarun.arguments.dtypes import Array
+from cudarun.arguments.dtypes import Array, is_float
 from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.evaluation import Evaluator, Unwritten, nothing_unwritten
 from cudarun.arguments.expressions.presentation import without_unwritten
@@ -216,8 +216,7 @@ def initializer_notes(
     checked = re.findall(r"\w+", " ".join(check.expression for check in results.checks))
     inputs, outputs = [], []
     for each in results.buffers:
-        spec = unset.get(each.name)
-        if spec is None:
+        if (spec := unset.get(each.name)) is None:
             continue
         if each.never_written and each.never_written == math.prod(each.shape):
             inputs += [each.name] if each.read_unwritten or (has_nan and not suggest_uninit) else []
@@ -305,7 +304,7 @@ def weaknesses(
     """Return the replacements of the outputs with which all checks still pass.
 
     Outputs are the buffers that the launch changed, and those without an initializer. They are
-    replaced by zeros, and by what they were before the launch.
+    replaced by zeros, by what they were before the launch, and by NaN, unless none is of floats.
 
     Args:
         passes: Evaluates all checks over values by name, with the elements that were never
@@ -321,11 +320,9 @@ def weaknesses(
     }
     found = []
     for name, replaced, unwritten in _replacements(outputs, old):
-        try:
+        with suppress(RequestError):  # such as a division by zero: these checks do notice
             if passes({**values, **replaced}, unwritten):
                 found.append(name)
-        except RequestError:  # such as a division by zero: these checks do notice
-            continue
     return tuple(found)
 
 
@@ -338,8 +335,10 @@ def _replacements(
     inputs = {name: old[name] if name in old else _pattern(outputs[name]) for name in outputs}
     unwritten = {name: np.ones(outputs[name].shape, np.bool_) for name in outputs.keys() - old}
     yield "their inputs", inputs, unwritten.get
+    if floats := {name: _pattern(each) for name, each in outputs.items() if is_float(each.dtype)}:
+        yield "NaN", {**zeros, **floats}, nothing_unwritten
 
 
 def _pattern(array: Array) -> Array:
-    item = np.frombuffer(fill_pattern(array.dtype), array.dtype)
-    return RepeatedContents(item, array.size).array().reshape(array.shape)
+    item = np.frombuffer(fill_pattern(array.dtype), array.dtype).reshape(())
+    return np.broadcast_to(item, array.shape)

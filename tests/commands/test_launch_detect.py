@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.commands.limits import at_a_limit
+from tests.support.toolkit import needs_nvrtc
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -407,3 +408,16 @@ def test_all_detectors(run: Run, tmp_path: Path) -> None:
     (tmp_path / "cases.toml").write_text(SPEC.format(detect='"all"', more=""))
     cases = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json").document["cases"]
     assert cases[0]["result"]["watched"]["detect"] == ["race", "uninit", "sync"]
+
+
+@needs_nvrtc
+def test_uninitialized_reads_that_the_compiler_removes(run: Run, tmp_path: Path) -> None:
+    """``detectors.md`` names them; without optimization they are in the PTX, and found."""
+    text = "int t[8], i = threadIdx.x; if (i > 3) t[i] = i; b[i] = t[i];"
+    path = tmp_path / "kernel.cu"
+    path.write_text(f"__global__ void k(int *b) {{ {text} }}")
+    words = ("launch", str(path), "-d", "cpu", "--block", "8", "b=i32[8]", "--detect", "uninit")
+    assert run(*words).out.splitlines()[-1] == "PASS no uninitialized reads"
+    ran = run(*words, "--compile-option=-G")
+    assert ran.code == 1
+    assert "FAIL uninitialized read of local memory: offset 0, 4 bytes at 0x0  (4 times)" in ran.out

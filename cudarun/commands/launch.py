@@ -19,6 +19,7 @@ from cudarun.base.options import EarlyEffect, OptionGroup, OptionScope
 from cudarun.commands import completion
 from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
 from cudarun.commands.help import is_image_name
+from cudarun.commands.inputs import ZIP_MAGIC, is_recording, read_input
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.numbers import seconds
 from cudarun.commands.options import (
@@ -284,9 +285,10 @@ def _all_that_it_reads(values: Values) -> bytes | None:
         if image == "-" or not stat.S_ISREG(found.st_mode) or found.st_size > _SHORT:
             return None
         with open(image, "rb") as file:
-            return file.read()
+            data = file.read()
     except (OSError, ValueError):  # its reader reports it
         return None
+    return None if data[:4] == ZIP_MAGIC else data  # a recording is more than its image
 
 
 _SHORT = 1 << 16
@@ -326,7 +328,6 @@ def _new_request(values: Values, where: Target) -> Program:
 
 
 def _image(values: Values) -> Image:
-    from cudarun.commands.inputs import read_input
     from cudarun.commands.launch_request import code_of
 
     options = filled(CompileOptions, values)
@@ -340,7 +341,6 @@ _ABSENT = (None, False, ())  # values of options that are not given
 
 def _with_candidate(values: Values) -> Values:
     """Return the values of a launch with the candidate for the code of its recording."""
-    from cudarun.commands.inputs import is_recording
     from cudarun.commands.recorded_request import with_candidate
 
     if not values["candidates"]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cudarun.commands.launch import command
+from cudarun.session.recording import archive
 from cudarun.session.recording.archive import read_recording
 from tests.commands.conftest import Recorder, Run
 
@@ -156,3 +158,16 @@ def test_memory_at_an_address_of_the_emulated_device_is_refused(run: Run, tmp_pa
         ran = run("launch", "x.cudarun", "-d", "cpu")
         assert ran.code == 2, ran.err
         assert f"{address:#x} are addresses of the emulated device" in ran.err
+
+
+def test_a_recording_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def noted(path: str, most: int) -> archive.Recording:
+        read.append(path)
+        return read_recording(path, most)
+
+    monkeypatch.setattr(archive, "read_recording", noted)
+    path = str(RECORDINGS / "gather.cudarun")
+    assert command.main([path, "-d", "cpu", "--dry-run"], standalone_mode=False) == 0
+    assert read == [path]

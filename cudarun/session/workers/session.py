@@ -154,7 +154,7 @@ class Session:
         if self.driver.traits.renew():
             self._leave.clear()
             self._entered = None
-        elif not self._keeps_memory:
+        elif not (self._keeps_memory or self._is_logged):
             # With its last memory a context gives back a block, which takes 0.1 ms to get again.
             self.driver.attempt("cuMemAlloc", 1)
             self._keeps_memory = True

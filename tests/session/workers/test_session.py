@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -55,3 +56,25 @@ def test_imports_follow_one_another(monkeypatch: pytest.MonkeyPatch, name: str) 
     assert events.index("prefetch ends") < events.index("devices")
     if name == "cpu":
         assert events.index("prefetch ends") < events.index("cuInit")
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_the_block_of_a_kept_worker(monkeypatch: pytest.MonkeyPatch, trace: bool) -> None:
+    """On a GPU, it allocates a block that remains; a trace has only the calls of tasks."""
+    process.reset()
+    target = Target(parse_devices("cpu"), narrow=False, trace=trace)
+    kept = Session(target, parse_devices("cpu"))
+    calls: list[str] = []
+    attempt = kept.driver.attempt
+
+    def noted(name: str, *rest: Any) -> Any:
+        calls.append(name)
+        return attempt(name, *rest)
+
+    monkeypatch.setattr(kept.driver, "traits", replace(kept.driver.traits, renew=bool))
+    monkeypatch.setattr(kept.driver, "attempt", noted)
+    for _ in range(2):
+        kept.settle()
+        kept.release()
+    process.reset()
+    assert calls.count("cuMemAlloc") == (0 if trace else 1)

@@ -230,7 +230,7 @@ class ProgramOptions:
     digests: bool = False  # report a digest of every buffer after the last step
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
     """Launches on the same buffers, one after the other; mostly a single one."""
 
@@ -241,13 +241,7 @@ class Program:
         """Pickle a short program once, as a server gets it again and again."""
         if any(len(each.data) > _SHORT or each.recording is not None for each in self.images):
             return object.__reduce_ex__(self, protocol)
-        if id(self) not in _pickles:
-            import pickle  # only a launch in another process needs it
-
-            if len(_pickles) == _MOST_PICKLES:
-                _pickles.clear()
-            _pickles[id(self)] = self, pickle.dumps((self.steps, self.options))
-        return _unpickled, (_pickles[id(self)][1],)
+        return _unpickled, (_pickled(self),)
 
     @property
     def last(self) -> LaunchStep:
@@ -305,14 +299,18 @@ class Program:
         return any(isinstance(each, Generated) and each.is_random for each in initials)
 
 
-_pickles: dict[int, tuple[Program, bytes]] = {}
-"""The programs that were pickled last, by their identity, and what they became."""
-_MOST_PICKLES, _SHORT = 64, 1 << 16
+_SHORT = 1 << 16
 
 
-@lru_cache(_MOST_PICKLES)
+@lru_cache(64)
+def _pickled(program: Program) -> bytes:
+    import pickle  # only a launch in another process needs it
+
+    return pickle.dumps((program.steps, program.options))
+
+
+@lru_cache(64)
 def _unpickled(data: bytes) -> Program:
-    """Return a program; the same one again for the same bytes."""
     import pickle
 
     return Program(*pickle.loads(data))

@@ -119,12 +119,14 @@ class StepBinder:
         arguments, kernel, key = (*step.arguments, *step.buffers), source.kernel, None
         if self._scope == Scope() and sum(len(each.text) for each in arguments) <= _SHORT:
             key = (
-                kernel.demangled, source.parameters, step.directory, step.allow_type_mismatch,
-                step.parameter_names, step.constants, len(step.buffers),
-                *((each, each.text, each.whole) for each in arguments),
+                kernel.demangled, step.directory, step.allow_type_mismatch, step.parameter_names,
+                step.constants, len(step.buffers),
+                *((each.text, each.whole) for each in arguments),
             )  # fmt: skip
-        if key in _bindings:
-            return _bindings[key]
+        # Compared, not hashed: they are mostly the same objects.
+        same = source.parameters, arguments
+        if (known := _bindings.get(key)) and known[0] == same:
+            return known[1]
 
         def symbols() -> Collection[str]:
             nonlocal key
@@ -147,7 +149,7 @@ class StepBinder:
         if key is not None and not any(map(files_of, arguments)):
             if len(_bindings) == _MOST_BINDINGS:
                 _bindings.clear()
-            _bindings[key] = binding
+            _bindings[key] = same, binding
         return binding
 
     def _suggesting(self, step: LaunchStep, source: KernelSource) -> Suggest | None:
@@ -177,7 +179,7 @@ class StepBinder:
         return suggest
 
 
-_bindings: dict[object, Binding] = {}
+_bindings: dict[object, tuple[object, Binding]] = {}
 _MOST_BINDINGS, _SHORT = 64, 1000
 
 

@@ -78,7 +78,12 @@ class Library(DriverImage):
 
     def kernel(self, wanted: str | None) -> Kernel:
         """Return the kernel with a mangled, demangled or bare function name."""
-        name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
+        image = self.image
+        key = id(image), wanted
+        if key in _kernels:
+            known = _kernels[key][1]
+            return replace(known, handle=self.handle_of(known.name))
+        name = select_kernel(self.names(), image.lowered_name(wanted), image.origin)
         handle = self.handle_of(name)
         is_old = self.driver.version < PARAM_INFO_SINCE
         facts = self._read() if is_old else self.image.facts
@@ -87,7 +92,12 @@ class Library(DriverImage):
             from cudarun.session.compile.source import with_debug_information  # few compile
 
             self.image = with_debug_information(self.image, parameters)
-        return Kernel(name, handle, *DebugReader(self.image).read(name, parameters))
+        kernel = Kernel(name, handle, *DebugReader(self.image).read(name, parameters))
+        if self.image is image and len(image.data) <= _SHORT:
+            if len(_kernels) == _MOST_KERNELS:
+                _kernels.clear()
+            _kernels[key] = image, kernel
+        return kernel
 
     def variables(self) -> tuple[VariableFacts, ...]:
         """Return the variables of the image; none if only the driver can read it."""
@@ -169,6 +179,11 @@ class Library(DriverImage):
         from cudarun.session.load.fatbins import facts_for
 
         return facts_for(self.driver, self.image)
+
+
+_kernels: dict[tuple[int, str | None], tuple[Image, Kernel]] = {}
+"""What the driver has told of kernels of short images, by the images' identity; not the handles."""
+_MOST_KERNELS, _SHORT = 64, 1 << 16
 
 
 def read_parameters(

@@ -78,11 +78,9 @@ class Library(DriverImage):
 
     def kernel(self, wanted: str | None) -> Kernel:
         """Return the kernel with a mangled, demangled or bare function name."""
-        image = self.image
-        key = id(image), wanted
-        if key in _kernels:
-            known = _kernels[key][1]
-            return replace(known, handle=self.handle_of(known.name))
+        image, key = self.image, (id(self.image), wanted)
+        if (known := _kernels.get(key)) is not None:
+            return replace(known[1], handle=self.handle_of(known[1].name))
         name = select_kernel(self.names(), image.lowered_name(wanted), image.origin)
         handle = self.handle_of(name)
         is_old = self.driver.version < PARAM_INFO_SINCE
@@ -183,7 +181,7 @@ class Library(DriverImage):
 
 _kernels: dict[tuple[int, str | None], tuple[Image, Kernel]] = {}
 """What the driver has told of kernels of short images, by the images' identity; not the handles."""
-_MOST_KERNELS, _SHORT = 64, 1 << 16
+_MOST_KERNELS, _SHORT, _SHORT_LOG = 64, 1 << 16, 1 << 14
 
 
 def read_parameters(
@@ -244,6 +242,8 @@ def load_image(
         image = prepare(session.driver, image, session.devices, kernel)
     else:
         image = with_version_note(session.driver, image)
-    library = Library(session.driver, image, options)
+    # The driver clears the buffers. The log of an image that it has accepted is short.
+    is_known = options is None and (id(image), kernel) in _kernels
+    library = Library(session.driver, image, options, Logs(_SHORT_LOG) if is_known else None)
     session.add_release(library.unload)
     return library

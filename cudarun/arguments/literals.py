@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from cudarun.arguments.types import SCALARS, Kind, ScalarType
@@ -38,6 +39,7 @@ SUFFIXES = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "K": 10**3, "M": 10**6,
 # Beyond these, every type's value is zero or out of range whatever the digits are.
 _LONGEST = 1000
 _LARGEST_EXPONENT = 20_000
+_MOST_KNOWN = 256  # numbers that are not read again
 
 
 class LiteralError(ValueError):
@@ -81,6 +83,7 @@ _WORDS = {
 }
 
 
+@lru_cache(_MOST_KNOWN)
 def read(text: str) -> Literal:
     """Parse a number with its sign.
 
@@ -164,6 +167,7 @@ def as_number(text: str) -> int | float:
 # --- numbers of a type ---------------------------------------------------------------------------
 
 
+@lru_cache(_MOST_KNOWN)
 def encode(text: str, scalar: ScalarType) -> int:
     """Return the bits of the number ``text`` as a ``scalar``, rounded once to nearest even.
 

@@ -64,8 +64,10 @@ class TableRenderer(Renderer):
         self._live: LiveTable | None = None
 
     def prepare(self) -> None:
-        """Import rich and the tables of a launch."""
+        """Import rich and the tables of a launch, and make the console."""
         import cudarun.report.launch_tables  # noqa: F401
+
+        _ = self._out
 
     def begin(self, labels: Iterable[str]) -> None:
         """Align the columns to the longest label."""

@@ -39,7 +39,6 @@ SUFFIXES = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "K": 10**3, "M": 10**6,
 # Beyond these, every type's value is zero or out of range whatever the digits are.
 _LONGEST = 1000
 _LARGEST_EXPONENT = 20_000
-_MOST_KNOWN = 256  # numbers that are not read again
 
 
 class LiteralError(ValueError):
@@ -83,7 +82,7 @@ _WORDS = {
 }
 
 
-@lru_cache(_MOST_KNOWN)
+@lru_cache(256)
 def read(text: str) -> Literal:
     """Parse a number with its sign.
 
@@ -167,7 +166,7 @@ def as_number(text: str) -> int | float:
 # --- numbers of a type ---------------------------------------------------------------------------
 
 
-@lru_cache(_MOST_KNOWN)
+@lru_cache(256)
 def encode(text: str, scalar: ScalarType) -> int:
     """Return the bits of the number ``text`` as a ``scalar``, rounded once to nearest even.
 

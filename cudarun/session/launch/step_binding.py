@@ -123,8 +123,7 @@ class StepBinder:
                 step.constants, len(step.buffers),
                 *((each.text, each.whole) for each in arguments),
             )  # fmt: skip
-        # Compared, not hashed: they are mostly the same objects.
-        same = source.parameters, arguments
+        same = source.parameters, arguments  # compared, as they are mostly the same objects
         if (known := _bindings.get(key)) and known[0] == same:
             return known[1]
 

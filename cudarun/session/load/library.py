@@ -83,8 +83,7 @@ class Library(DriverImage):
             return replace(known[1], handle=self.handle_of(known[1].name))
         name = select_kernel(self.names(), image.lowered_name(wanted), image.origin)
         handle = self.handle_of(name)
-        is_old = self.driver.version < PARAM_INFO_SINCE
-        facts = self._read() if is_old else self.image.facts
+        facts = self._read() if self.driver.version < PARAM_INFO_SINCE else self.image.facts
         parameters = read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, facts)
         if self.image.is_compiled:
             from cudarun.session.compile.source import with_debug_information  # few compile

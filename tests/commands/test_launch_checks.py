@@ -320,6 +320,13 @@ def test_weak_checks(run: Run, checks: tuple[str, ...], weaknesses: list[str]) -
     assert "weak" not in run(*ONES[:-1], *options, "--check-strength", "off").out
 
 
+def test_outputs_that_are_nan_are_not_weakly_checked_by_nan(run: Run) -> None:
+    nan = (*ONES[:-1], "--let", "expected=x / 0 - x / 0", "--equal-nan", "--check-strength", "fail")
+    arguments = [word.replace("a=2", "a=nan") for word in nan]
+    ran = run(*arguments, "--check", "y == expected")
+    assert ran.code == 0, ran.out
+
+
 def test_weak_expectations(run: Run, tmp_path: Path) -> None:
     np.save(tmp_path / "y.npy", 2.0 * np.arange(99) + 1)
     assert run(*ONES, *FILES, "--check-strength", "fail").code == 0

@@ -304,7 +304,7 @@ def weaknesses(
     """Return the replacements of the outputs with which all checks still pass.
 
     Outputs are the buffers that the launch changed, and those without an initializer. They are
-    replaced by zeros, by what they were before the launch, and by NaN, unless none is of floats.
+    replaced by zeros, by what they were before the launch, and by NaN, unless all floats are NaN.
 
     Args:
         passes: Evaluates all checks over values by name, with the elements that were never
@@ -335,8 +335,10 @@ def _replacements(
     inputs = {name: old[name] if name in old else _pattern(outputs[name]) for name in outputs}
     unwritten = {name: np.ones(outputs[name].shape, np.bool_) for name in outputs.keys() - old}
     yield "their inputs", inputs, unwritten.get
-    if floats := {name: _pattern(each) for name, each in outputs.items() if is_float(each.dtype)}:
-        yield "NaN", {**zeros, **floats}, nothing_unwritten
+    floats = {name: each for name, each in outputs.items() if is_float(each.dtype)}
+    if not all(np.isnan(each).all() for each in floats.values()):  # else NaN can be right
+        nans = {name: _pattern(each) for name, each in floats.items()}
+        yield "NaN", {**zeros, **nans}, nothing_unwritten
 
 
 def _pattern(array: Array) -> Array:

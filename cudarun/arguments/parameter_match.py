@@ -125,7 +125,8 @@ def fit(value: values.Value, parameter: Parameter) -> values.Value:
             case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
                 raise ParameterMismatch(f"it is .{letter}{8 * expected.size}, not {given}")
     elif isinstance(given, types.StructType) and isinstance(expected, types.PointerType):
-        raise ParameterMismatch("it is a pointer: a buffer of structs is {…}[n]")
+        if parameter.size == expected.size:  # not an array of pointers
+            raise ParameterMismatch("it is a pointer: a buffer of structs is {…}[n]")
     elif isinstance(given, types.VectorType) and isinstance(expected, types.VectorType):
         has_same_elements = has_same_bits(given.element, expected.element)
         if given.count != expected.count or not has_same_elements:

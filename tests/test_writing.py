@@ -69,6 +69,24 @@ def test_nothing_is_left_of_a_block_that_raises(
     assert names(tmp_path) == ["out"]
 
 
+def test_a_failed_writer_leaves_the_files_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = OutputFile("-o", str(tmp_path / "out"), force=True)
+    replace = os.replace
+
+    def fail_then_replace(source: str, target: str) -> None:
+        with pytest.raises(ValueError, match="half"), whole_file(output):
+            raise ValueError("half")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail_then_replace)
+    with whole_file(output) as file:
+        file.write(b"whole")
+    assert (tmp_path / "out").read_bytes() == b"whole"
+    assert names(tmp_path) == ["out"]
+
+
 @pytest.mark.usefixtures("small_files")
 @pytest.mark.parametrize("size", [1001, 1 << 20], ids=["seen at the end", "seen while writing"])
 def test_nothing_is_left_when_the_disk_is_full(tmp_path: Path, size: int) -> None:

@@ -203,7 +203,7 @@ def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
     has a temporary one.
     """
     folder, name = os.path.split(place)
-    temporary, handle = f"{folder}/.{name[:64]}.{os.getpid()}", None
+    temporary, handle = "", None  # the name of this file, which no other one has
     if os.path.exists(_DESCRIPTORS):
         try:
             handle = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
@@ -221,11 +221,14 @@ def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             if is_nameless:
-                with suppress(FileNotFoundError):  # of a killed process with the same process ID
-                    os.unlink(temporary)
-                own, named = f"{_DESCRIPTORS}/{handle}", temporary if replace else place
+                own, named = f"{_DESCRIPTORS}/{handle}", place
+                if replace:
+                    named = f"{folder}/.{name[:64]}.{os.getpid()}"
+                    with suppress(FileNotFoundError):  # of a killed process with the same ID
+                        os.unlink(named)
                 # With a folder's descriptor Python calls linkat(2), which follows links in /proc.
                 os.link(own, named, src_dir_fd=handle, follow_symlinks=True)
+                temporary = named if replace else ""
         if replace:
             os.replace(temporary, place)
         elif not is_nameless:
@@ -239,8 +242,9 @@ def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
             else:
                 os.unlink(temporary)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+        if temporary:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
         raise
 
 

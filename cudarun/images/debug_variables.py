@@ -247,13 +247,14 @@ class DebugVariables:
 
     def _function(self, name: str) -> _FunctionVariables:
         if name not in self._functions:
+            variables = _FunctionVariables()
             try:
-                self._functions[name] = _FunctionVariables()
                 die = self._reader.dwarf.function(name)
                 if die is not None:
                     with unusable_if_damaged():
                         common = [*self._declared(die.cu.get_top_DIE())]
-                        self._functions[name] = _FunctionVariables([*self._scopes(die)], common)
+                        variables = _FunctionVariables([*self._scopes(die)], common)
+                self._functions[name] = variables
             except UnusableDwarf as error:
                 self._functions[name] = error
         found = self._functions[name]

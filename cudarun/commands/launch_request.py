@@ -187,7 +187,6 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
             target = named.get(value.name)
             if target is None or isinstance(target, Buffer | FileBuffer):
                 aliases[name] = value.name
-
     renamed = tuple(Let(name, parse_expression(other)) for name, other in aliases.items())
     lets = tuple(
         replace(let, expression=expanded(let.expression, renamed))

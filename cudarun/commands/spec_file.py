@@ -197,7 +197,6 @@ class _CaseReader:
                             value = typed(value, instance)
                         if any(isinstance(each, str) and "\0" in each for each in texts(value)):
                             raise RequestError(f"{normal} contains a NUL character")
-
                         entries[normal] = entry._replace(value=value)
                     if normal in OWN_KEYS:
                         own[normal] = entries[normal].value

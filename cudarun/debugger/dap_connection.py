@@ -100,7 +100,6 @@ class DapConnection:
                 request = json.loads(data, object_hook=Request) if data else _END
                 if not isinstance(request, Request) or not {"seq", "command"} <= request.keys():
                     raise ValueError
-
             except (ValueError, RecursionError):
                 request = _MALFORMED
             self._requests.put(request)

@@ -187,6 +187,3 @@ def _handles(kernel: KernelReport, loaders: Sequence[LoaderReport]) -> Iterator[
             if handle.name == kernel.name:
                 whole = "" if handle.kernel is None else f"CUkernel {handle.kernel:#x}, "
                 yield loader.via, f"{whole}CUfunction {handle.function:#x}"
-
-
-# --- parts ---------------------------------------------------------------------------------------

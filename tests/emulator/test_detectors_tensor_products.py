@@ -6,7 +6,7 @@ import pytest
 
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from tests.emulator import tensor_kernels
-from tests.emulator.test_core_tensor_products import ENABLE, Case, check
+from tests.emulator.tensor_products import ENABLE, Case, check
 
 kernel = tensor_kernels.kernel
 

@@ -175,7 +175,7 @@ def running_servers(
         with SupervisedProgram(
             command, stdin=listener.fileno(), environment=environment
         ) as program:
-            listener.close()  # so that nobody waits for servers that have ended
+            listener.close()  # no process waits for servers that have ended
             yield Servers(path, program)
 
 

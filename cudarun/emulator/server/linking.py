@@ -13,7 +13,7 @@ from cudarun.emulator.server.marshalling import Slots
 from cudarun.ptx.errors import PtxError
 
 _INPUT = struct.Struct("=4Q")  # `struct input` of nvjitlink.c
-_DEVICE_RUNTIME = b"cuda_device_runtime.o"  # the member of libcudadevrt.a
+_ARCHIVE, _DEVICE_RUNTIME = b"!<arch>\n", b"cuda_device_runtime.o"  # libcudadevrt.a, its member
 _PTX_COMPILE, _FINALIZE = 4, 9  # nvJitLinkResult
 
 
@@ -28,7 +28,7 @@ def link(slots: Slots) -> tuple[int, Outputs]:
             )
             label = addresses.host.text(name).decode(errors="replace") or f"input {number + 1}"
             image = addresses.host.read(data, size)
-            if _DEVICE_RUNTIME in image:
+            if image.startswith(_ARCHIVE) and _DEVICE_RUNTIME in image:
                 library = Path(__file__).with_name("device_library.ptx").read_text()
             else:
                 linker.add(LinkInput(label, ptx_text(image)))

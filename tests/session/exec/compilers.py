@@ -71,7 +71,7 @@ PTX, LTOIR = nvjitlink.InputType.PTX, nvjitlink.InputType.LTOIR
 print(result_of(compiled(FUNCTION + KERNEL, "CUBIN")))
 parts = [compiled(each, "PTX", b"-rdc=true") for each in (KERNEL, FUNCTION)]
 linked(PTX, parts[0])
-print(result_of(linked(PTX, *parts)))
+print(result_of(linked(PTX, parts[0], b"// cuda_device_runtime.o\n" + parts[1])))
 grid = compiled(GRID, "PTX", b"-rdc=true")
 print(result_of(linked(PTX, grid, library=DEVICE_RUNTIME), blocks=2))
 lto = [compiled(each, "LTOIR", b"-dlto", b"-rdc=true") for each in (KERNEL, FUNCTION)]

@@ -210,7 +210,7 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
             f"it has {total} bytes of memory, {size} of them at {address:#x}; "
             f"the emulated device has {capacity}"
         )
-    own = [(each.base, each.base + 2 * each.capacity) for each in memories]
+    own = [each.addresses() for each in memories]
     own.append((PARAMETER_WINDOW, WINDOWS_END))
     for address, size in ranges:
         if any(start < address + size and address < end for start, end in own):

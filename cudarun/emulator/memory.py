@@ -149,6 +149,10 @@ class Memory:
             os.close(self._file)
             self._file = -1
 
+    def addresses(self) -> tuple[int, int]:
+        """Return the first of the addresses that are reserved for it, and their end."""
+        return self.base, self.base + reserved_bytes(self.capacity)
+
     def share(self) -> int:
         """Move the memory to a file that other processes can map; return its descriptor."""
         with self._lock:

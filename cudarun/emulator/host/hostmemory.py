@@ -63,6 +63,12 @@ class HostMemory(Memory):
         self.advice.pop(allocation.base, None)
         super()._give_back(allocation)
 
+    def addresses(self) -> tuple[int, int]:
+        """Return its addresses, which the system chooses when they are reserved."""
+        if not self._reserved:
+            self._reserve()
+        return super().addresses()
+
     def _reserve(self) -> None:
         shared = addresses.host.arena(reserved_bytes(self.capacity))
         if shared is None:

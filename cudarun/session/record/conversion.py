@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from cudarun import __version__
-from cudarun.base.errors import CudarunError, ImageRefused
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.base.records import dataclass, derived
 from cudarun.images.demangler import base_name, demangle
 from cudarun.images.facts import ImageFacts
@@ -41,6 +41,9 @@ def recorded_code(data: bytes, architecture: int) -> RecordedCode:
 
     Args:
         architecture: 90 for sm_90.
+
+    Raises:
+        RequestError: The image itself contains no code.
     """
     kind = identify(data)
     if kind is ImageKind.PTX:
@@ -49,6 +52,12 @@ def recorded_code(data: bytes, architecture: int) -> RecordedCode:
         return RecordedCode(data, None)
     with suppress(ImageRefused):  # a compression that is not installed: the driver reads it
         entries = read_entries(data, "image")
+        if not entries:
+            raise RequestError(
+                "the kernel's code is PTX that the driver links when the program starts "
+                "(nvcc -rdc=true); it cannot be recorded",
+                hint="compile it for this GPU: nvcc -arch=native",
+            )
         used = best_entry(architecture, entries)
         text = best_entry(architecture, entries, machine_code=False)
         if used is not None:

@@ -79,9 +79,9 @@ class BoxCopy:
 
     def operation(self) -> Operation:
         """Return the operation that copies the box; `Refusal` if the structure is invalid."""
-        self.side("src"), self.side("dst", to_write=False)  # may refuse
+        _, target = self.side("src"), self.side("dst", to_write=False)  # may refuse
         unchanged = BoxCopy(copied(self._structure))  # whatever the program does to it
-        return copy_operation(unchanged.perform)
+        return copy_operation(unchanged.perform, target)
 
     def _field(self, side: str, name: str) -> Any:
         """Return a field of one side; those of a third dimension are 0 in a rectangle."""

@@ -113,9 +113,11 @@ def is_pageable(*sides: Bytes | RemoteBytes) -> bool:
     return any(isinstance(side, RemoteBytes) for side in sides)
 
 
-def copy_operation(work: Callable[[], None]) -> Operation:
+def copy_operation(work: Callable[[], None], target: Bytes | RemoteBytes) -> Operation:
     """Return the operation of a copy."""
-    return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY, work)
+    operation = Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY, work)
+    operation.writes_pageable = is_pageable(target)
+    return operation
 
 
 def _sides(kinds: Sequence[str], values: Sequence[Any]) -> list[Callable[..., Bytes | RemoteBytes]]:
@@ -150,7 +152,7 @@ def copy_in_stream(kinds: Sequence[str], *values: Any) -> None:
     if "context" in kinds:
         process.stream(stream).check_not_capturing()
     sides = target(), source()  # may refuse
-    operations = [copy_operation(work)] if any(map(len, sides)) else []
+    operations = [copy_operation(work, sides[0])] if any(map(len, sides)) else []
     process.submit(process.stream(stream), *operations, waits=is_pageable(*sides))
 
 

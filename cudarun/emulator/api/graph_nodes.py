@@ -92,7 +92,9 @@ def copy_from(structure: cuda.CUDA_MEMCPY3D) -> StructuredOperation:
 
 
 def _structured(operation: Operation, structure: object) -> StructuredOperation:
-    return StructuredOperation(operation.kind, operation.work, copied(structure))
+    made = StructuredOperation(operation.kind, operation.work, copied(structure))
+    made.writes_pageable = operation.writes_pageable
+    return made
 
 
 def fill_from(structure: cuda.CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:

@@ -216,7 +216,10 @@ def _instantiate(graph: Graph, flags: int, allowed: int = _FLAGS & ~_UPLOAD) -> 
 
 @enqueue()
 def cuGraphLaunch(hGraphExec: ExecutableGraphHandle, hStream: StreamHandle) -> None:
-    """Execute an executable graph in a stream, which must not be capturing."""
+    """Execute an executable graph in a stream, which must not be capturing.
+
+    It returns when the graph has ended if a copy writes pageable memory, as on an H200.
+    """
     hStream.check_not_capturing()
     for address in hGraphExec.left_allocated():
         process.finish(hStream)
@@ -228,7 +231,7 @@ def cuGraphLaunch(hGraphExec: ExecutableGraphHandle, hStream: StreamHandle) -> N
     operations = hGraphExec.operations()
     if process.queues is not None:  # the graph may be destroyed before its launch ends
         operations.append(hGraphExec.release_operation(process.handles))
-    process.submit(hStream, *operations)
+    process.submit(hStream, *operations, waits=hGraphExec.writes_pageable())
 
 
 @call()

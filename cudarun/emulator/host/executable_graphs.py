@@ -39,6 +39,10 @@ class ExecutableGraph:
     handle: int = 0
     disabled: set[Node] = field(default_factory=set)  # nodes of the copy that are not executed
 
+    def writes_pageable(self) -> bool:
+        """Return whether a copy writes host memory that is not page-locked."""
+        return any(node.operation.writes_pageable for node in self.graph.all_nodes())
+
     def operations(self) -> list[Operation]:
         """Return everything to execute, in its order."""
         enabled = (each for each in self.nodes.values() if each not in self.disabled)

@@ -23,6 +23,7 @@ class Operation:
     work: Callable[[], None]  # Executes it. The driver is locked, unless it is a kernel.
     # The graphs that it executes, which belong to its node; none in general.
     graphs: tuple[Graph, ...] = field(default=(), init=False)
+    writes_pageable: bool = field(default=False, init=False)  # as a copy to such host memory
 
     @property
     def device(self) -> EmulatedDevice | None:

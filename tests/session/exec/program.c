@@ -34,6 +34,8 @@ int cudaLaunchHostFunc(stream, void (*)(void *), void *);
 int cudaStreamAddCallback(stream, void (*)(stream, int, void *), void *, unsigned);
 int cudaStreamCreate(stream *);
 int cudaStreamSynchronize(stream);
+int cudaMemcpyAsync(void *, const void *, size_t, int, stream);
+int cudaStreamEndCapture(stream, void **);
 int cudaGraphCreate(void **, unsigned);
 int cudaGraphAddKernelNode(void **, void *, void **, size_t, void *);
 int cudaGraphKernelNodeGetParams(void *, void *);
@@ -142,6 +144,8 @@ static void exit_with_error(void *unused) {
 }
 
 static void nothing(void *unused) { (void)unused; }
+
+static void work_long(void *unused) { (void)unused, usleep(300000); }
 
 /* Launch a kernel that never ends; return once it runs. */
 static void start_endless(void) {
@@ -477,6 +481,22 @@ int main(int count, char **words) {
     all = 1;
     CHECK(cudaGraphGetRootNodes(graph, &found, &all));
     printf("%d %d %zu %d\n", status, number > 0, count, found == nodes[0]);
+    return 0;
+  }
+  if (!strcmp(what, "pageable")) { /* the target of a copy in a graph, behind a function that takes long */
+    void *device, *graph, *executable;
+    stream s;
+    int one = 1, value = 0;
+    CHECK(cudaMalloc(&device, 4));
+    CHECK(cudaMemcpy(device, &one, 4, 1));
+    CHECK(cudaStreamCreate(&s));
+    CHECK(cudaStreamBeginCapture(s, 0));
+    CHECK(cudaLaunchHostFunc(s, work_long, 0));
+    CHECK(cudaMemcpyAsync(&value, device, 4, 2, s));
+    CHECK(cudaStreamEndCapture(s, &graph));
+    CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+    CHECK(cudaGraphLaunch(executable, s));
+    printf("%d\n", value);
     return 0;
   }
   if (!strcmp(what, "no place")) { /* for the result */

@@ -221,6 +221,10 @@ def test_the_state_of_a_capture(program: Exec) -> None:
     assert program("capture", cuda=12).stdout == "0 0 1 1 1 1\n"
 
 
+def test_a_launch_of_a_graph_waits_for_copies_to_pageable_memory(program: Exec) -> None:
+    assert program("pageable").stdout == "1\n"
+
+
 def test_a_result_needs_a_place(program: Exec) -> None:
     assert program("no place").stdout == 3 * "cudaErrorInvalidValue\n"
 

@@ -27,9 +27,9 @@ def main() -> None:
     """
     import sys
 
-    from cudarun.client import run_in_server, server_of
+    if (served := _server_of(sys.argv[1:])) is not None:
+        from cudarun.client import run_in_server
 
-    if (served := server_of(sys.argv[1:])) is not None:
         code = run_in_server(*served, _received)
         sys.stderr.flush()
         os._exit(code)
@@ -61,6 +61,24 @@ def main() -> None:
         code = _UNUSABLE_REQUEST
     sys.stderr.flush()
     os._exit(code)
+
+
+def _server_of(arguments: list[str]) -> tuple[str, list[str]] | None:
+    """Return the socket of the server that a command line is for, and the rest of the line.
+
+    Args:
+        arguments: The command line without the program.
+
+    Returns:
+        ``None`` if it is for this process.
+    """
+    first = arguments[0] if arguments else ""
+    if first == "--server" and len(arguments) > 1:
+        return arguments[1], arguments[2:]
+    if first.startswith("--server="):
+        return first.partition("=")[2], arguments[1:]
+    path = os.environ.get("CUDARUN_SERVER", "")
+    return (path, arguments) if path and first != "serve" else None
 
 
 def _prefetch() -> None:

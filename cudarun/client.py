@@ -15,31 +15,12 @@ from cudarun import __version__
 
 _UNUSABLE_REQUEST, _WORKER_DIED, _INTERRUPTED = 2, 7, 130  # as `ExitCode` has them
 _CHUNK = 1 << 16
-_LOCAL = ("serve",)  # a command that runs here
 _CREDENTIALS = "=3i"
 _PLAIN = b'{"id":1,"exit_code":'
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
     from collections.abc import Iterable
-
-
-def server_of(arguments: list[str]) -> tuple[str, list[str]] | None:
-    """Return the socket of the server that a command line is for, and the rest of the line.
-
-    Args:
-        arguments: The command line without the program.
-
-    Returns:
-        ``None`` if it is for this process.
-    """
-    first = arguments[0] if arguments else ""
-    if first == "--server" and len(arguments) > 1:
-        return arguments[1], arguments[2:]
-    if first.startswith("--server="):
-        return first.partition("=")[2], arguments[1:]
-    path = os.environ.get("CUDARUN_SERVER", "")
-    return (path, arguments) if path and first not in _LOCAL else None
 
 
 def run_in_server(path: str, arguments: list[str], received: list[int]) -> int:

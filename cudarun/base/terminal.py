@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 # C0 and C1 controls but tab and line ends, and Unicode's overrides of the direction of text.
-_CONTROL = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# `re` compiles a pattern when it is used: `--help` uses none.
+_CONTROL = r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def visible(text: str) -> str:
@@ -18,10 +19,7 @@ def visible(text: str) -> str:
     >>> print(visible("\x1b[31mred\N{RIGHT-TO-LEFT OVERRIDE}"))
     \x1b[31mred\u202e
     """
-    return _CONTROL.sub(_escape, text)
-
-
-_LINE_END = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+    return re.sub(_CONTROL, _escape, text)
 
 
 def one_line(text: str) -> str:
@@ -30,10 +28,7 @@ def one_line(text: str) -> str:
     >>> print(one_line("a\nb"))
     a\x0ab
     """
-    return _LINE_END.sub(_escape, text)
-
-
-_COMMAND = re.compile(r"^\s*::|##\[", re.MULTILINE)
+    return re.sub("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", _escape, text)
 
 
 def without_commands(text: str) -> str:
@@ -44,7 +39,7 @@ def without_commands(text: str) -> str:
     >>> print(without_commands("  ::error::a ##[error]"))
       :\x3aerror::a ##\x5berror]
     """
-    return _COMMAND.sub(lambda match: f"{match.group()[:-1]}{_escape(match)}", text)
+    return re.sub(r"(?m)^\s*::|##\[", lambda match: f"{match[0][:-1]}{_escape(match)}", text)
 
 
 def escaped(document: str) -> str:
@@ -53,7 +48,7 @@ def escaped(document: str) -> str:
     >>> print(escaped('"\x9b\u202e"'))
     "\u009b\u202e"
     """
-    return _CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", document)
+    return re.sub(_CONTROL, lambda match: f"\\u{ord(match.group()):04x}", document)
 
 
 def _escape(match: re.Match[str]) -> str:

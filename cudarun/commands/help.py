@@ -176,11 +176,12 @@ def _show(ctx: click.Context, _: click.Parameter, wanted: bool, is_short: bool) 
 
 
 _PASS = "--compile-option"
-_FLAG = re.compile(
+# `re` compiles both when they are used: `--help` uses none.
+_FLAG = (
     r"-O[0-3]|-[Ggw]|-m64|-lineinfo|-Wno-[a-z-]+"
     r"|--?(?:use_fast_math|restrict|extended-lambda|expt-[a-z-]+)"
 )
-_WITH_VALUE = re.compile(
+_WITH_VALUE = (
     r"--?(?:std|arch|gpu-architecture|gencode|generate-code|maxrregcount|ftz|fmad|prec-div|prec-sqrt"
     r"|rdc|relocatable-device-code|Xptxas|ptxas-options|Xcompiler|compiler-options|Xcudafe"
     r"|ccbin|compiler-bindir|isystem|system-include|Werror|default-stream"
@@ -208,11 +209,11 @@ def own_words(words: Sequence[str], known: Container[str]) -> Iterator[str]:
             yield from (word, *[each for each in [next(rest, None)] if each is not None])
         elif name in known:
             yield word
-        elif _WITH_VALUE.fullmatch(name):  # before -d, whose value could follow: -diag-suppress
+        elif re.fullmatch(_WITH_VALUE, name):  # before -d, whose value could follow: -diag-suppress
             value = value if equals else next(rest, "")
             own = f"--{name.lstrip('-')}"
             yield f"{own}={value}" if own in known else f"{_PASS}={name}={value}"
-        elif word[:2] not in known and _FLAG.fullmatch(word):
+        elif word[:2] not in known and re.fullmatch(_FLAG, word):
             yield f"{_PASS}={word}"
         else:
             yield word

@@ -50,7 +50,7 @@ def shown(text: str, stream: TextIO) -> str:
 
 _DEFAULT_COLUMNS = 80
 _INDENT = "    "
-_COLUMN = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")  # a term, up to its description
+_COLUMN = r" *\S+(?: \S+)* {2,}(?=\S)"  # a term, up to its description
 
 
 def terminal_width(stream: TextIO) -> int | None:
@@ -129,7 +129,7 @@ def _parts(line: str, width: int) -> Iterator[str]:
         yield from fold_command(line, width, indent)
         return
     if len(line) > width:  # what stands in a column stays in it, where there is room
-        column = _COLUMN.match(line)
+        column = re.match(_COLUMN, line)
         room = width * 3 // 5
         indent = indent[:room]
         line = indent + line.lstrip()

@@ -56,6 +56,20 @@ BANNED_IN_MESSAGES = {
     "(?:don't|doesn't|isn't|can't|won't)": "the long form",
 }
 
+# Words of identifiers that have no meaning of their own in CUDA.
+BANNED_IN_IDENTIFIERS = {
+    "mend": "fix, resolve",
+    "held": "passed, kept",
+    "nobody": "the noun for the actor",
+    "misfit": "mismatch",
+    "tell|told|said": "report, send",
+    "crew|overdue": "worker pool, timeout",
+    "standing": "thread states",
+    "parted|repack": "divergent, compact",
+    "onlooker": "observer",
+    "colour|neighbour|centre": "-or, -er",
+}
+
 
 def _compiled(banned: Mapping[str, str]) -> dict[re.Pattern[str], str]:
     return {
@@ -168,6 +182,26 @@ def message_faults(source: str) -> list[str]:
     ]
 
 
+def identifiers(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each definition: functions, classes, parameters, variables."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.Name(name, ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+
+
+def identifier_faults(source: str) -> list[str]:
+    """Return ``line: name (replacement)`` for each definition whose name has a banned word."""
+    return [
+        f"{line}: {name} ({replacement})"
+        for line, name in identifiers(source)
+        for words, replacement in BANNED_IN_IDENTIFIERS.items()
+        if re.search(rf"(?:^|_|(?<=[a-z])(?=[A-Z]))(?i:{words})(?:s|ed)?(?![a-z])", name)
+    ]
+
+
 DOCUMENTS = dict(documents_read())
 HELP = dict(help_texts())
 MODULES = dict(modules())
@@ -186,6 +220,11 @@ def test_help(name: str) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_messages(name: str) -> None:
     assert not message_faults(MODULES[name])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_identifiers(name: str) -> None:
+    assert not identifier_faults(MODULES[name])
 
 
 # --- the checks themselves -----------------------------------------------------------------------
@@ -248,3 +287,18 @@ def test_message_faults_are_found(source: str, found: list[str]) -> None:
 )
 def test_other_strings_are_no_messages(source: str) -> None:
     assert not message_faults(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def is_held(x): ...", ["1: is_held (passed, kept)"]),
+        ("class NobodyMissing:\n    def f(self, told): ...",
+         ["1: NobodyMissing (the noun for the actor)", "2: told (report, send)"]),
+        ("for OVERDUE in x:\n    self._standing = y",
+         ["1: OVERDUE (worker pool, timeout)", "2: _standing (thread states)"]),
+        ("def outstanding(intelligible): amended = withheld", []),
+    ],
+)  # fmt: skip
+def test_identifier_faults_are_found(source: str, found: list[str]) -> None:
+    assert sorted(identifier_faults(source)) == found

@@ -100,12 +100,12 @@ class _Service:
     """The commands of a service process.
 
     Args:
-        tell: Sends a message before the answer.
+        send: Sends a message before the answer.
         keeps_gpus: Keep the workers of GPUs, too.
     """
 
-    def __init__(self, tell: Callable[[object], None], *, keeps_gpus: bool) -> None:
-        self._tell = tell
+    def __init__(self, send: Callable[[object], None], *, keeps_gpus: bool) -> None:
+        self._send = send
         self._keeps_gpus = keeps_gpus
         self._streams = CommandStreams()
         self._environment = dict(os.environ)
@@ -118,7 +118,7 @@ class _Service:
     def served(self, request: ServerRequest) -> dict[str, Any]:
         """Run a command for a client of ``cudarun serve``, and return the members of the answer."""
         if request.progress:
-            progress.listener = lambda text: self._tell({"progress": text})
+            progress.listener = lambda text: self._send({"progress": text})
         try:
             if request.parameters is not None or request.call is not None:
                 call = call_of(request, self._directory, self._environment)

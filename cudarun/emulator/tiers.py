@@ -233,12 +233,12 @@ class _Handover:
         self._ended, self._ended_at = 0, 0.0  # blocks, and the work until then
         self._begins_again = False
         self._restore: Callable[..., None] | None = None
-        is_held = not launch.launches_grids and tier.holds_back()
-        if is_held:
+        is_delayed = not launch.launches_grids and tier.holds_back()
+        if is_delayed:
             from cudarun.emulator.machine.effects import communicates  # few launches need it
 
-            is_held = not communicates(launch) and is_copied(launch, _SAVED_AT_FIRST)
-        if not tier.reason and (self._is_observed or is_held):
+            is_delayed = not communicates(launch) and is_copied(launch, _SAVED_AT_FIRST)
+        if not tier.reason and (self._is_observed or is_delayed):
             self._restore = snapshot(launch.memories, launch.config.heap, tracks=True)
 
     def __call__(self, executed: Collection[int]) -> bool:

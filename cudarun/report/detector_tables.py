@@ -173,9 +173,9 @@ def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
         rows.add_row(*_row(each.kind, each.warps, each.threads))
     rows.add_row(*_row("all", statistics.warp_instructions, statistics.thread_instructions))
     out.print(rows)
-    parted = statistics.divergent_branches
-    share = f" ({parted / statistics.branches:.1%})" if parted else ""
-    out.print(f"warp branches: {statistics.branches}, {parted} divergent{share}")
+    divergent = statistics.divergent_branches
+    share = f" ({divergent / statistics.branches:.1%})" if divergent else ""
+    out.print(f"warp branches: {statistics.branches}, {divergent} divergent{share}")
     if statistics.traffic:
         columns = "requests", "read B", "written B", "atomic B", "sectors"
         rows = FittingTable("memory", *columns, numbers=True)

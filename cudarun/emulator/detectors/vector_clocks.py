@@ -243,8 +243,8 @@ class Completions:
         """Return what lanes know of agents in their block."""
         if not self.is_used:
             return NOTHING
-        told = lanes[self.news[lanes]]
-        found = VectorClock.latest(self._keys(told).ravel(), self._own[:, told].ravel())
+        advanced = lanes[self.news[lanes]]
+        found = VectorClock.latest(self._keys(advanced).ravel(), self._own[:, advanced].ravel())
         return found.joined(self._of_blocks(lanes))
 
     def _keys(self, lanes: Indices) -> Array:

@@ -109,7 +109,7 @@ class Barriers:
         threads = self.batch.threads
         living = threads.warp_bits(np.flatnonzero(self.batch.alive))
         total = np.zeros(len(living) // threads.warps, np.int64)
-        nobody_missing = np.zeros(len(total), np.bool_)
+        all_arrived = np.zeros(len(total), np.bool_)
         for lanes in _rounds(here):
             arrived = threads.warp_bits(lanes)
             missing = living & ~arrived
@@ -117,12 +117,12 @@ class Barriers:
             whole = (arrived != 0) & (missing == 0)
             counts = np.where(whole, WARP, population(arrived)).reshape(-1, threads.warps)
             total += counts.sum(axis=1).astype(np.int64)
-            nobody_missing |= (missing == 0).reshape(-1, threads.warps).all(axis=1)
+            all_arrived |= (missing == 0).reshape(-1, threads.warps).all(axis=1)
         complete = []
         for arrival in here:
             block = threads.block_of[arrival.lanes]
             expected = arrival.expected
-            done = np.where(expected == 0, nobody_missing[block], total[block] >= expected)
+            done = np.where(expected == 0, all_arrived[block], total[block] >= expected)
             complete.append(done)
         return complete
 

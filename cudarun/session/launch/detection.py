@@ -246,7 +246,7 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
     )
 
 
-class _Overdue(Exception):
+class _TimedOut(Exception):
     """The time limit of a variant has passed."""
 
 
@@ -268,9 +268,9 @@ class VariantLimit:
         self.progress.start_phase(_MARGIN)
         started = time.monotonic()
         try:
-            with interrupted_after(self.seconds, _Overdue()):
+            with interrupted_after(self.seconds, _TimedOut()):
                 run()
-        except _Overdue:
+        except _TimedOut:
             return False
         finally:
             self.spent += time.monotonic() - started

@@ -41,7 +41,7 @@ from cudarun.session.launch.steps import (
     writable_arrays,
 )
 from cudarun.session.launch.variables import shortest_names
-from cudarun.session.workers.deadline import stopped_when_overdue
+from cudarun.session.workers.deadline import stopped_after_timeout
 from cudarun.session.workers.session import Session
 
 
@@ -268,12 +268,12 @@ def _run(
             ran = _Launch(session, device, program, located, detected)
             session.on_launch(located, ran.buffers)
             if options.timing is None:
-                with stopped_when_overdue(session.driver, session.progress):
+                with stopped_after_timeout(session.driver, session.progress):
                     ran.run(reads_results=reads_results)
                 if detected.limit is not None:
                     ran.milliseconds -= 1e3 * detected.limit.spent
                 return ran
-        with stopped_when_overdue(session.driver, session.progress):
+        with stopped_after_timeout(session.driver, session.progress):
             ran.measure(options.timing)
         return ran
     except CudarunError as error:

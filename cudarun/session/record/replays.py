@@ -19,7 +19,7 @@ from cudarun.session.launch.request import Program
 from cudarun.session.launch.steps import Libraries, all_buffers, bind_steps
 from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.record.page_search import Block, RecordedPages
-from cudarun.session.workers.deadline import stopped_when_overdue
+from cudarun.session.workers.deadline import stopped_after_timeout
 from cudarun.session.workers.session import Session
 
 PATTERNS = (0x00, 0xFF)
@@ -94,7 +94,7 @@ class Replays:
                 data[low:high] = pattern
             self._transfers.upload(area.address, ArrayContents(data))
             self._buffers.store(area.name)
-        with stopped_when_overdue(self._session.driver, self._session.progress):
+        with stopped_after_timeout(self._session.driver, self._session.progress):
             self._program.try_once()
         return all(map(self._is_equal, self._areas, spans, [pattern] * len(spans)))
 

@@ -46,7 +46,7 @@ class PendingRequest:
         self.service: ServiceProcess | None = None
         self.is_canceled = False  # whether the client has canceled it, or has ended
 
-    def tell(self, members: Mapping[str, object]) -> bool:
+    def send(self, members: Mapping[str, object]) -> bool:
         """Send a message that is not the answer; return whether it is one."""
         if "exit_code" in members:
             return False

@@ -133,7 +133,7 @@ class Server:
                 pending.service = service
             failure: CudarunError | None = None
             try:
-                members = service.call(pending.request, pending.files, pending.tell)
+                members = service.call(pending.request, pending.files, pending.send)
             except ServiceEnded as error:
                 failure = WorkerDied(str(error))
             with self._changed:

@@ -1,6 +1,6 @@
 """Time limits: of reading in the parent, and of a kernel that can report where it stands.
 
-At the limit and at Ctrl-C the parent sends `OVERDUE` to a worker that has a handler for it, and
+At the limit and at Ctrl-C the parent sends `TIMEOUT_SIGNAL` to a worker with a handler for it, and
 kills others at once: those of GPUs, where no kernel can be asked. While a kernel runs on the
 emulated device the signal is an exception in the midst of it, and the answer reports the thread
 states. A kernel there that runs for long reports them meanwhile, as progress.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cudarun.session.driver.calls import Driver
     from cudarun.session.workers.progress import Progress
 
-OVERDUE = signal.SIGALRM  # the signal to a worker whose time limit has passed
+TIMEOUT_SIGNAL = signal.SIGALRM  # the signal to a worker whose time limit has passed
 
 _LONG = 10.0  # seconds after which thread states are reported
 _LOOKING = 0.25  # seconds of processor time between looks at the clock
@@ -69,17 +69,17 @@ def interrupted_after(seconds: float, error: Exception) -> Iterator[None]:
         if callable(before):
             before(number, frame)
 
-    before = signal.signal(OVERDUE, stop)
+    before = signal.signal(TIMEOUT_SIGNAL, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(OVERDUE, before)
+        signal.signal(TIMEOUT_SIGNAL, before)
 
 
 @contextmanager
-def stopped_when_overdue(driver: Driver, progress: Progress) -> Iterator[None]:
+def stopped_after_timeout(driver: Driver, progress: Progress) -> Iterator[None]:
     """Stop a kernel that runs meanwhile at the limit; for a worker's main thread.
 
     Raises:
@@ -111,7 +111,7 @@ def stopped_when_overdue(driver: Driver, progress: Progress) -> Iterator[None]:
         else:
             progress.add_states(states[0])
 
-    before = signal.signal(OVERDUE, stop), signal.signal(signal.SIGVTALRM, report)
+    before = signal.signal(TIMEOUT_SIGNAL, stop), signal.signal(signal.SIGVTALRM, report)
     signal.setitimer(signal.ITIMER_VIRTUAL, _LOOKING, _LOOKING)
     try:
         yield
@@ -120,5 +120,5 @@ def stopped_when_overdue(driver: Driver, progress: Progress) -> Iterator[None]:
         raise
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        for number, handler in zip((OVERDUE, signal.SIGVTALRM), before, strict=True):
+        for number, handler in zip((TIMEOUT_SIGNAL, signal.SIGVTALRM), before, strict=True):
             signal.signal(number, handler)

@@ -26,7 +26,7 @@ from cudarun.base.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
 from cudarun.base.records import replace
 from cudarun.base.terminal import visible
 from cudarun.session.workers.connection import Connection, fork_worker
-from cudarun.session.workers.deadline import OVERDUE
+from cudarun.session.workers.deadline import TIMEOUT_SIGNAL
 from cudarun.session.workers.worker import (
     HEADER,
     STDERR,
@@ -159,11 +159,13 @@ class WorkerProcess(AbstractContextManager["WorkerProcess[S]"], Generic[S]):
     def ask(self) -> bool:
         """Ask the process for its kernel's thread states; return whether it can answer."""
         can_answer = (
-            self._grace_end is None and self._status is None and _has_handler(self.pid, OVERDUE)
+            self._grace_end is None
+            and self._status is None
+            and _has_handler(self.pid, TIMEOUT_SIGNAL)
         )
         self._grace_end = time.monotonic() + GRACE
         if can_answer:
-            os.kill(self.pid, OVERDUE)
+            os.kill(self.pid, TIMEOUT_SIGNAL)
         return can_answer
 
     def kill(self) -> None:

@@ -7,7 +7,10 @@ import os
 import resource
 import signal
 import stat
-from collections.abc import Iterator
+import sys
+import traceback
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import IO
 
@@ -21,13 +24,26 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.fixture
-def small_files() -> Iterator[None]:
-    """No file may have more than 1000 bytes: writing more fails as it does on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+def with_small_files(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test in a process whose files may have 1000 bytes: more fails as on a full disk."""
+
+    @wraps(test)
+    def in_child(**fixtures: object) -> None:
+        pid = os.fork()
+        if pid == 0:
+            soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+            try:
+                test(**fixtures)
+            except BaseException:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+                traceback.print_exc()
+                sys.stderr.flush()
+                os._exit(1)
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+
+    return in_child
 
 
 def test_it_is_not_there_until_it_is_complete(tmp_path: Path) -> None:
@@ -87,7 +103,7 @@ def test_a_failed_writer_leaves_the_files_of_others(
     assert names(tmp_path) == ["out"]
 
 
-@pytest.mark.usefixtures("small_files")
+@with_small_files
 @pytest.mark.parametrize("size", [1001, 1 << 20], ids=["seen at the end", "seen while writing"])
 def test_nothing_is_left_when_the_disk_is_full(tmp_path: Path, size: int) -> None:
     (tmp_path / "out").write_text("old")
@@ -101,7 +117,7 @@ def test_nothing_is_left_when_the_disk_is_full(tmp_path: Path, size: int) -> Non
     assert names(tmp_path) == ["out"]
 
 
-@pytest.mark.usefixtures("small_files")
+@with_small_files
 def test_an_error_without_a_number_is_said_too(tmp_path: Path) -> None:
     import numpy as np
 
@@ -156,9 +172,10 @@ def named_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "open", opened)
 
 
+@with_small_files
 @pytest.mark.parametrize("replace", [False, True])
 def test_file_systems_without_nameless_files(
-    tmp_path: Path, named_files_only: None, small_files: None, *, replace: bool
+    tmp_path: Path, named_files_only: None, *, replace: bool
 ) -> None:
     out = tmp_path / "out"
     with whole_file(OutputFile("-o", str(out), force=replace)) as file:

@@ -104,10 +104,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
         ctx.exit()
 
 
-@click.group(
-    cls=_LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+@click.group(cls=_LazyGroup, context_settings={"max_content_width": 100})
 @click.option(
     "--version",
     is_flag=True,

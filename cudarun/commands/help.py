@@ -62,9 +62,13 @@ def _unbroken(text: str) -> str:
 
 
 class HelpContext(click.Context):
-    """A context whose help breaks no words."""
+    """A context whose help breaks no words, and has two names: a command keeps its first ones."""
 
     formatter_class = _HelpFormatter
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.help_option_names = ["-h", "--help"]
 
 
 class Command(click.Command):

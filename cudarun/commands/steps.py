@@ -24,7 +24,7 @@ class LaunchCommand(GroupedCommand):
         rest = super().parse_args(ctx, first)
         later: list[click.Context] = []
         for words in others:
-            step = click.Context(self, info_name=ctx.info_name, parent=ctx.parent)
+            step = self.context_class(self, info_name=ctx.info_name, parent=ctx.parent)
             super().parse_args(step, ["", *words])  # the image is not positional here
             for option in self.params:  # those of the whole program are taken from it
                 name = option.name or ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from pathlib import Path
 from typing import Any
@@ -295,6 +296,14 @@ def test_every_key_of_a_case_is_a_keyword_of_the_python_api() -> None:
     terminal = {"print", "show", "save", "force", "for"}
     reserved = {"assert"}  # by Python: the keyword is asserts
     assert keys - LaunchKeywords.__optional_keys__ == parameters | terminal | reserved
+
+
+def test_a_command_without_a_parent_has_both_names_of_help() -> None:
+    command = copy.copy(launch.command)
+    command._help_option = None
+    option = command.get_help_option(command.make_context("launch", [], resilient_parsing=True))
+    assert option is not None
+    assert option.opts == ["-h", "--help"]
 
 
 def test_a_line_that_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:

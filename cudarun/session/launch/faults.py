@@ -18,6 +18,8 @@ _DYNAMIC_SHARED = re.compile(r"\.extern\s+\.shared\b[^;]*?([\w$]+)\s*(?:\[\s*\])
 # The register of cooperative_groups::this_grid(), which traps if it is 0: the driver sets it only
 # in a cooperative launch.
 _GRID_SYNC = re.compile(r"%envreg2\b")
+# Bytes. An index that is wrong by a factor or a sign can lead from any buffer to another one.
+_NEAR = 1 << 20
 _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 
 
@@ -36,6 +38,8 @@ def explain_fault(
                 # Before the start the elements have negative numbers: -1 is adjacent.
                 place.buffer, place.element = spec.name, (address - start) // spec.dtype().itemsize
                 found = f"  that is element {place.element} of buffer {spec.name}, {spec}"
+                if not -_NEAR < address - start < spec.nbytes + _NEAR:
+                    found += ", the nearest one: no buffer is near"
                 if error.log:
                     head, named, rest = error.log.partition(f" address {address:#x} ")
                     line, end, rest = rest.partition("\n")

@@ -79,6 +79,8 @@ def show_link(report: LinkReport, out: Console, style: TableStyle) -> None:
         f"by {report.linker} in {report.milliseconds:.1f} ms"
     )
     print_line(out, ("linked ", "green"), (report.output, "bold"), facts)
+    if report.output.endswith(".cubin") and report.kind != "cubin":
+        print_line(out, f"  note: the file is {report.kind}: the emulated device links to no cubin")
     if not style.quiet:
         for given in report.inputs:
             print_line(out, f"  from {given.name}  {given.kind}, {given.size} bytes")

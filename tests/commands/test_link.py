@@ -93,6 +93,12 @@ def test_cuda_sources(run: Run) -> None:
     assert [p["type"] for p in on_cpu["kernels"][0]["parameters"]] == ["u64", "u64", "u32"]
 
 
+def test_the_name_of_a_cubin_that_is_none_is_noted(run: Run) -> None:
+    sources = ("samples/link/main.ptx", "samples/link/lib.ptx")
+    assert "note: the file is PTX: " in run("link", *sources, "-o", "a.cubin", *CPU).out
+    assert "note:" not in run("link", *sources, "-o", "a.ptx", *CPU).out
+
+
 @without_driver
 @needs_nvjitlink
 def test_objects_and_libraries(run: Run, tmp_path: Path) -> None:

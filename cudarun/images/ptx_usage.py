@@ -49,6 +49,7 @@ class PointerUse:
     # The PTX type of its elements, ``f32``; ``None`` where it is not known.
     element: str | None = None
     width: int = 1  # the number of elements of the widest access: 4 for ``float4``
+    end: int = 0  # of the accesses at constant offsets from an index: the members of a struct
     is_read: bool = False  # whether the kernel reads it
     is_written: bool = False  # whether the kernel writes it
     # The geometry of the texture or surface, ``a2d``, if it is the handle of one.
@@ -205,7 +206,7 @@ class _Reader:
                 if isinstance(address, tree.Address) and isinstance(address.base, tree.Register):
                     for place in self._origins.get(address.base.name, ()):
                         use = self.usage.pointers.setdefault(place, PointerUse())
-                        self._record(it, kind, use, _registers(others))
+                        self._record(it, kind, use, address.offset, _registers(others))
 
     def _declare(self, variable: tree.Variable) -> None:
         if variable.space == "shared" and variable.dimensions and variable.linkage != "extern":
@@ -234,7 +235,12 @@ class _Reader:
                 self._add(register, {place})
 
     def _record(
-        self, it: tree.Instruction, kind: str | None, use: PointerUse, data: Iterable[str]
+        self,
+        it: tree.Instruction,
+        kind: str | None,
+        use: PointerUse,
+        offset: int,
+        data: Iterable[str],
     ) -> None:
         if it.opcode in _TEXTURES or it.opcode in _SURFACES:
             use.is_surface |= it.opcode in _SURFACES
@@ -257,6 +263,7 @@ class _Reader:
         if use.element is None or tree.TYPE_BYTES[kind] > tree.TYPE_BYTES[use.element]:
             use.element = kind
         use.width = max(use.width, width)
+        use.end = max(use.end, offset + width * tree.TYPE_BYTES[kind])
         self._untyped += ((use, register) for register in data)
 
     def _places(self, operands: Iterable[tree.Operand]) -> set[Place]:

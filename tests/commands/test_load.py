@@ -90,6 +90,19 @@ def test_the_table(run: Run) -> None:
     assert ran.err == ""
 
 
+def test_a_buffer_of_structs_has_room_for_their_members(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "move.ptx").write_text(
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry _Z4moveP8ParticlePKfPi(.param .u64 p, .param .u64 q, .param .u64 r) {\n"
+        ".reg .b64 %rd<7>; .reg .f32 %f; .reg .f64 %fd;\n"
+        "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u64 %rd3, [r];\n"
+        "ld.global.f32 %f, [%rd2+4]; st.global.f32 [%rd1+4], %f; st.global.f32 [%rd3+4], %f;\n"
+        "ld.global.f64 %fd, [%rd1+16]; ret; }\n"
+    )
+    ran = run("load", str(tmp_path / "move.ptx"), *CPU)
+    assert "'p=u8[24576]:zeros' 'q=f32[1024]:iota' 'r=i32[1024]'" in ran.out
+
+
 def test_the_table_of_two_ways(run: Run) -> None:
     ran = run("load", MANAGED, *CPU, "--via", "both")
     masked = re.sub(r"0x\w+", "0x…", re.sub(r"\d+\.\d\d +", "… ", ran.out))

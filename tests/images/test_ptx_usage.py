@@ -28,21 +28,33 @@ def usage(
 
 def test_a_parameter_that_is_an_address_is_a_pointer_and_another_a_value() -> None:
     found = usage("cvta.to.global.u64 %rd3, %rd1; st.global.u64 [%rd3], %rd2;")
-    assert found.pointers == {(0, 0): PointerUse("u64", is_written=True)}
+    assert found.pointers == {(0, 0): PointerUse("u64", is_written=True, end=8)}
     assert found.values == {(0, 0): "u64", (1, 0): "u64"}
 
 
 @pytest.mark.parametrize(
     ("instruction", "expected"),
     [
-        ("ld.global.f32 %f1, [%rd4];", PointerUse("f32", is_read=True)),
-        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd4+16];", PointerUse("f32", 4, is_read=True)),
-        ("st.global.u8 [%rd4], %r1;", PointerUse("u8", is_written=True)),
-        ("atom.global.add.u32 %r2, [%rd4], 1;", PointerUse("u32", is_read=True, is_written=True)),
-        ("red.global.add.f32 [%rd4], %f1;", PointerUse("f32", is_read=True, is_written=True)),
-        ("ld.global.b32 %r1, [%rd4];", PointerUse("b32", is_read=True)),
-        ("ld.global.b32 %r1, [%rd4]; add.f32 %r2, %r1, %r1;", PointerUse("f32", is_read=True)),
-        ("ld.f64 %rd5, [%rd4];", PointerUse("f64", is_read=True)),
+        ("ld.global.f32 %f1, [%rd4];", PointerUse("f32", is_read=True, end=4)),
+        (
+            "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd4+16];",
+            PointerUse("f32", 4, is_read=True, end=32),
+        ),
+        ("st.global.u8 [%rd4], %r1;", PointerUse("u8", is_written=True, end=1)),
+        (
+            "atom.global.add.u32 %r2, [%rd4], 1;",
+            PointerUse("u32", is_read=True, is_written=True, end=4),
+        ),
+        (
+            "red.global.add.f32 [%rd4], %f1;",
+            PointerUse("f32", is_read=True, is_written=True, end=4),
+        ),
+        ("ld.global.b32 %r1, [%rd4];", PointerUse("b32", is_read=True, end=4)),
+        (
+            "ld.global.b32 %r1, [%rd4]; add.f32 %r2, %r1, %r1;",
+            PointerUse("f32", is_read=True, end=4),
+        ),
+        ("ld.f64 %rd5, [%rd4];", PointerUse("f64", is_read=True, end=8)),
     ],
 )
 def test_accesses_through_computed_addresses(instruction: str, expected: PointerUse) -> None:
@@ -59,7 +71,7 @@ def test_a_pointer_in_a_struct() -> None:
         "ld.param.v2.f32 {%f1, %f2}, [s+16];",
         parameters=".param .u64 p, .param .u64 q, .param .align 8 .b8 s[24]",
     )
-    assert found.pointers == {(2, 8): PointerUse("f32", is_written=True)}
+    assert found.pointers == {(2, 8): PointerUse("f32", is_written=True, end=4)}
     assert {place: kind for place, kind in found.values.items() if place[0] == 2} == {
         (2, 8): "u64", (2, 16): "f32", (2, 20): "f32",
     }  # fmt: skip
@@ -69,7 +81,7 @@ def test_a_pointer_that_a_loop_advances() -> None:
     found = usage(
         "mov.u64 %rd3, %rd1; LOOP: ld.global.u16 %r1, [%rd3]; add.s64 %rd3, %rd3, 2; bra LOOP;"
     )
-    assert found.pointers == {(0, 0): PointerUse("u16", is_read=True)}
+    assert found.pointers == {(0, 0): PointerUse("u16", is_read=True, end=2)}
     assert found.has_loop
 
 

@@ -142,8 +142,12 @@ class SuggestedValues:
         element, pointee = pointee_type(parameter), (parameter.type or "").partition("*")[0]
         named = NAMED.get(pointee.replace("const", "").strip())
         width = named.count if isinstance(named, VectorType) else 1
-        if element is None:
-            element = _scalar(use.element) if use is not None and use.element else None
+        if element is None and use is not None and use.element:
+            element = _scalar(use.element)
+            is_struct = pointee.replace("const", "").strip() not in ("", "void") and named is None
+            if is_struct and element is not None and use.end > use.width * element.size:
+                size = -(-use.end // element.size) * element.size
+                return f"u8[{self._extent(size)}]:zeros"
         width = max(width, use.width if use is not None else 1)
         if element is None:  # wide enough for elements of any size
             return f"u8[{self._extent(_ADDRESS)}]:zeros"

@@ -80,6 +80,12 @@ class DeviceBuffer:
         if self.nbytes:
             self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
 
+    def store(self, stream: Handle = 0) -> None:
+        """Bring the contents to where kernels read them: of plain memory they are there."""
+
+    def load(self) -> None:
+        """Bring the contents back from where kernels write them."""
+
     def content(self) -> Array:
         """Return the bytes."""
         data = np.empty(self.nbytes, np.uint8)

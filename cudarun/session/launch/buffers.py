@@ -19,7 +19,7 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern, unwritten_items
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
-from cudarun.session.launch.arrays import ArrayMemory, LaunchArrays
+from cudarun.session.launch.arrays import LaunchArrays
 from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.launch.recorded.fixed_addresses import allocate_at
 from cudarun.session.launch.recorded.memory import (
@@ -137,11 +137,11 @@ class Buffers:
             elif spec.initial is not None:
                 keeps, address = name in keep, buffer.address
                 array = self._write(spec, address, seed, self.addresses, handles, keep=keeps)
-                _store(buffer)
+                buffer.store()
             else:
                 if not self._bare:
                     buffer.poison(fill_pattern(spec.dtype()))
-                    _store(buffer)
+                    buffer.store()
                 continue
             if name in keep:
                 kept[name] = self.array(name) if array is None else array
@@ -200,7 +200,7 @@ class Buffers:
                 buffer.copy_from(originals[name], stream)
             else:
                 buffer.poison(fill_pattern(self._specs[name].dtype()), stream)
-            _store(buffer, stream)
+            buffer.store(stream)
 
     # --- after the run, or after a step ----------------------------------------------------------
 
@@ -221,7 +221,7 @@ class Buffers:
 
         The other rows are undefined and take no memory, because they are not used.
         """
-        self.load(name)
+        self._buffers[name].load()
         row_bytes = self._specs[name].nbytes // max(self._specs[name].array_shape[0], 1)
         whole = self._empty(name, len(rows) * row_bytes)
         part = whole[rows.start : rows.stop].reshape(-1)
@@ -271,7 +271,7 @@ class Buffers:
             into: A flat array for the whole buffer.
         """
         spec = self._specs[name]
-        self.load(name)
+        self._buffers[name].load()
         progress = self._progress(f"copying {name} from the device")
         count = math.prod(spec.array_shape)
         found: list[np.intp] = []  # the items of each chunk that still have the poison pattern
@@ -335,16 +335,9 @@ class Buffers:
     def _progress(self, what: str) -> ProgressCallback:
         return lambda done: self._session.progress.report(what, done)
 
-    def store(self, name: str) -> None:
-        """Bring the contents of the linear memory of an array into the array."""
-        if name in self._buffers:
-            _store(self._buffers[name])
-
-    def load(self, name: str) -> None:
-        """Bring the contents of an array into its linear memory, from where they are copied."""
-        buffer = self._buffers.get(name)
-        if isinstance(buffer, ArrayMemory):
-            buffer.load()
+    def memory(self, name: str) -> DeviceBuffer:
+        """Return the memory of a buffer."""
+        return self._buffers[name]
 
     def _memory(self, spec: BufferSpec) -> DeviceBuffer:
         if isinstance(spec, ArraySpec):
@@ -360,12 +353,6 @@ class Buffers:
         buffer = DeviceBuffer(self._session.driver, name, nbytes, guard_bytes)
         self._session.add_release(buffer.free)
         return buffer
-
-
-def _store(buffer: DeviceBuffer, stream: Handle = 0) -> None:
-    """Copy the contents of an array's linear memory to the array."""
-    if isinstance(buffer, ArrayMemory):
-        buffer.store(stream)
 
 
 def check_free_memory(nbytes: int) -> None:

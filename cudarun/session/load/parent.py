@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cudarun.session.load.fatbins import UsedFatbin
     from cudarun.session.workers.session import Session
 
-    _Loaded = tuple[DeviceInfo, tuple[LoadResult, ...]]
+    _Loaded = tuple[DeviceInfo, LoadResult]
 
 
 def prefetch() -> None:
@@ -168,8 +168,8 @@ def _outcome(
 ) -> LoadOutcome:
     from cudarun.model.images import LoadOutcome, LoadResult
 
-    device, results = answer.value or (None, ())
-    error = answer.error or next((r.error for r in results if r.error is not None), None)
+    device, result = answer.value or (None, None)
+    error = answer.error or (None if result is None else result.error)
     if error is not None:
         is_named = bool(error.subject("origin"))
         error = error.at(file=None if is_named else image.origin, device=answer.device)
@@ -185,18 +185,16 @@ def _outcome(
             described = f" ({'; '.join(facts)})" if facts else ""
             error.what = f"{error.what} while it loaded fatbin {fatbin.number}{described}"
         name = image.origin if selection.count == 1 else f"{image.origin}:{fatbin.number}"
-        number, target = fatbin.number, fatbin.target
-        results = tuple(
-            replace(each, fatbin=number, target=target, verdict=verdict, failure=error)
-            # Also of one that the driver did not get or survive.
-            for each in results or (LoadResult(name, ()),)
-        )
+        result = replace(
+            result or LoadResult(name, ()),  # also of one that the driver did not get or survive
+            fatbin=fatbin.number, target=fatbin.target, verdict=verdict, failure=error,
+        )  # fmt: skip
     return LoadOutcome(
         image=image.origin,
         label=answer.device,
         verdict=verdict,
         device=device,
-        results=results,
+        results=() if result is None else (result,),
         error=error,
         output=answer.output,
     )

@@ -26,11 +26,11 @@ from cudarun.session.image.suggestion import GivenWords, Suggestions, device_wor
 from cudarun.session.load.fatbins import facts_for
 from cudarun.session.load.library import PARAM_INFO_SINCE
 from cudarun.session.load.loaders import KernelRefusal, LoadedKernel, Loader
-from cudarun.session.load.preparation import prepare_all, prepare_fatbin
+from cudarun.session.load.preparation import prepare, prepare_fatbin
 from cudarun.session.load.request import FatbinSelection, LoadRequest
 from cudarun.session.workers.session import Session
 
-OnDevice = Callable[[Device], tuple[DeviceInfo, tuple[LoadResult, ...]]]
+OnDevice = Callable[[Device], tuple[DeviceInfo, LoadResult]]
 
 
 def load_file(
@@ -39,36 +39,31 @@ def load_file(
     """Load a file, before any context if there are several devices; return its check on a device.
 
     Args:
-        selection: The only fatbin to load; by default all.
+        selection: The fatbin to load; ``None`` for a file with one image.
     """
     driver = session.driver
-    if selection is None:
-        session.progress.report(f"loading {image.origin}")
-    else:
-        what = f"loading {image.origin}: fatbin {selection.fatbin.number}"
-        session.progress.report(what, selection.index / selection.count)
-    error: CudarunError | None = None
-    trials: list[_ImageLoad] = []
+    loaded: _ImageLoad | CudarunError
     try:
         if selection is None:
-            images = prepare_all(driver, image, session.devices)
+            session.progress.report(f"loading {image.origin}")
+            one = prepare(driver, image, session.devices)
         else:
-            number, is_alone = selection.fatbin.number, selection.count == 1
-            images = (prepare_fatbin(driver, image, number, is_alone=is_alone),)
-        trials = [_ImageLoad(driver, one, request, image.origin) for one in images]
+            number, count = selection.fatbin.number, selection.count
+            what = f"loading {image.origin}: fatbin {number}"
+            session.progress.report(what, selection.index / count)
+            one = prepare_fatbin(driver, image, number, is_alone=count == 1)
+        loaded = _ImageLoad(driver, one, request, image.origin)
     except CudarunError as refused:
-        error = refused
+        loaded = refused
 
-    def on_device(device: Device) -> tuple[DeviceInfo, tuple[LoadResult, ...]]:
+    def on_device(device: Device) -> tuple[DeviceInfo, LoadResult]:
         session.enter(device)
-        if error is not None:
-            raise error
-        about = describe(driver, device)
-        results = tuple(trial.on(device) for trial in trials)
+        if isinstance(loaded, CudarunError):
+            raise loaded
+        about, result = describe(driver, device), loaded.on(device)
         if device == session.devices[-1]:
-            for trial in trials:
-                trial.unload(loaded_once=True)
-        return about, results
+            loaded.unload(loaded_once=True)
+        return about, result
 
     return on_device
 

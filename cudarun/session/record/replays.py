@@ -11,6 +11,7 @@ from cudarun.arguments.dtypes import Array
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.session.driver.devices import Device
+from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.program import DeviceProgram
@@ -30,8 +31,7 @@ PATTERNS = (0x00, 0xFF)
 class _Area:
     """A range, a variable or an array, with its recorded contents."""
 
-    name: str
-    address: int
+    memory: DeviceBuffer
     before: Array
     after: Array
 
@@ -50,13 +50,13 @@ class Replays:
         specs = all_buffers([step])
         variables = step.variables
         everything = [*specs, *variables.read]
-        self._buffers = buffers = Buffers(session, device, everything, variables.written, bare=True)
+        buffers = Buffers(session, device, everything, variables.written, bare=True)
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
         self._program = DeviceProgram(
             session, device, request.options, [step], buffers, {step.number: step.handles(buffers)}
         )
-        places, moved = buffers.addresses, buffers.moved
+        moved = buffers.moved
         self._areas: list[_Area] = []  # in the order of the recording, then the variables
         with recording.contents() as contents:
             for spec in (*specs, *variables.written):
@@ -68,8 +68,12 @@ class Replays:
                 moved.apply(before, recorded.address)
                 if after is not before:
                     moved.apply(after, recorded.address)
-                here = spec.address if isinstance(spec, ImageVariable) else places[spec.name]
-                self._areas.append(_Area(spec.name, here, before, after))
+                memory = (
+                    FixedMemory(session.driver, spec.address, spec.nbytes)
+                    if isinstance(spec, ImageVariable)
+                    else buffers.memory(spec.name)
+                )
+                self._areas.append(_Area(memory, before, after))
 
     def check(self) -> None:
         """Replay with all contents; `RequestError` if the results differ from the recorded ones."""
@@ -92,8 +96,8 @@ class Replays:
             data = area.before.copy() if holes else area.before
             for low, high in holes:
                 data[low:high] = pattern
-            self._transfers.upload(area.address, ArrayContents(data))
-            self._buffers.store(area.name)
+            self._transfers.upload(area.memory.address, ArrayContents(data))
+            area.memory.store()
         with stopped_after_timeout(self._session.driver, self._session.progress):
             self._program.try_once()
         return all(map(self._is_equal, self._areas, spans, [pattern] * len(spans)))
@@ -101,8 +105,8 @@ class Replays:
     def _is_equal(self, area: _Area, holes: Sequence[tuple[int, int]], pattern: int) -> bool:
         """Return whether an area has its recorded results, and the pattern where it was put."""
         got = np.empty(area.before.size, np.uint8)
-        self._buffers.load(area.name)
-        self._transfers.download(area.address, got.dtype, got.size, into=got)
+        area.memory.load()
+        self._transfers.download(area.memory.address, got.dtype, got.size, into=got)
         for low, high in holes:
             if (got[low:high] != pattern).any():
                 return False

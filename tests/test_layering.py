@@ -25,7 +25,6 @@ MAY_IMPORT = {
         "session.launch.step_request",
         "session.launch.verified_runs",
         "session.serve.messages",
-        "session.workers.early_options",
         "session.workers.pool",
         "session.workers.prefork",
         "session.workers.service",

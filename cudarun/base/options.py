@@ -56,15 +56,6 @@ REPEATED = frozenset(CaseForm) - JOINED - _SINGLE
 """Forms whose lists repeat the option for each item."""
 
 
-class EarlyEffect(Enum):
-    """The effect of an option on workers that start before the command line is parsed."""
-
-    NONE = "none"
-    DEVICES = "devices"  # the option names the devices
-    TOGETHER = "together"  # all devices share one worker
-    NO_WORKER = "no worker"  # no worker is needed, or another kind of worker
-
-
 class OptionGroup(Enum):
     """A group of options in the help of ``launch``; the groups stand in this order."""
 

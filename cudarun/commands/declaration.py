@@ -1,7 +1,7 @@
 """Declaration of options: click's, with the facts that other parts of cudarun need.
 
-Where an option is allowed, its TOML in a spec and its effect on early workers are declared with the
-option, so that there is no second list of options. Those of requests are declared by their fields.
+Where an option is allowed and its TOML in a spec are declared with the option, so that there is no
+second list of options. Those of requests are declared by their fields.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from cudarun.base.files import FileUse
 from cudarun.base.options import (
     REPEATED,
     CaseForm,
-    EarlyEffect,
     OptionGroup,
     OptionScope,
     option_fields,
@@ -48,7 +47,6 @@ class Option(click.Option):
     """Its scope; ``None`` for options that ``launch`` does not have."""
     form: CaseForm | None = None
     """Its TOML in a case of a spec, if that is neither a boolean of a flag nor one value."""
-    early: EarlyEffect = EarlyEffect.NONE  # its effect on early workers
     group: OptionGroup | None = None
     """Its group in the help; ``None`` for options that ``launch`` does not have."""
     of_device: bool = False

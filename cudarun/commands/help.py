@@ -130,12 +130,10 @@ class GroupedCommand(Command):
 
     @cached_property
     def _help_all(self) -> click.Option:
-        from cudarun.base.options import EarlyEffect
         from cudarun.commands.declaration import Option
 
         return Option(
             ["--help-all"],
-            early=EarlyEffect.NO_WORKER,
             is_flag=True,
             is_eager=True,
             expose_value=False,

@@ -15,7 +15,7 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
-from cudarun.base.options import EarlyEffect, OptionGroup, OptionScope
+from cudarun.base.options import OptionGroup, OptionScope
 from cudarun.commands import completion
 from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
 from cudarun.commands.help import is_image_name
@@ -81,7 +81,6 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     "--sanitize",
     group=OptionGroup.CHECKS,
     scope=OptionScope.SINGLE,
-    early=EarlyEffect.NO_WORKER,
     type=click.Choice(SANITIZERS),
     help="Launch under a tool of NVIDIA compute-sanitizer; exit code 1 if it reports errors.",
 )
@@ -89,7 +88,6 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     "--dry-run",
     group=OptionGroup.ARGUMENTS,
     scope=OptionScope.SINGLE,
-    early=EarlyEffect.NO_WORKER,
     is_flag=True,
     is_keyword=True,
     help="Print the parameter table and stop; requires no GPU.",
@@ -99,7 +97,6 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
     file=FileUse.INPUT,
-    early=EarlyEffect.NO_WORKER,
     help="Run the cases of a TOML file (- is stdin): all, or those named by the arguments (* and "
     "? are wildcards).",
 )

@@ -14,7 +14,7 @@ import pytest
 from cudarun.api.keywords import LaunchKeywords
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse
-from cudarun.base.options import JOINED, REPEATED, CaseForm, EarlyEffect, OptionScope
+from cudarun.base.options import JOINED, REPEATED, CaseForm, OptionScope
 from cudarun.commands import launch, load, spec_writer
 from cudarun.commands.declaration import Option
 from cudarun.commands.keywords import as_text, as_words, keyword_context, keyword_of
@@ -80,15 +80,6 @@ def test_every_option_of_launch_says_where_it_may_stand(option: click.Option) ->
     assert (option.form is not None) == (option.scope in (OptionScope.CASE, OptionScope.OVERRIDE))
 
 
-def test_one_option_of_launch_names_the_devices_and_one_puts_them_together() -> None:
-    effects = [option.early for option in LAUNCH if isinstance(option, Option)]
-    assert effects.count(EarlyEffect.DEVICES) == effects.count(EarlyEffect.TOGETHER) == 1
-    [devices] = (each for each in LAUNCH if each.early is EarlyEffect.DEVICES)  # type: ignore[attr-defined]
-    [together] = (each for each in LAUNCH if each.early is EarlyEffect.TOGETHER)  # type: ignore[attr-defined]
-    assert (devices.name, devices.is_flag, devices.multiple) == ("devices", False, False)
-    assert (together.name, together.is_flag) == ("together", True)
-
-
 @pytest.mark.parametrize("context", [*command_tree.contexts()], ids=lambda each: each.command_path)
 def test_an_option_is_the_same_in_every_command(context: click.Context) -> None:
     known = {name_of(option): option for option in LAUNCH}
@@ -96,10 +87,8 @@ def test_an_option_is_the_same_in_every_command(context: click.Context) -> None:
         if isinstance(option, Option) and option.scope is not None:
             of_launch = known[name_of(option)]
             assert isinstance(of_launch, Option)
-            facts = option.scope, option.form, option.early, option.of_device
-            assert facts == (
-                of_launch.scope, of_launch.form, of_launch.early, of_launch.of_device,
-            )  # fmt: skip
+            facts = option.scope, option.form, option.of_device
+            assert facts == (of_launch.scope, of_launch.form, of_launch.of_device)
 
 
 @by_name(LAUNCH)

@@ -8,14 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.bindings import context_arguments
-from cudarun.base.options import (
-    CaseForm,
-    EarlyEffect,
-    OptionGroup,
-    OptionScope,
-    fields_of_group,
-    option_field,
-)
+from cudarun.base.options import CaseForm, OptionGroup, OptionScope, fields_of_group, option_field
 from cudarun.base.records import dataclass
 from cudarun.session.driver.selection import Selector
 
@@ -59,7 +52,6 @@ class ContextOptions:
         "--context",
         "context_kind",
         default="primary",
-        early=EarlyEffect.NO_WORKER,
         choices=("primary", "new"),
         help="Use the device's primary context, or create a new one for this run.",
     )
@@ -68,7 +60,6 @@ class ContextOptions:
         "ctx_flags",
         default=(),
         form=CaseForm.WORDS,
-        early=EarlyEffect.NO_WORKER,
         help=f"Comma-separated context flags: {' '.join(FLAGS)}.",
     )
     limits: tuple[tuple[str, int], ...] = _context(
@@ -97,7 +88,6 @@ class Target:
         default=MISSING,
         group=OptionGroup.FIRST,
         form=CaseForm.WORDS,
-        early=EarlyEffect.DEVICES,
         of_device=True,
         envvar="CUDARUN_DEVICE",
         show_default=True,
@@ -109,7 +99,6 @@ class Target:
     together: bool = _target(
         "--together",
         scope=OptionScope.SINGLE,
-        early=EarlyEffect.TOGETHER,
         of_device=True,
         help="Use one worker process for all devices; the image is loaded once, before any "
         "context exists.",
@@ -123,7 +112,6 @@ class Target:
         "--trace",
         group=OptionGroup.OUTPUT,
         scope=OptionScope.RUN,
-        early=EarlyEffect.NO_WORKER,
         help="Log each driver call to stderr as it returns.",
     )
     verbose: bool = _target(

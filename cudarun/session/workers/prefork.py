@@ -14,21 +14,26 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
-from itertools import groupby
 
 from cudarun.session.driver.visibility import count, narrow, preinitialize
-from cudarun.session.workers.early_options import COMMAND, DEFAULT_DEVICE, DEVICE_VARIABLE, OPTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cudarun.session.workers.connection import Connection
 
 _ALL = "all"
 _EMULATED = "cpu"
 _THEN = "--then"
-
+DEVICE_VARIABLE = "CUDARUN_DEVICE"
+_DEFAULT_DEVICE = "0"
+_FLAGS = "qv"  # the letters of flags, before which that of the device can be
+WITHOUT_WORKER = {
+    *("--context", "--ctx-flags", "--dry-run", "--sanitize", "--spec", "--trace"),
+    *("--help", "--help-all", "-h"),
+}
+"""The options with which no worker is needed, or another kind of worker."""
 
 _waiting: dict[str, Connection] = {}
 """The processes that wait for a message, by their devices as they are written, with commas."""
@@ -106,56 +111,27 @@ def _groups(device: str, *, together: bool) -> list[str]:
     return list(dict.fromkeys(each))
 
 
-# --- the command line, which is read before click is imported ---------------------------------
-
-
 def read(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, bool] | None:
-    """Return the devices of a launch as they are written, and whether one worker serves them all.
+    """Return the devices that a launch seems to name, and whether one worker serves them all.
 
-    This follows click's rules, with a table generated from the options' declarations
-    (`early_options`). Values stay text.
+    It is a guess: the value of an option, or an option that click refuses, is not told from others.
 
     Returns:
-        ``None`` for other commands, where no worker or another kind of worker is needed, and for
-        options that click refuses.
+        ``None`` for other commands, and where no worker or another kind of worker is needed.
     """
-    if not arguments or arguments[0] != COMMAND:
+    if not arguments or arguments[0] != "launch":
         return None
-    devices, together = environ.get(DEVICE_VARIABLE) or DEFAULT_DEVICE, False
-    try:
-        # `cudarun.commands.steps` reads each step by itself, too.
-        for _, step in groupby(arguments[1:], _THEN.__eq__):
-            for effect, value in _options([*step]):
-                if effect == "no worker":
-                    return None
-                devices = value if effect == "devices" else devices
-                together = together or effect == "together"
-    except LookupError:
-        return None
+    devices, together = environ.get(DEVICE_VARIABLE) or _DEFAULT_DEVICE, False
+    words = iter(arguments[1:])
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in WITHOUT_WORKER:
+            return None
+        if word == "--":  # arguments follow, up to the next step
+            next((each for each in words if each == _THEN), None)
+        elif name == "--device":
+            devices = value if equals else next(words, devices)
+        elif word[:1] == "-" and (short := word[1:].lstrip(_FLAGS))[:1] == "d":
+            devices = short[1:] or next(words, devices)
+        together = together or word == "--together"
     return devices, together
-
-
-def _options(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the effect and the value of each option, in order; the value of a flag is empty.
-
-    Raises:
-        LookupError: Unknown option, a missing value, or a flag with a value.
-    """
-    words.reverse()
-    while words:
-        word = words.pop()
-        if word == "--":  # arguments follow
-            return
-        if word.startswith("--"):
-            name, equals, value = word.partition("=")
-            takes_value, effect = OPTIONS[name]
-            if equals and not takes_value:
-                raise LookupError(name)
-            yield effect, value if equals else words.pop() if takes_value else ""
-        elif word.startswith("-"):
-            for place, letter in enumerate(word[1:], start=2):
-                takes_value, effect = OPTIONS["-" + letter]
-                if takes_value:
-                    yield effect, word[place:] or words.pop()
-                    break
-                yield effect, ""

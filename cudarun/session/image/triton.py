@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cudarun.base.errors import RequestError
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, named
 from cudarun.session.image.image import Image
 
 if TYPE_CHECKING:
@@ -35,37 +36,75 @@ _MOST_RANKS = 5
 _MOST_SIDE = 256
 _LARGEST = 1 << 20  # bytes of a file
 _KEYS = {"name", "num_warps", "shared"}  # by which Triton's files are known
-_TABLES = ("signature", "constants")
 
 
 @dataclass(frozen=True, slots=True)
 class TritonDescriptor:
     """A tensor descriptor of the host, as the kernel requires it."""
 
-    type: str
-    block: tuple[int, ...]
-    swizzle: str
+    block: Annotated[
+        tuple[Annotated[int, range(1, _MOST_SIDE + 1)], ...], range(1, _MOST_RANKS + 1)
+    ] = field(metadata=named("block_size"))
+    element: Annotated[int, range(len(_TYPES))] = field(metadata=named("elem_type"))
+    pattern: Annotated[int, range(len(_SWIZZLES))] = field(metadata=named("swizzle"))
+    is_im2col: bool = False
+    fp4_padded: bool = False
+
+    @property
+    def type(self) -> str:
+        """The type of its elements."""
+        return _TYPES[self.element]
+
+    @property
+    def swizzle(self) -> str:
+        """The swizzle mode, as that of a tensor map."""
+        return _SWIZZLES[self.pattern]
+
+
+_Bytes = Annotated[int, range(_INT_MAX + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class TritonKernel:
-    """Triton's launch parameters of a kernel."""
+    """Triton's launch parameters of a kernel: its file, without what is not used."""
 
-    name: str
-    warps: int
-    shared_bytes: int  # the dynamic shared memory of a block
-    blocks: int  # the blocks of a program; several form a cluster
-    cooperative: bool  # whether the grid synchronizes
-    # The size of each kind of scratch memory per block, in the order of the parameters.
-    scratch_bytes: tuple[int, ...]
-    programmatic: bool = False  # whether the launch may overlap with the kernel before it
-    # The arguments that are tensor descriptors of the host, in order.
-    descriptors: tuple[TritonDescriptor, ...] = ()
+    name: Annotated[str, bool]
+    warps: Annotated[int, range(1, _MOST_WARPS + 1)] = field(metadata=named("num_warps"))
+    # The dynamic shared memory of a block.
+    shared_bytes: _Bytes = field(metadata=named("shared"))
+    # The blocks of a program; several form a cluster.
+    blocks: Annotated[int, range(1, _INT_MAX + 1)] = field(default=1, metadata=named("num_ctas"))
+    # Whether the grid synchronizes.
+    cooperative: bool = field(default=False, metadata=named("launch_cooperative_grid"))
+    # Whether the launch may overlap with the kernel before it.
+    programmatic: bool = field(default=False, metadata=named("launch_pdl"))
+    global_scratch_size: _Bytes = -1
+    profile_scratch_size: _Bytes = -1
+    tensordesc_meta: tuple[TritonDescriptor, ...] | None = None
     # The types of all arguments by name, if the file has them: ``constexpr`` for those that are
     # compiled into the kernel.
-    signature: tuple[tuple[str, str], ...] = ()
-    # The values that are compiled into the kernel, as far as the file has them.
-    constants: tuple[tuple[str, int | float], ...] = ()
+    signature: dict[str, Any] | None = None
+    constants: dict[str, Any] | None = None
+
+    @property
+    def scratch_bytes(self) -> tuple[int, ...]:
+        """The size of each kind of scratch memory per block, in the order of the parameters."""
+        sizes = self.global_scratch_size, self.profile_scratch_size
+        return tuple(size for size in sizes if size >= 0)
+
+    @property
+    def descriptors(self) -> tuple[TritonDescriptor, ...]:
+        """The arguments that are tensor descriptors of the host, in order."""
+        return self.tensordesc_meta or ()
+
+    @property
+    def numbers(self) -> dict[str, int | float]:
+        """The values that are compiled into the kernel, as far as the file has them.
+
+        Others, such as types, are not values of expressions.
+        """
+        constants = (self.constants or {}).items()
+        return {name: value for name, value in constants if isinstance(value, int | float)}
 
     @property
     def options(self) -> dict[str, str | bool | None]:
@@ -91,35 +130,6 @@ def files_beside(origin: str) -> list[str]:
     return [f"{stem}{suffix}" for suffix in (".json", *NAME_SUFFIXES)]
 
 
-@dataclass(frozen=True, slots=True)
-class _DescriptorDocument:
-    block_size: Annotated[
-        tuple[Annotated[int, range(1, _MOST_SIDE + 1)], ...], range(1, _MOST_RANKS + 1)
-    ]
-    elem_type: Annotated[int, range(len(_TYPES))]
-    swizzle: Annotated[int, range(len(_SWIZZLES))]
-    is_im2col: bool = False
-    fp4_padded: bool = False
-
-
-_Bytes = Annotated[int, range(_INT_MAX + 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class _KernelDocument:
-    """Triton's file, without what can have values of other types."""
-
-    name: Annotated[str, bool]
-    num_warps: Annotated[int, range(1, _MOST_WARPS + 1)]
-    shared: _Bytes
-    num_ctas: Annotated[int, range(1, _INT_MAX + 1)] = 1
-    launch_cooperative_grid: bool = False
-    launch_pdl: bool = False
-    global_scratch_size: _Bytes = -1
-    profile_scratch_size: _Bytes = -1
-    tensordesc_meta: tuple[_DescriptorDocument, ...] | None = None
-
-
 def read_triton(image: Image) -> TritonKernel | None:
     """Read the file beside an image; ``None`` without one, or if it is not Triton's."""
     beside, *_ = files_beside(image.origin)
@@ -134,35 +144,18 @@ def read_triton(image: Image) -> TritonKernel | None:
     if not isinstance(data, dict) or not data.keys() >= _KEYS:
         return None
     try:
-        found = decode(_KernelDocument, data)
-        signature, constants = (decode(dict, data.get(key) or {}, key) for key in _TABLES)
+        found = decode(TritonKernel, data)
     except InvalidDocument as error:
         what = f"{beside} is not a valid document of a Triton kernel: {error}"
         raise RequestError(what) from None
-    for name, type_ in signature.items():
+    for name, type_ in (found.signature or {}).items():
         if not isinstance(type_, str):
             raise RequestError(f"{beside}: tuples as arguments are not implemented: {name}")
-    scratch = (found.global_scratch_size, found.profile_scratch_size)
-    return TritonKernel(
-        name=found.name,
-        warps=found.num_warps,
-        shared_bytes=found.shared,
-        blocks=found.num_ctas,
-        cooperative=found.launch_cooperative_grid,
-        scratch_bytes=tuple(size for size in scratch if size >= 0),
-        programmatic=found.launch_pdl,
-        descriptors=tuple(_descriptor(beside, each) for each in found.tensordesc_meta or ()),
-        signature=tuple(signature.items()),
-        # Others, such as types, are not values of expressions.
-        constants=tuple(each for each in constants.items() if isinstance(each[1], int | float)),
-    )
-
-
-def _descriptor(file: str, found: _DescriptorDocument) -> TritonDescriptor:
-    for name in ("is_im2col", "fp4_padded"):
-        if getattr(found, name):
-            raise RequestError(
-                f"{file}: descriptors with {name} are not implemented",
-                hint="pass all parameters of the kernel, with tensormap(…)",
-            )
-    return TritonDescriptor(_TYPES[found.elem_type], found.block_size, _SWIZZLES[found.swizzle])
+    for each in found.descriptors:
+        for name in ("is_im2col", "fp4_padded"):
+            if getattr(each, name):
+                raise RequestError(
+                    f"{beside}: descriptors with {name} are not implemented",
+                    hint="pass all parameters of the kernel, with tensormap(…)",
+                )
+    return found

@@ -128,7 +128,8 @@ def own_names(
 ) -> tuple[str, ...]:
     """Return the names of `own_parameters`; nothing if they are unknown."""
     if kernel.signature:
-        names = tuple(name for name, type_ in kernel.signature if type_ != "constexpr")
+        types = kernel.signature.items()
+        names = tuple(name for name, type_ in types if type_ != "constexpr")
     else:
         every = names_beside(image.origin, kernel.name)
         if len(every) != sum(each.width for each in own):
@@ -159,9 +160,10 @@ def _without_constants(
     kernel: TritonKernel, given: Sequence[Argument], names: Sequence[str]
 ) -> tuple[list[Argument], tuple[CompiledConstant, ...]]:
     """Return the arguments that the kernel has, and the values that are compiled into it."""
-    known = {name: constant_scalar(value) for name, value in kernel.constants}
+    known = {name: constant_scalar(value) for name, value in kernel.numbers.items()}
     constants = {name: CompiledConstant(name, value, True) for name, value in known.items()}
-    compiled = {name for name, type_ in kernel.signature if type_ == "constexpr"} | {*known}
+    types = (kernel.signature or {}).items()
+    compiled = {name for name, type_ in types if type_ == "constexpr"} | {*known}
     passed: list[Argument] = []
     for argument in given:
         name = argument.name

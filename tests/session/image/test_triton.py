@@ -9,7 +9,7 @@ import pytest
 
 from cudarun.base.errors import RequestError
 from cudarun.session.image.image import Image
-from cudarun.session.image.triton import TritonDescriptor, TritonKernel, read_triton
+from cudarun.session.image.triton import TritonKernel, read_triton
 from cudarun.session.image.triton_arguments import names_beside
 
 GOOD = {"name": "softmax", "num_warps": 4, "shared": 16}
@@ -22,7 +22,8 @@ def read(folder: Path, text: str) -> TritonKernel | None:
 
 def test_a_kernel(tmp_path: Path) -> None:
     kernel = read(tmp_path, json.dumps({**GOOD, "num_ctas": 2, "global_scratch_size": 8}))
-    assert kernel == TritonKernel("softmax", 4, 16, 2, False, (8,))
+    assert kernel == TritonKernel("softmax", 4, 16, 2, global_scratch_size=8)
+    assert kernel.scratch_bytes == (8,)
 
 
 def test_a_kernel_with_descriptors(tmp_path: Path) -> None:
@@ -36,8 +37,9 @@ def test_a_kernel_with_descriptors(tmp_path: Path) -> None:
     kernel = read(tmp_path, json.dumps({**GOOD, **more}))
     assert kernel is not None
     assert kernel.programmatic
-    assert kernel.descriptors == (TritonDescriptor("bf16", (64, 32), "128B"),)
-    assert kernel.constants == (("B", 64),)
+    [descriptor] = kernel.descriptors
+    assert (descriptor.type, descriptor.block, descriptor.swizzle) == ("bf16", (64, 32), "128B")
+    assert kernel.numbers == {"B": 64}
 
 
 @pytest.mark.parametrize(

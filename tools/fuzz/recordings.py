@@ -109,7 +109,7 @@ class Recordings(Fuzzer[bytes]):
             with recording.contents() as contents:
                 for each in recording.manifest.ranges:
                     for start in (0, max(each.size - _PART, 0)):
-                        contents.read_after(each, start, min(start + _PART, each.size))
+                        contents.read(each, start, min(start + _PART, each.size), after=True)
             small = sum(each.size for each in recording.manifest.ranges) < 1 << 24
             if specs and small and crc32(case) % 50 == 0:
                 code = command(["launch", str(path), "-d", "cpu", "--timeout", "20"])

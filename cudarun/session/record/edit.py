@@ -76,7 +76,7 @@ class EditableRecording:
     def _array_of(self, each: RecordedRange, *, after: bool) -> Callable[[], bytes]:
         def load() -> bytes:
             with self._recording.contents() as contents:
-                data = contents.after(each) if after else contents.before(each)
+                data = contents.read(each, after=after)
             file = io.BytesIO()
             scalar, _ = element_layout(each)
             dtype = scalar_dtype(scalar)  # numpy stores bf16 as its bits
@@ -151,7 +151,7 @@ class EditableRecording:
         memory = self._manifest.memory
         first, last = memory[0].address, memory[-1].end
         for each in self._manifest.ranges:
-            words = pointer_words(contents.before(each), each.address)
+            words = pointer_words(contents.read(each), each.address)
             for value in np.unique(words[(words >= first) & (words < last)]):
                 if _range_of(int(value).to_bytes(_POINTER, "little"), memory) is not None:
                     raise RequestError(

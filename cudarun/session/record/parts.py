@@ -47,7 +47,7 @@ def write_parts(
             whole: RecordedRange, start: int, size: int, at: int = 0
         ) -> tuple[tuple[MemoryPiece, ...], tuple[MemoryPiece, ...]]:
             """Copy bytes of a range to another offset; return their pieces before and after."""
-            data = contents.read(whole.before, start, start + size).data
+            data = contents.read(whole, start, start + size).data
             before = tuple(writer.pieces(data, at, zeros=False))
             changes = contents.changes(whole, start, start + size)
             after = (each for offset, part in changes for each in writer.pieces(part, at + offset))

@@ -63,8 +63,8 @@ class Replays:
                 if not isinstance(spec.initial, RecordedInitial):
                     continue
                 recorded = spec.initial.range
-                before = contents.before(recorded)
-                after = contents.after(recorded) if recorded.after else before
+                before = contents.read(recorded)
+                after = contents.read(recorded, after=True) if recorded.after else before
                 moved.apply(before, recorded.address)
                 if after is not before:
                     moved.apply(after, recorded.address)

@@ -123,33 +123,28 @@ class RecordedContents(AbstractContextManager["RecordedContents"]):
         self._path = path
         self._zip = _opened(path)
 
-    def before(self, recorded: RecordedRange) -> Bytes:
-        """Return a range before the launch."""
-        return self.read(recorded.before, 0, recorded.size)
+    def read(
+        self,
+        recorded: RecordedRange,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        after: bool = False,
+    ) -> Bytes:
+        """Return the bytes of a range before the launch, or after it, from one offset to another.
 
-    def after(self, recorded: RecordedRange) -> Bytes:
-        """Return a range after the launch."""
-        return self.read_after(recorded, 0, recorded.size)
-
-    def read(self, pieces: Sequence[MemoryPiece], start: int, end: int) -> Bytes:
-        """Return the bytes from one offset to another; those without a piece are zero."""
+        Those without a piece are zero.
+        """
+        end = recorded.size if end is None else end
         whole = np.zeros(end - start, np.uint8)
-        self._put(whole, pieces, start)
-        return whole
-
-    def read_after(self, recorded: RecordedRange, start: int, end: int) -> Bytes:
-        """Return the bytes of a range after the launch, from one offset to another."""
-        whole = self.read(recorded.before, start, end)
-        self._put(whole, recorded.after, start)
+        for pieces in (recorded.before, recorded.after) if after else (recorded.before,):
+            for offset, data in self._between(pieces, start, end):
+                whole[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
         return whole
 
     def changes(self, recorded: RecordedRange, start: int, end: int) -> Sequence[tuple[int, bytes]]:
         """Return the changed parts between two offsets, by their offsets from the first."""
         return [*self._between(recorded.after, start, end)]
-
-    def _put(self, whole: Bytes, pieces: Sequence[MemoryPiece], start: int) -> None:
-        for offset, data in self._between(pieces, start, start + whole.size):
-            whole[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
     def _between(
         self, pieces: Sequence[MemoryPiece], start: int, end: int

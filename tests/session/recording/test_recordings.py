@@ -108,8 +108,8 @@ def test_round_trip(tmp_path: Path) -> None:
     assert path.stat().st_size < 1.1 * PIECE_BYTES  # each content once
     memory, variable, _ = manifest.ranges
     with recording.contents() as contents:
-        before, after = contents.before(memory), contents.after(memory)
-        assert contents.before(variable).tolist() == [0] * 4
+        before, after = contents.read(memory), contents.read(memory, after=True)
+        assert contents.read(variable).tolist() == [0] * 4
     assert before[-3:].tobytes() == b"end"
     assert not before[PIECE_BYTES : 2 * PIECE_BYTES].any()
     assert np.array_equal(before[:PIECE_BYTES], before[2 * PIECE_BYTES : 3 * PIECE_BYTES])
@@ -143,7 +143,7 @@ def test_damaged_memory_is_refused(tmp_path: Path) -> None:
     path.write_bytes(data)
     recording = read_recording(str(path), LIMIT)
     with recording.contents() as contents, pytest.raises(RequestError, match="is damaged"):
-        contents.before(manifest.ranges[0])
+        contents.read(manifest.ranges[0])
 
 
 def _zip(members: dict[str, bytes]) -> bytes:

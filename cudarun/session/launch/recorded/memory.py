@@ -232,5 +232,5 @@ class RecordedMemoryContents(Contents):
     def read(self, part: Array, first: int) -> None:
         """Copy a chunk."""
         whole = part.view(np.uint8)
-        whole[...] = self._file.read(self._recorded.before, first, first + whole.size)
+        whole[...] = self._file.read(self._recorded, first, first + whole.size)
         self._moved.apply(whole, self._recorded.address + first)

@@ -70,7 +70,7 @@ class _Comparison:
 
     def expected(self, start: int, end: int) -> Array:
         """Return the recorded bytes from one offset to another."""
-        found = self.contents.read_after(self.recorded, start, end)
+        found = self.contents.read(self.recorded, start, end, after=True)
         self.moved.apply(found, self.recorded.address + start)
         return found
 

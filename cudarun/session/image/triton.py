@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass, named
@@ -83,8 +83,8 @@ class TritonKernel:
     tensordesc_meta: tuple[TritonDescriptor, ...] | None = None
     # The types of all arguments by name, if the file has them: ``constexpr`` for those that are
     # compiled into the kernel.
-    signature: dict[str, Any] | None = None
-    constants: dict[str, Any] | None = None
+    signature: dict[str, object] | None = None
+    constants: dict[str, object] | None = None
 
     @property
     def scratch_bytes(self) -> tuple[int, ...]:

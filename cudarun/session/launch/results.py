@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -296,7 +295,7 @@ def _as_arrays(
 
 
 def weaknesses(
-    passes: Callable[[dict[str, Any], Unwritten], bool],
+    passes: Callable[[Values, Unwritten], bool],
     values: Values,
     after: Mapping[str, Array],
     old: Values,

@@ -9,7 +9,7 @@ import ctypes
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cudarun.base.errors import CudarunError, ImageRefused, RequestError, errors_of
 from cudarun.base.records import dataclass
@@ -182,7 +182,7 @@ def _add(driver: Driver, state: cuda.CUlinkState, image: Image) -> None:
     inputs with several images do (``CUjit_option``, ``CUjitInputType``). Driver 580 accepts it
     neither for a fatbin nor for an object.
     """
-    given = 0, list[Any](), list[Any]()
+    given: tuple[int, list[cuda.CUjit_option], list[object]] = 0, [], []
     kind = identify(image.data)
     kinds = driver.CUjitInputType
     input_type = {

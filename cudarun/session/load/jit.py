@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 
 from cudarun.base.errors import CudarunError, DeviceFailed, ImageRefused, RequestError
 from cudarun.session.driver.calls import Driver
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DriverOptions: TypeAlias = "dict[cuda.CUjit_option, Any]"  # the options of a call by their key
+DriverOptions: TypeAlias = "dict[cuda.CUjit_option, object]"  # the options of a call by their key
 
 _FIRST_SIZE = 1 << 20
 _LARGEST_SIZE = 1 << 26

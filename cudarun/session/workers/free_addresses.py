@@ -10,7 +10,6 @@ import ctypes
 import mmap
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 _FIXED_NOREPLACE, _NORESERVE = 0x100000, 0x4000  # Linux's MAP_*
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE | _FIXED_NOREPLACE
@@ -37,7 +36,7 @@ def release(address: int, size: int) -> None:
 
 
 @cache
-def _libc() -> Any:
+def _libc() -> ctypes.CDLL:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = (

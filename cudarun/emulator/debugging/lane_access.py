@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.debugging.writes import MemoryRange
-from cudarun.emulator.machine.clusters import RANK_OFFSET, other_blocks, rank_of
+from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.clusters import RANK_OFFSET, rank_of
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS
 
 if TYPE_CHECKING:
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.lanes import Indices
     from cudarun.emulator.numerics.arrays import Array
 
-_SECTIONS = ("param", "local", "shared")
 _PARAMETER = re.compile(r"_param_(\d+)$")
 _STACK_FRAME = "__local_depot"
 """The start of the name of the variable that nvcc declares for the local memory of a function."""
@@ -73,47 +74,13 @@ class LaneAccess:
 
         The state space can be ``generic``.
         """
-        data = np.zeros((self.lanes, size), np.uint8)
-        known = np.zeros(self.lanes, np.bool_)
-        if space in _SECTIONS:
-            self._read_section(space, addresses, np.ones_like(known), data, known)
-            return data, known
-        for each in _SECTIONS if space == "generic" else ():
-            offsets = addresses - np.uint64(WINDOWS[each])
-            self._read_section(each, offsets, offsets < WINDOW_BYTES, data, known)
-        for memory in self.batch.launch.memories:
-            bases, sizes = memory.table()
-            if not len(bases):
-                continue
-            index = np.searchsorted(bases, addresses, side="right").astype(np.intp) - 1
-            offsets = addresses - bases[index]
-            inside = (index >= 0) & (offsets < sizes[index])
-            inside &= offsets + np.uint64(size) <= sizes[index]
-            places = (addresses[inside] - np.uint64(memory.base)).astype(np.intp)
-            data[inside] = memory.view(np.dtype(np.uint8))[places[:, None] + np.arange(size)]
-            known |= inside
-        return data, known
-
-    def _read_section(
-        self, name: str, offsets: Array, chosen: Array, data: Array, known: Array
-    ) -> None:
-        """Read the lanes that are chosen, at addresses in the space of a section."""
-        if not chosen.any():
-            return
-        section = self.batch.section(name)
-        starts = None if section.starts is None else section.starts[self.members]
-        if section.ranks is not None:
-            block = self.batch.threads.block_of[self.members]
-            offsets, starts = other_blocks(self.batch, block, offsets, section.stride)
-        first = np.uint64(section.base - WINDOWS[name])
-        end = first + np.uint64(section.size)
-        size = data.shape[1]
-        inside = chosen & (offsets >= first) & (offsets < end) & (offsets + np.uint64(size) <= end)
-        places = (offsets[inside] - first).astype(np.intp)
-        if starts is not None:
-            places += starts[inside]
-        data[inside] = section.bytes[places[:, None] + np.arange(size)]
-        known |= inside
+        space = {"generic": "", "shared": "shared::cluster"}.get(space, space)
+        access = Access(space, np.dtype(np.uint8), 1, AccessKind.READ, 0)
+        active = Active(self.batch, (), self.frame, np.repeat(self.members, size))
+        places = addresses.astype(np.uint64)[:, None] + np.arange(size, dtype=np.uint64)
+        data, known = access.peek(active, places.reshape(-1))
+        is_whole: Array = known.reshape(-1, size).all(axis=1)
+        return np.where(is_whole[:, None], data.reshape(-1, size), np.uint8(0)), is_whole
 
     def range_at(self, space: str, address: int, size: int) -> MemoryRange | None:
         """Return memory of the first lane at an address; ``None`` of parameters and outside."""

@@ -277,6 +277,16 @@ class Access:
         """Return the positions of the lanes whose accesses are valid."""
         return np.flatnonzero(~self._everywhere(active, addresses)[1])
 
+    def peek(self, active: Active, addresses: Array) -> tuple[Array, Array]:
+        """Return the first element of each lane, and which can be accessed; record nothing."""
+        pieces, bad, _ = self._everywhere(active, addresses)
+        found = np.zeros(len(addresses), dtype=self.dtype)
+        for view, index, positions, _ in pieces:
+            assert positions is not None
+            valid = ~bad[positions]
+            found[positions[valid]] = view[index[valid]]
+        return found, ~bad
+
     def check_alignment(self, active: Active, addresses: Array) -> None:
         """Raise the fault of the first lane whose address is misaligned; nothing is accessed."""
         wide = self.wide(addresses)

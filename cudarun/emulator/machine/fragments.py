@@ -24,13 +24,47 @@ def shape_of(text: str) -> tuple[int, int, int]:
     return int(match[1]), int(match[2]), int(match[3])
 
 
+@cache
+def _places(lines: int, steps: int, run: int, *, pairs: bool = True) -> tuple[Array, Array]:
+    """Return line and step of each element of each lane, as described in `gathered`."""
+    block = 16 if pairs and lines > 8 else 8
+    pieces = [
+        (start + half, first)
+        for start in range(0, lines, block)
+        for first in range(0, steps, 4 * run)
+        for half in range(0, block, 8)
+    ]
+    line = np.array([start for start, _ in pieces for _ in range(run)])
+    step = np.array([first + each for _, first in pieces for each in range(run)])
+    return line + GROUP[:, None], step + run * PLACE[:, None]
+
+
+def gathered(values: Array, lines: int, steps: int, run: int, *, pairs: bool = True) -> Array:
+    """Return matrices from their values by warp, lane and index.
+
+    A matrix is divided into **pieces** of 8 lines by 4 runs of steps; lane ``4 * i + j`` holds the
+    ``j``-th run of line ``i`` of each piece. Of more than 8 lines, ``pairs`` of pieces, one below
+    the other, come before the next steps. If there are more values than elements, there are several
+    copies of the matrix, and the first copy is used.
+    """
+    matrix = np.zeros((len(values), lines, steps), dtype=values.dtype)
+    line, step = _places(lines, steps, run, pairs=pairs)
+    matrix[:, line, step] = values[..., : line.shape[1]]
+    return matrix
+
+
+def scattered(matrix: Array) -> Array:
+    """Return the elements of C or D by warp, lane and index: `gathered` with runs of 2 undone."""
+    line, step = _places(*matrix.shape[1:], 2)
+    values: Array = matrix[:, line, step]
+    return values
+
+
 class Fragment:
     """The elements of a matrix that each lane holds in ``wmma``, as on hardware.
 
-    It is undocumented. As recorded on an H200, for every layout in memory: a matrix is divided into
-    pieces of 8 **lines** by as many **steps** as fit into one register of each of the 4 lanes of a
-    group; lane ``4 * i + j`` holds the ``j``-th part of line ``i`` of each piece. If there are more
-    registers than elements there are several copies of the matrix, and the first copy is used.
+    It is undocumented. As recorded on an H200, for every layout in memory, a matrix is distributed
+    as `gathered` describes, with runs that fill a register; those of C and D have two elements.
 
     Lines are rows, but columns of ``b``; with ``m8n32k16``, which equals the transposed matrices of
     ``m32n8k16``, columns of all but ``a``.
@@ -57,11 +91,9 @@ class Fragment:
         self.turned = turned  # whether lines are columns
         self.rows, self.columns = (steps, lines) if turned else (lines, steps)
         self.count = registers * max(self.dtype.itemsize // ptx_type.dtype.itemsize, 1)
-        # Two pieces, one below the other, come before the next steps.
         pairs = which != ("a" if n > m else "b")
         line, step = _places(lines, steps, self.run, pairs=pairs)
-        self.once = line.shape[1]
-        again = np.arange(self.count) % self.once
+        again = np.arange(self.count) % line.shape[1]
         places = line[:, again], step[:, again]
         self.row, self.column = reversed(places) if turned else places
 
@@ -76,31 +108,3 @@ class Fragment:
         if with_ldmatrix and (size == 2 or (size == 1 and in_order)):
             return 16
         return self.run * size if in_order or size == 2 else size
-
-    def matrix(self, registers: Array) -> Array:
-        """Return matrices from the registers by warp, lane and index."""
-        values = np.ascontiguousarray(registers).view(self.type.dtype)
-        matrix = np.zeros((len(values), self.rows, self.columns), dtype=values.dtype)
-        first = slice(self.once)
-        matrix[:, self.row[:, first], self.column[:, first]] = values[..., first]
-        return matrix
-
-    def registers(self, matrix: Array) -> Array:
-        """Return the registers of matrices, the inverse of ``matrix``."""
-        values = np.ascontiguousarray(matrix[:, self.row, self.column])
-        return values.view(self.dtype)
-
-
-@cache
-def _places(lines: int, steps: int, run: int, *, pairs: bool) -> tuple[Array, Array]:
-    """Return line and step of each element of each lane, as described in `Fragment`."""
-    block = 16 if pairs and lines > 8 else 8
-    pieces = [
-        (start + half, first)
-        for start in range(0, lines, block)
-        for first in range(0, steps, 4 * run)
-        for half in range(0, block, 8)
-    ]
-    line = np.array([start for start, _ in pieces for _ in range(run)])
-    step = np.array([first + each for _, first in pieces for each in range(run)])
-    return line + GROUP[:, None], step + run * PLACE[:, None]

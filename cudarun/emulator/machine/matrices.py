@@ -9,7 +9,6 @@ Rounding of sums of products: ``numerics/products.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import accumulate, pairwise
 from typing import ClassVar
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.active import Active
-from cudarun.emulator.machine.fragments import GROUP, PLACE, Fragment, shape_of
+from cudarun.emulator.machine.fragments import GROUP, PLACE, Fragment, gathered, scattered, shape_of
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
@@ -67,100 +66,103 @@ def elements(registers: Array, ptx_type: Type) -> Array:
     return values.view(ptx_type.dtype).reshape(*registers.shape, -1)
 
 
-def operand_groups(sources: Arrays, counts: Sequence[int]) -> tuple[list[Arrays], Arrays]:
-    """Return the registers of each matrix, and the other operands."""
-    ends = list(accumulate(counts, initial=0))
-    return [sources[start:end] for start, end in pairwise(ends)], sources[ends[-1] :]
+# --- products ------------------------------------------------------------------------------------
 
 
-def left_matrix(values: Array, m: int, k: int) -> Array:
-    """Return A of ``mma`` from its elements by warp, lane, register and index in the register.
+class WarpProduct(MatrixAction):
+    """Base of the products: A, B and C are in registers, by one rule for all shapes.
 
-    Eight columns of B are distributed like eight rows of A.
+    The words of A along k are distributed as `gathered` describes, also those of B by its columns,
+    and the elements of C and D.
     """
-    matrix = np.zeros((len(values), m, k), dtype=values.dtype)
-    count = values.shape[-1]
-    halves = m // 8
-    for register in range(values.shape[2]):
-        row = GROUP + 8 * (register % halves)
-        column = register // halves * 4 * count + PLACE * count
-        for place in range(count):
-            matrix[:, row, column + place] = values[:, :, register, place]
-    return matrix
+
+    op = ""
+    run: int  # the products that are added at once
+    sparsity: Sparsity | None = None
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.m, self.n, self.k = shape_of(words["shape"])
+        self.a_elements = self.k  # in a row of A
+        self.types = {name: TYPES[words.get(f"{name}type") or "f16"] for name in "dabc"}
+        # The types of the elements of A and B with their padding.
+        self.containers = {which: self.types[which] for which in "ab"}
+        self.counts = words.counts[1:4]  # registers of a, b and c
+        self.satfinite = bool(words.get("satfinite"))
+        self.mode = words.get("rnd") or NEAREST
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Multiply the matrices of all warps."""
+        slots = self.slots(active)
+        active.batch.launch.count_products(active.count // WARP * self.m * self.n * self.k)
+        ends = list(accumulate(self.counts, initial=0))
+        a, b, c = (
+            self.matrix(which, self.together(active, slots, sources[start:end]))
+            for which, (start, end) in zip("abc", pairwise(ends), strict=True)
+        )
+        others = [self.spread(active, slots, each) for each in sources[ends[-1] :]]
+        a, b = self.prepared(active, a, b, others)
+        table = np.ascontiguousarray(self.fragments(self.product(a, b, c)))
+        self.apart(slots, table.view(destinations[0].dtype), destinations)
+
+    def matrix(self, which: str, registers: Array) -> Array:
+        """Return A, B or C from the registers by warp, lane and index."""
+        count = len(registers)
+        if which == "c":
+            values = elements(registers, self.types["c"]).reshape(count, WARP, -1)
+            if self.n > self.m:
+                return gathered(values, self.n, self.m, 2).transpose(0, 2, 1)
+            return gathered(values, self.m, self.n, 2)
+        lines, depth = (self.m, self.a_elements) if which == "a" else (self.n, self.k)
+        container = self.containers[which]
+        words = depth * container.bits // max(container.bits, 32)
+        pairs = which == ("b" if self.n > self.m else "a")
+        table = gathered(registers, lines, words, 1, pairs=pairs)
+        matrix = elements(table, container).reshape(count, lines, depth)
+        return matrix.transpose(0, 2, 1) if which == "b" else matrix
+
+    def prepared(
+        self, active: Active, a: Array, b: Array, others: Sequence[Array]
+    ) -> tuple[Array, Array]:
+        """Return A and B as they are multiplied; ``others`` are the other operands."""
+        if self.sparsity:
+            self.sparsity.check(active)
+            b = self.sparsity.selected(b, self.sparsity.units(others[0]))
+        return a, b
+
+    def product(self, a: Array, b: Array, c: Array) -> Array:
+        """Return D."""
+        a, b, c = (numbers(x, self.types[name]) for name, x in zip("abc", (a, b, c), strict=True))
+        return multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite, op=self.op,
+                          mode=self.mode)  # fmt: skip
+
+    def fragments(self, matrix: Array) -> Array:
+        """Return the elements of D by warp, lane and index."""
+        return scattered(matrix.transpose(0, 2, 1) if self.n > self.m else matrix)
 
 
-@cache
-def accumulator_places(count: int) -> tuple[Array, Array]:
-    """Return row and column of each element of C and D of ``mma``, by lane and index.
-
-    Two neighbors in a row, the same two eight rows below, then the next eight columns.
-    """
-    number = np.arange(count)
-    row = GROUP[:, None] + 8 * (number // 2 % 2)
-    return row, 2 * PLACE[:, None] + number % 2 + number // 4 * 8
-
-
-def sum_matrix(values: Array, m: int, n: int) -> Array:
-    """Return C of ``mma`` from its elements by warp, lane and index."""
-    matrix = np.zeros((len(values), m, n), dtype=values.dtype)
-    row, column = accumulator_places(values.shape[2])
-    matrix[:, row, column] = values
-    return matrix
-
-
-# --- mma -----------------------------------------------------------------------------------------
-
-
-class Multiply(MatrixAction):
-    """``mma.sync``: the manual's fragments, by one rule for all shapes.
-
-    A 32-bit register holds ``e`` consecutive elements along k. The four lanes of a group
-    hold a row (of A) or a column (of B) of ``4 e`` elements; further registers hold the rows from 8
-    on, then the next ``4 e`` along k. A sparse A has half as many elements, see ``sparsity.py``.
+class Multiply(WarpProduct):
+    """``mma.sync``; a sparse A has half as many elements, see ``sparsity.py``.
 
     ``wmma.mma`` of elements of less than 8 bits has the same fragments.
     """
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
-        self.m, self.n, self.k = shape_of(words["shape"])
-        self.types = {name: TYPES[words[f"{name}type"]] for name in "dabc"}
-        self.counts = words.counts[1:]  # registers of a, b and c
-        self.satfinite = bool(words.get("satfinite"))
         self.op = words.get("op", "")
-        self.mode = words.get("rnd") or NEAREST
-        self.sparsity = Sparsity(words, self.types["a"], self.k) if words.get("sp") else None
-        self.a_elements = self.k // 2 if self.sparsity else self.k  # in a row of A
+        if words.get("sp"):
+            self.sparsity = Sparsity(words, self.types["a"], self.k)
+            self.a_elements //= 2
         in_two_runs = self.types["a"].name in ("e4m3", "e5m2")
         self.run = self.a_elements // 2 if in_two_runs else min(self.a_elements, 16)
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Multiply the matrices of all warps."""
-        slots = self.slots(active)
-        active.batch.launch.count_products(active.count // WARP * self.m * self.n * self.k)
-        groups, metadata = operand_groups(sources, self.counts)
-        values = (
-            elements(self.together(active, slots, registers), self.types[name])
-            for name, registers in zip("abc", groups, strict=True)
-        )
-        left, right, sums = values
-        a = numbers(left_matrix(left, self.m, self.a_elements), self.types["a"])
-        b = left_matrix(right, self.n, self.k).transpose(0, 2, 1)
-        sums = sums.reshape(len(sums), WARP, -1)
-        c = numbers(sum_matrix(sums, self.m, self.n), self.types["c"])
-        if self.sparsity:
-            self.sparsity.check(active)
-            units = self.sparsity.units(self.spread(active, slots, metadata[0]))
-            b = self.sparsity.selected(b, units)
-        b = numbers(b, self.types["b"])
-        result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite, op=self.op,
-                            mode=self.mode)  # fmt: skip
-        table = self._fragments(result, destinations[0].dtype)
-        self.apart(slots, table, destinations)
 
-    def _fragments(self, matrix: Array, dtype: DType) -> Array:
-        row, column = accumulator_places(self.m * self.n // WARP)
-        return np.ascontiguousarray(matrix[:, row, column]).view(dtype)
+class WarpMultiply(WarpProduct):
+    """``wmma.mma``; some matrices are in more registers than necessary, several times."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.run = 4 if self.types["a"].name == "tf32" else 16
 
 
 # --- ldmatrix, stmatrix --------------------------------------------------------------------------
@@ -307,33 +309,3 @@ class WarpMatrixTransfer(MatrixAction, MemoryAction):
         """Return the alignment in bytes of the lines of a matrix in memory."""
         with_ldmatrix = self.words["space"] == "shared" and self.which in "ab"
         return part.line_alignment(by_rows=self.by_rows, with_ldmatrix=with_ldmatrix)
-
-
-class WarpMultiply(MatrixAction):
-    """``wmma.mma``."""
-
-    def __init__(self, words: Words) -> None:
-        super().__init__(words)
-        self.types = {name: TYPES[words.get(f"{name}type") or "f16"] for name in "dabc"}
-        self.run = 4 if self.types["a"].name == "tf32" else 16
-        self.counts = words.counts[1:]
-        self.satfinite = bool(words.get("satfinite"))
-        self.mode = words.get("rnd") or NEAREST
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Multiply the matrices of all warps."""
-        slots = self.slots(active)
-        matrices = []
-        groups, _ = operand_groups(sources, self.counts)
-        for which, registers in zip("abc", groups, strict=True):
-            ptx_type, dtype = self.types[which], registers[0].dtype
-            part = Fragment(self.words, which, ptx_type, len(registers), dtype)
-            table = self.together(active, slots, registers)
-            matrices.append(numbers(part.matrix(table), ptx_type))
-        a, b, c = matrices
-        active.batch.launch.count_products(a.size * b.shape[-1])
-        result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite,
-                            mode=self.mode)  # fmt: skip
-        target = destinations[0].dtype
-        part = Fragment(self.words, "d", self.types["d"], len(destinations), target)
-        self.apart(slots, part.registers(result), destinations)

@@ -6,22 +6,15 @@ of an instruction is one run (``numerics/products.py``), which no hardware has c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cudarun.emulator.machine.access import AccessKind
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.fragments import GROUP, PLACE
-from cudarun.emulator.machine.matrices import (
-    MatrixTransfer,
-    Multiply,
-    elements,
-    left_matrix,
-    numbers,
-    operand_groups,
-    sum_matrix,
-)
-from cudarun.emulator.machine.threads import WARP
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.machine.matrices import MatrixTransfer, Multiply, numbers
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.bits import bit_fields
 from cudarun.emulator.numerics.formats import to_f32
 from cudarun.emulator.numerics.products import multiplied_at_once
@@ -42,47 +35,36 @@ class MultiplyNarrow(Multiply):
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
-        self.counts = self.counts[:3]
-        in_bytes = words["kind"] in ("kind::f8f6f4", "kind::mxf8f6f4")
-        self.containers = [_BYTE if in_bytes else self.types[which] for which in "ab"]
+        if words["kind"] in ("kind::f8f6f4", "kind::mxf8f6f4"):
+            self.containers = dict.fromkeys("ab", _BYTE)
         self.scale = words.get("stype", "")
         self.vector = scale_vector(words)
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Multiply the matrices of all warps."""
-        slots = self.slots(active)
-        active.batch.launch.count_products(active.count // WARP * self.m * self.n * self.k)
-        groups, others = operand_groups(sources, self.counts)
-        left, right, sums = (self.together(active, slots, registers) for registers in groups)
-        a = left_matrix(elements(left, self.containers[0]), self.m, self.a_elements)
-        right = left_matrix(elements(right, self.containers[1]), self.n, self.k)
-        b = right.transpose(0, 2, 1)
-        a, b = self._values(a, 0), self._values(b, 1)
-        if self.scale:
-            a = a * self._scales(active, slots, others[-6:-3], self.a_elements)
-            b = b * self._scales(active, slots, others[-3:], self.k, of_b=True)
-        if self.sparsity:
-            self.sparsity.check(active)
-            b = self.sparsity.selected(
-                b, self.sparsity.units(self.spread(active, slots, others[0]))
-            )
-        values = elements(sums, self.types["c"]).reshape(len(sums), WARP, -1)
-        c = numbers(sum_matrix(values, self.m, self.n), self.types["c"])
-        result = multiplied_at_once(a, b, c, self.types)
-        self.apart(slots, self._fragments(result, destinations[0].dtype), destinations)
-
-    def _values(self, matrix: Array, which: int) -> Array:
-        """Return the elements of A or B as f64; e2m1 is in the middle of a byte."""
-        ptx_type = self.types["ab"[which]]
+    def matrix(self, which: str, registers: Array) -> Array:
+        """Return A and B as f64, and C; e2m1 is in the middle of a byte."""
+        matrix, ptx_type = super().matrix(which, registers), self.types[which]
+        if which == "c":
+            return matrix
         if ptx_type.name == "e2m1" and self.containers[which] is _BYTE:
             matrix = matrix >> _MIDDLE
         return to_f32(matrix, ptx_type.name).astype(np.float64)
 
-    def _scales(
-        self, active: Active, slots: Array, operands: Arrays, k: int, *, of_b: bool = False
-    ) -> Array:
+    def prepared(
+        self, active: Active, a: Array, b: Array, others: Sequence[Array]
+    ) -> tuple[Array, Array]:
+        """Return A and B as they are multiplied."""
+        if self.scale:
+            a = a * self._scales(others[-6:-3], self.a_elements)
+            b = b * self._scales(others[-3:], self.k, of_b=True)
+        return super().prepared(active, a, b, others)
+
+    def product(self, a: Array, b: Array, c: Array) -> Array:
+        """Return D."""
+        return multiplied_at_once(a, b, numbers(c, self.types["c"]), self.types)
+
+    def _scales(self, operands: Sequence[Array], k: int, *, of_b: bool = False) -> Array:
         """Return the scale factor of each element: by warp, m and k, or by warp, k and n."""
-        register, byte, thread = (self.spread(active, slots, each) for each in operands)
+        register, byte, thread = operands
         line, selected = np.arange(self.n if of_b else self.m), thread[:, :1].astype(np.intp)
         lane = 4 * (line % 8) + (selected % 4 if of_b else 2 * (selected % 2) + line // 8)
         words = np.take_along_axis(register, lane, axis=1)

@@ -8,59 +8,58 @@ from __future__ import annotations
 
 import numpy as np
 
-from cudarun.emulator.machine.active import Active
-from cudarun.emulator.machine.matrices import MatrixAction, numbers, operand_groups
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.machine.matrices import WarpProduct, numbers
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.products import multiplied_by_lanes
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
 
-_QUARTERS, _SIZE, _DEPTH = 4, 8, 4
+_QUARTERS, _SIZE = 4, 8
 # By product and lane of it: the lanes of the warp.
 _LANES = 4 * np.arange(_QUARTERS)[:, None] + np.array([0, 1, 2, 3, 16, 17, 18, 19])
 _LANE = np.arange(8)[:, None]  # the upper four first
 
 
-class MultiplyQuarters(MatrixAction):
+class MultiplyQuarters(WarpProduct):
     """The instruction. A lane has four elements of A and of B, and eight of C and D."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
-        self.types = {"d": TYPES[words["dtype"]], "c": TYPES[words["ctype"]]}
-        self.a_by_rows = words["alayout"] == "row"
-        self.b_by_rows = words["blayout"] == "row"
-        self.counts = words.counts[1:]
+        # Whether a lane has elements along k.
+        self.along = {"a": words["alayout"] == "row", "b": words["blayout"] == "col"}
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Multiply the matrices of all warps."""
-        slots = self.slots(active)
-        halves = np.dtype(np.float16)
-        groups, _ = operand_groups(sources, self.counts)
-        left, right, sums = (self.together(active, slots, registers) for registers in groups)
-        a = _matrix(left.view(halves), along=self.a_by_rows)
-        b = _matrix(right.view(halves), along=not self.b_by_rows).transpose(0, 2, 1)
-        values = sums.view(self.types["c"].dtype)
-        c = np.zeros((len(a), _SIZE, _SIZE), dtype=values.dtype)
+    def matrix(self, which: str, registers: Array) -> Array:
+        """Return the matrices of all products from the registers by warp, lane and index."""
+        values = registers.view(self.types[which].dtype)[:, _LANES]
+        if which != "c":
+            matrix = _matrix(values.reshape(-1, _SIZE, 4), along=self.along[which])
+            return matrix.transpose(0, 2, 1) if which == "b" else matrix
+        matrix = np.zeros((len(registers) * _QUARTERS, _SIZE, _SIZE), dtype=values.dtype)
         row, column = _places(self.types["c"].name)
-        c[:, row, column] = values[:, _LANES].reshape(-1, 8, 8)
-        result = multiplied_by_lanes(
-            numbers(a, TYPES["f16"]), numbers(b, TYPES["f16"]), numbers(c, self.types["c"]),
-            self.types["d"].name,
-        )  # fmt: skip
+        matrix[:, row, column] = values.reshape(-1, _SIZE, _SIZE)
+        return matrix
+
+    def product(self, a: Array, b: Array, c: Array) -> Array:
+        """Return D."""
+        half = TYPES["f16"]
+        given = numbers(a, half), numbers(b, half), numbers(c, self.types["c"])
+        return multiplied_by_lanes(*given, self.types["d"].name)
+
+    def fragments(self, matrix: Array) -> Array:
+        """Return the elements of D by warp, lane and index."""
         row, column = _places(self.types["d"].name)
-        elements = np.zeros((len(sums), 32, 8), dtype=result.dtype)
-        elements[:, _LANES] = result[:, row, column].reshape(-1, _QUARTERS, 8, 8)
-        self.apart(slots, elements.view(destinations[0].dtype), destinations)
+        elements = np.zeros((len(matrix) // _QUARTERS, 32, _SIZE), dtype=matrix.dtype)
+        elements[:, _LANES] = matrix[:, row, column].reshape(-1, _QUARTERS, _SIZE, _SIZE)
+        return elements
 
 
-def _matrix(values: Array, *, along: bool) -> Array:
-    """Return matrices of 8 lines by 4 along k, by product, from elements by warp and lane.
+def _matrix(pieces: Array, *, along: bool) -> Array:
+    """Return matrices of 8 lines by 4 along k, by product, from elements by product and lane.
 
     Args:
-        values: Four elements of each lane.
+        pieces: Four elements of each lane.
         along: A lane has a line; if not, it has four lines at one place along k.
     """
-    pieces = values[:, _LANES].reshape(-1, 8, 4)
     if along:
         return pieces
     return np.concatenate([half.transpose(0, 2, 1) for half in (pieces[:, :4], pieces[:, 4:])], 1)

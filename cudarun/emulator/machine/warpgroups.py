@@ -20,14 +20,8 @@ import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.active import Active
-from cudarun.emulator.machine.fragments import shape_of
-from cudarun.emulator.machine.matrices import (
-    accumulator_places,
-    elements,
-    left_matrix,
-    numbers,
-    sum_matrix,
-)
+from cudarun.emulator.machine.fragments import gathered, scattered, shape_of
+from cudarun.emulator.machine.matrices import elements, numbers
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.transfers import GroupControl, NoEffect
@@ -208,10 +202,9 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
     def _left(self, registers: Arrays) -> Array:
         """Return A from registers."""
         words = [np.ascontiguousarray(each).view(np.uint32).reshape(-1, WARP) for each in registers]
-        values = elements(np.stack(words, axis=-1), self.types["a"])
-        depth = self.k // 2 if self.sparsity else self.k
-        matrix = left_matrix(values, self.m // _WARPS, depth)
-        return numbers(matrix.reshape(-1, self.m, depth), self.types["a"])
+        table = gathered(np.stack(words, axis=-1), self.m // _WARPS, 2 * len(words), 1)
+        matrix = elements(table, self.types["a"])
+        return numbers(matrix.reshape(len(table) // _WARPS, self.m, -1), self.types["a"])
 
     def _units(self, metadata: Array) -> Array:
         """Return the places of the units of A, by warpgroup, row, chunk and unit."""
@@ -223,14 +216,13 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         """Return D before the operation."""
         values = np.stack([each.reshape(len(each), -1) for each in registers], axis=1)
         values = values.reshape(-1, WARP, values.shape[1] * values.shape[2])
-        matrix = sum_matrix(values, self.m // _WARPS, self.n)
+        matrix = gathered(values, self.m // _WARPS, self.n, 2)
         return numbers(matrix.reshape(-1, self.m, self.n), self.types["d"])
 
     def _put(self, matrix: Array, registers: Arrays) -> None:
         """Write D to its registers."""
         matrix = matrix.reshape(-1, self.m // _WARPS, self.n)
-        row, column = accumulator_places(matrix[0].size // WARP)
-        values = matrix[:, row, column].reshape(len(matrix) * WARP, len(registers), -1)
+        values = scattered(matrix).reshape(len(matrix) * WARP, len(registers), -1)
         for number, register in enumerate(registers):
             np.copyto(register.reshape(len(register), -1), values[:, number])
 

@@ -79,7 +79,7 @@ class LaneAccess:
         active = Active(self.batch, (), self.frame, np.repeat(self.members, size))
         places = addresses.astype(np.uint64)[:, None] + np.arange(size, dtype=np.uint64)
         data, known = access.peek(active, places.reshape(-1))
-        is_whole: Array = known.reshape(-1, size).all(axis=1)
+        is_whole = np.asarray(known.reshape(-1, size).all(axis=1))
         return np.where(is_whole[:, None], data.reshape(-1, size), np.uint8(0)), is_whole
 
     def range_at(self, space: str, address: int, size: int) -> MemoryRange | None:

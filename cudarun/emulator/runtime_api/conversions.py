@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsInt
+from typing import Any, SupportsInt, TypeVar
 
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
@@ -12,6 +12,8 @@ from cudarun.emulator.api.handles import array_of
 from cudarun.emulator.host.arrays import FORMATS
 from cudarun.emulator.host.refusal import enum_field
 from cudarun.emulator.runtime_api.calls import RuntimeRefusal
+
+T = TypeVar("T")
 
 INVALID_VALUE = 1
 _INVALID_CHANNELS = 20  # cudaErrorInvalidChannelDescriptor
@@ -193,54 +195,31 @@ def bytes_in_row(dst: int, src: int, count: int, kind: SupportsInt) -> cuda.CUDA
 # --- other structures ----------------------------------------------------------------------------
 
 
-_NodeParameters: Callable[..., cuda.CUgraphNodeParams] = cuda.CUgraphNodeParams
+def same_layout(kind: Callable[..., T]) -> Callable[[Any], T]:
+    """Return the conversion to a structure of the driver that has the layout of the runtime's."""
+
+    def convert(structure: Any) -> T:
+        check_given(structure)
+        return kind(_ptr=structure.getPtr())
+
+    return convert
+
+
+_location = same_layout(cuda.CUmemLocation)
+_node_parameters = same_layout(cuda.CUgraphNodeParams)
 
 
 def node_parameters(parameters: cudart.cudaGraphNodeParams) -> cuda.CUgraphNodeParams:
     """Return the driver's form of a ``cudaGraphNodeParams``: of one layout, but for copies."""
     check_given(parameters)
     if enum_field(parameters, "type") != cudart.cudaGraphNodeType.cudaGraphNodeTypeMemcpy:
-        return _NodeParameters(_ptr=parameters.getPtr())
+        return _node_parameters(parameters)
     made = cuda.CUgraphNodeParams()
     made.type = cuda.CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY
     made.memcpy.copyParams = box(parameters.memcpy.copyParams)
     return made
 
 
-def fill(parameters: cudart.cudaMemsetParams) -> cuda.CUDA_MEMSET_NODE_PARAMS:
-    """Return the fill that a ``cudaMemsetParams`` describes."""
-    check_given(parameters)
-    made = cuda.CUDA_MEMSET_NODE_PARAMS()
-    made.dst = cuda.CUdeviceptr(int(parameters.dst))
-    for field in ("pitch", "value", "elementSize", "width", "height"):
-        setattr(made, field, getattr(parameters, field))
-    return made
-
-
-def host_function(parameters: cudart.cudaHostNodeParams) -> cuda.CUDA_HOST_NODE_PARAMS:
-    """Return the driver's form of a ``cudaHostNodeParams``."""
-    check_given(parameters)
-    made = cuda.CUDA_HOST_NODE_PARAMS()
-    made.fn, made.userData = int(parameters.fn), parameters.userData
-    return made
-
-
-def pool_properties(properties: cudart.cudaMemPoolProps) -> cuda.CUmemPoolProps:
-    """Return the driver's form of a ``cudaMemPoolProps``."""
-    check_given(properties)
-    made = cuda.CUmemPoolProps()
-    made.allocType = cuda.CUmemAllocationType(int(enum_field(properties, "allocType")))
-    made.handleTypes = cuda.CUmemAllocationHandleType(int(enum_field(properties, "handleTypes")))
-    made.location = location(properties.location)
-    made.maxSize = properties.maxSize
-    return made
-
-
 def location(structure: Any) -> object:
     """Return the driver's form of a ``cudaMemLocation``; the device of CUDA 12 as it is."""
-    if not hasattr(structure, "type"):
-        return structure
-    made = cuda.CUmemLocation()
-    made.type = cuda.CUmemLocationType(int(enum_field(structure, "type")))
-    made.id = structure.id
-    return made
+    return _location(structure) if hasattr(structure, "type") else structure

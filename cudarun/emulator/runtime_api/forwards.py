@@ -22,8 +22,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
-from cuda.bindings.driver import CUDA_MEM_ALLOC_NODE_PARAMS
 
 from cudarun.emulator.api.calls import CALLS, generated
 from cudarun.emulator.host.addresses import address_of
@@ -35,9 +35,9 @@ from cudarun.emulator.runtime_api.calls import (
     primary_context,
     runtime_call,
 )
+from cudarun.emulator.runtime_api.conversions import same_layout
 from cudarun.emulator.runtime_api.descriptors import resource, texture, view
 
-_AllocationNode: Callable[..., Any] = CUDA_MEM_ALLOC_NODE_PARAMS
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "int": int,
     "int = 0": int,
@@ -51,11 +51,11 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "location": conversions.location,
     "box": conversions.box,
     "peer_box": partial(conversions.box, kind=conversions.DEFAULT),
-    "fill": conversions.fill,
-    "allocation": lambda node: _AllocationNode(_ptr=node.getPtr()),  # of the same layout
-    "host_function": conversions.host_function,
+    "fill": same_layout(cuda.CUDA_MEMSET_NODE_PARAMS),
+    "allocation": same_layout(cuda.CUDA_MEM_ALLOC_NODE_PARAMS),
+    "host_function": same_layout(cuda.CUDA_HOST_NODE_PARAMS),
     "node": conversions.node_parameters,
-    "pool": conversions.pool_properties,
+    "pool": same_layout(cuda.CUmemPoolProps),
     "resource": resource,
     "texture": texture,
     "view": view,

@@ -34,6 +34,7 @@ SIDES = {
     "reduce": 512,
     "histogram": 512,
     "mandelbrot": 2048,
+    "scan": 512,
     "mma_1024": 512,
     "attention": 1024,
 }

@@ -414,8 +414,13 @@ class CompiledRun:
 
     def _enter(self, entries: list[int], access: Access, region: Region) -> None:
         """Change the cache entries of accesses that are equal to one."""
-        stride, block_stride = self._strides(region)
-        start, last = access.bounds(self._launch, region)
+        launch = self._launch
+        stride = block_stride = 0  # bytes from a lane's, and a block's, part of it to the next
+        if isinstance(region, Section) and region.starts is not None:
+            is_shared = region.name == "shared"
+            stride = 0 if is_shared else launch.local_stride
+            block_stride = launch.shared_stride if is_shared else stride * launch.block_threads
+        start, last = access.bounds(launch, region)
         count, unwritten = max(last - start + 1, 0), region.unwritten
         values = {
             layout.BASE: access.first_address(region) + start,
@@ -424,23 +429,15 @@ class CompiledRun:
             layout.LANE_STRIDE: stride,
             layout.UNWRITTEN: 0 if unwritten is None else unwritten.ctypes.data + start,
             layout.SHARED_COUNT: 0 if stride else count,
-            layout.CLUSTER_STRIDE: self._launch.shared_stride if region is self._shared else 0,
+            layout.CLUSTER_STRIDE: launch.shared_stride if region is self._shared else 0,
             layout.ROW_COUNT: 0 if stride else max(count - (HALF - 1) * access.bytes, 0),
             layout.SHADOW: self._observed.shadow(region, start) if self._observed else 0,
         }
         row = [values[8 * column] for column in range(len(values))]
         self._cache[:, entries] = np.array(row, dtype=np.uint64)
         if isinstance(region, Section) and region.ranks is not None:
-            ranks = region.ranks[:: self._launch.block_threads, None][: self._slots]
+            ranks = region.ranks[:: launch.block_threads, None][: self._slots]
             self._cache[:, entries, layout.BASE // 8] += ranks
-        strides = block_stride * np.arange(self._slots, dtype=np.uint64)
-        self._cache[:, entries, layout.HOST // 8] += strides[:, None]
-
-    def _strides(self, region: Region) -> tuple[int, np.uint64]:
-        """Return the bytes from one lane's part of a region, and from one block's, to the next."""
-        launch = self._launch
-        if not isinstance(region, Section) or region.starts is None:
-            return 0, np.uint64(0)
-        if region.name == "shared":
-            return 0, np.uint64(launch.shared_stride)
-        return launch.local_stride, np.uint64(launch.local_stride * launch.block_threads)
+        if block_stride and self._slots > 1:
+            strides = np.arange(0, block_stride * self._slots, block_stride, dtype=np.uint64)
+            self._cache[:, entries, layout.HOST // 8] += strides[:, None]

@@ -23,13 +23,15 @@ OUT_OF_LINE u32 check_access(char *ctx, char *entry, longs *places, u32 mask, u6
         unknown = FIELD(u64, ctx, CLUSTER) - 1 - ranks;
         offsets = within;
     }
-    longs room = (FIELD(u64, entry, COUNT) - 1 - offsets) & ~(bytes - 1);
-    longs bad = ((room | offsets) & (SIGN | (bytes - 1))) | (unknown & SIGN);
+    longs outside = (FIELD(u64, entry, COUNT) - 1 - offsets) | unknown;
     *places = offsets + ahead;
-    if (!__builtin_reduce_or(bad))
+    u64 any = __builtin_reduce_or(offsets), misplaced = any & (bytes - 1);
+    misplaced |= (any | __builtin_reduce_or(outside)) & SIGN;
+    if (__builtin_expect(!misplaced, 1))
         return 1;
     bits lanes;
     __builtin_memcpy(&lanes, &mask, sizeof lanes);
+    longs bad = (outside & SIGN) | (offsets & (SIGN | (bytes - 1)));
     return !__builtin_reduce_or(bad & -__builtin_convertvector(lanes, longs));
 }
 

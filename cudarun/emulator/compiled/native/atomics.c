@@ -81,6 +81,14 @@ OUT_OF_LINE void reduce_once(char *at, u64 operand, u32 concurrent, u32 size, co
     update(at, operand, 0, concurrent, size, combine);
 }
 
+// Return whether all lanes have one value of some bytes.
+INLINE u32 is_one_value(char *column, u32 size)
+{
+    if (size == 4)
+        return !__builtin_reduce_or(*(words *)column ^ (words)FIELD(u32, column, 0));
+    return size == 8 && !__builtin_reduce_or(*(longs *)column ^ (longs)FIELD(u64, column, 0));
+}
+
 // Execute a reduction.
 OUT_OF_LINE void reduce_lanes(char *ctx, char *host, u32 mask, u32 size, combination combine,
                               u32 is_global, u32 of_system)
@@ -94,19 +102,22 @@ OUT_OF_LINE void reduce_lanes(char *ctx, char *host, u32 mask, u32 size, combina
         __builtin_memcpy(&apart, &others, sizeof apart);
         apart &= mask;
     }
-#define REDUCE_LANE(lane)                                                                          \
-    {                                                                                              \
-        u64 operand = value_at(operands + lane * size, size);                                      \
-        update(host + offsets[lane], operand, 0, concurrent, size, combine);                       \
+#define REDUCE_LANE(lane, operand)                                                                 \
+    update(host + offsets[lane], operand, 0, concurrent, size, combine);
+    if (apart && mask == ~0u && is_one_value(operands, size)) {  // which need not be loaded
+        u64 operand = value_at(operands, size);
+        for (u32 lane = 0; lane < WARP; lane++)
+            REDUCE_LANE(lane, operand)
+        return;
     }
     if (apart && mask == ~0u) {
         for (u32 lane = 0; lane < WARP; lane++)
-            REDUCE_LANE(lane)
+            REDUCE_LANE(lane, value_at(operands + lane * size, size))
         return;
     }
     if (apart) {
         FOR_EACH_LANE(lane, mask)
-            REDUCE_LANE(lane)
+            REDUCE_LANE(lane, value_at(operands + lane * size, size))
         return;
     }
     u64 total = value_at(operands + lowest(mask) * size, size);

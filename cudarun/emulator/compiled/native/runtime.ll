@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 8debf1d7ebe1240b8583d9b2f69570e4fd399ba6b012f5937015b9ba8fecd826
+; Written by `python -m tools.generate_runtime` from 1a9fecac879ae628a60de103b9948a06b10e44e052353418e0c4c5891544c0a6
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -69,7 +69,7 @@ define internal range(i32 0, 2) i32 @check_access(ptr %0, ptr %1, ptr %2, i32 %3
   %10 = shufflevector <32 x i64> %9, <32 x i64> poison, <32 x i32> zeroinitializer
   %11 = sub <32 x i64> %7, %10
   %12 = icmp eq i64 %5, 0
-  br i1 %12, label %42, label %13
+  br i1 %12, label %41, label %13
 13:
   %14 = getelementptr inbounds nuw i8, ptr %1, i64 56
   %15 = load i64, ptr %14, align 8
@@ -98,44 +98,45 @@ define internal range(i32 0, 2) i32 @check_access(ptr %0, ptr %1, ptr %2, i32 %3
   %38 = insertelement <32 x i64> poison, i64 %37, i64 0
   %39 = shufflevector <32 x i64> %38, <32 x i64> poison, <32 x i32> zeroinitializer
   %40 = sub <32 x i64> %39, %28
-  %41 = and <32 x i64> %40, splat (i64 -9223372036854775808)
-  br label %42
-42:
-  %43 = phi <32 x i64> [ %41, %13 ], [ zeroinitializer, %6 ]
-  %44 = phi <32 x i64> [ %34, %13 ], [ zeroinitializer, %6 ]
-  %45 = phi <32 x i64> [ %26, %13 ], [ %11, %6 ]
-  %46 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %47 = load i64, ptr %46, align 8
-  %48 = add i64 %47, -1
-  %49 = insertelement <32 x i64> poison, i64 %48, i64 0
-  %50 = shufflevector <32 x i64> %49, <32 x i64> poison, <32 x i32> zeroinitializer
-  %51 = sub <32 x i64> %50, %45
-  %52 = add i64 %4, 9223372036854775807
-  %53 = sub i64 0, %4
-  %54 = insertelement <32 x i64> poison, i64 %53, i64 0
-  %55 = shufflevector <32 x i64> %54, <32 x i64> poison, <32 x i32> zeroinitializer
-  %56 = and <32 x i64> %51, %55
-  %57 = or <32 x i64> %56, %45
-  %58 = or i64 %52, -9223372036854775808
-  %59 = insertelement <32 x i64> poison, i64 %58, i64 0
-  %60 = shufflevector <32 x i64> %59, <32 x i64> poison, <32 x i32> zeroinitializer
-  %61 = and <32 x i64> %57, %60
-  %62 = or <32 x i64> %61, %43
-  %63 = add <32 x i64> %45, %44
-  store <32 x i64> %63, ptr %2, align 8
-  %64 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %62)
-  %65 = icmp eq i64 %64, 0
-  br i1 %65, label %72, label %66
-66:
-  %67 = bitcast i32 %3 to <32 x i1>
-  %68 = select <32 x i1> %67, <32 x i64> %62, <32 x i64> zeroinitializer
-  %69 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %68)
-  %70 = icmp eq i64 %69, 0
-  %71 = zext i1 %70 to i32
-  br label %72
-72:
-  %73 = phi i32 [ %71, %66 ], [ 1, %42 ]
-  ret i32 %73
+  br label %41
+41:
+  %42 = phi <32 x i64> [ %40, %13 ], [ zeroinitializer, %6 ]
+  %43 = phi <32 x i64> [ %34, %13 ], [ zeroinitializer, %6 ]
+  %44 = phi <32 x i64> [ %26, %13 ], [ %11, %6 ]
+  %45 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %46 = load i64, ptr %45, align 8
+  %47 = add i64 %46, -1
+  %48 = insertelement <32 x i64> poison, i64 %47, i64 0
+  %49 = shufflevector <32 x i64> %48, <32 x i64> poison, <32 x i32> zeroinitializer
+  %50 = sub <32 x i64> %49, %44
+  %51 = or <32 x i64> %50, %42
+  %52 = add <32 x i64> %44, %43
+  store <32 x i64> %52, ptr %2, align 8
+  %53 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %44)
+  %54 = add i64 %4, -1
+  %55 = and i64 %53, %54
+  %56 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %51)
+  %57 = or i64 %56, %53
+  %58 = and i64 %57, -9223372036854775808
+  %59 = or i64 %58, %55
+  %60 = icmp eq i64 %59, 0
+  br i1 %60, label %73, label %61, !prof !{!"branch_weights", !"expected", i32 2000, i32 1}
+61:
+  %62 = and <32 x i64> %51, splat (i64 -9223372036854775808)
+  %63 = or i64 %54, -9223372036854775808
+  %64 = insertelement <32 x i64> poison, i64 %63, i64 0
+  %65 = shufflevector <32 x i64> %64, <32 x i64> poison, <32 x i32> zeroinitializer
+  %66 = and <32 x i64> %44, %65
+  %67 = or <32 x i64> %62, %66
+  %68 = bitcast i32 %3 to <32 x i1>
+  %69 = select <32 x i1> %68, <32 x i64> %67, <32 x i64> zeroinitializer
+  %70 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %69)
+  %71 = icmp eq i64 %70, 0
+  %72 = zext i1 %71 to i32
+  br label %73
+73:
+  %74 = phi i32 [ %72, %61 ], [ 1, %41 ]
+  ret i32 %74
 }
 
 define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {
@@ -980,363 +981,464 @@ define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %
   %37 = icmp ne i32 %36, 0
   %38 = icmp eq i32 %2, -1
   %39 = and i1 %38, %37
-  br i1 %39, label %41, label %107
+  br i1 %39, label %41, label %178
 40:
-  switch i32 %2, label %110 [
+  switch i32 %2, label %181 [
     i32 -1, label %41
-    i32 0, label %283
+    i32 0, label %354
   ]
 41:
-  br label %42
+  switch i32 %3, label %55 [
+    i32 4, label %42
+    i32 8, label %48
+  ]
 42:
-  %43 = phi i64 [ %105, %104 ], [ 0, %41 ]
-  %44 = trunc nuw nsw i64 %43 to i32
-  %45 = mul i32 %3, %44
-  %46 = zext i32 %45 to i64
-  %47 = getelementptr inbounds nuw i8, ptr %14, i64 %46
-  switch i32 %3, label %54 [
-    i32 2, label %48
-    i32 4, label %51
-  ]
+  %43 = load <32 x i32>, ptr %14, align 4
+  %44 = shufflevector <32 x i32> %43, <32 x i32> poison, <32 x i32> zeroinitializer
+  %45 = xor <32 x i32> %44, %43
+  %46 = tail call i32 @llvm.vector.reduce.or.v32i32(<32 x i32> %45)
+  %47 = icmp eq i32 %46, 0
+  br i1 %47, label %56, label %55
 48:
-  %49 = load i16, ptr %47, align 2
-  %50 = zext i16 %49 to i64
-  br label %56
-51:
-  %52 = load i32, ptr %47, align 4
-  %53 = zext i32 %52 to i64
-  br label %56
-54:
-  %55 = load i64, ptr %47, align 8
-  br label %56
+  %49 = load <32 x i64>, ptr %14, align 8
+  %50 = shufflevector <32 x i64> %49, <32 x i64> poison, <32 x i32> zeroinitializer
+  %51 = xor <32 x i64> %50, %49
+  %52 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %51)
+  %53 = icmp eq i64 %52, 0
+  %54 = extractelement <32 x i64> %49, i64 0
+  br i1 %53, label %60, label %55
+55:
+  br label %113
 56:
-  %57 = phi i64 [ %50, %48 ], [ %53, %51 ], [ %55, %54 ]
-  %58 = getelementptr inbounds nuw i64, ptr %9, i64 %43
-  %59 = load i64, ptr %58, align 8
-  %60 = getelementptr inbounds nuw i8, ptr %1, i64 %59
-  br i1 %29, label %61, label %75
-61:
-  switch i32 %3, label %72 [
-    i32 2, label %62
-    i32 4, label %67
-  ]
+  %57 = bitcast <32 x i32> %43 to <16 x i64>
+  %58 = extractelement <16 x i64> %57, i64 0
+  %59 = and i64 %58, 4294967295
+  br label %60
+60:
+  %61 = phi i64 [ %59, %56 ], [ %54, %48 ]
+  br label %62
 62:
-  %63 = load i16, ptr %60, align 2
-  %64 = zext i16 %63 to i64
-  %65 = tail call i64 %4(i64 %64, i64 %57, i64 0)
-  %66 = trunc i64 %65 to i16
-  store i16 %66, ptr %60, align 2
-  br label %104
+  %63 = phi i64 [ 0, %60 ], [ %111, %110 ]
+  %64 = getelementptr inbounds nuw i64, ptr %9, i64 %63
+  %65 = load i64, ptr %64, align 8
+  %66 = getelementptr inbounds nuw i8, ptr %1, i64 %65
+  br i1 %29, label %67, label %81
 67:
-  %68 = load i32, ptr %60, align 4
-  %69 = zext i32 %68 to i64
-  %70 = tail call i64 %4(i64 %69, i64 %57, i64 0)
-  %71 = trunc i64 %70 to i32
-  store i32 %71, ptr %60, align 4
-  br label %104
-72:
-  %73 = load i64, ptr %60, align 8
-  %74 = tail call i64 %4(i64 %73, i64 %57, i64 0)
-  store i64 %74, ptr %60, align 8
-  br label %104
-75:
-  switch i32 %3, label %96 [
-    i32 2, label %76
-    i32 4, label %86
+  switch i32 %3, label %78 [
+    i32 2, label %68
+    i32 4, label %73
   ]
-76:
-  %77 = load atomic i16, ptr %60 monotonic, align 2
-  br label %78
+68:
+  %69 = load i16, ptr %66, align 2
+  %70 = zext i16 %69 to i64
+  %71 = tail call i64 %4(i64 %70, i64 %61, i64 0)
+  %72 = trunc i64 %71 to i16
+  store i16 %72, ptr %66, align 2
+  br label %110
+73:
+  %74 = load i32, ptr %66, align 4
+  %75 = zext i32 %74 to i64
+  %76 = tail call i64 %4(i64 %75, i64 %61, i64 0)
+  %77 = trunc i64 %76 to i32
+  store i32 %77, ptr %66, align 4
+  br label %110
 78:
-  %79 = phi i16 [ %77, %76 ], [ %85, %78 ]
-  %80 = zext i16 %79 to i64
-  %81 = tail call i64 %4(i64 %80, i64 %57, i64 0)
-  %82 = trunc i64 %81 to i16
-  %83 = cmpxchg weak ptr %60, i16 %79, i16 %82 monotonic monotonic, align 2
-  %84 = extractvalue { i16, i1 } %83, 1
-  %85 = extractvalue { i16, i1 } %83, 0
-  br i1 %84, label %104, label %78
-86:
-  %87 = load atomic i32, ptr %60 monotonic, align 4
-  br label %88
-88:
-  %89 = phi i32 [ %87, %86 ], [ %95, %88 ]
-  %90 = zext i32 %89 to i64
-  %91 = tail call i64 %4(i64 %90, i64 %57, i64 0)
-  %92 = trunc i64 %91 to i32
-  %93 = cmpxchg weak ptr %60, i32 %89, i32 %92 monotonic monotonic, align 4
-  %94 = extractvalue { i32, i1 } %93, 1
-  %95 = extractvalue { i32, i1 } %93, 0
-  br i1 %94, label %104, label %88
-96:
-  %97 = load atomic i64, ptr %60 monotonic, align 8
-  br label %98
-98:
-  %99 = phi i64 [ %97, %96 ], [ %103, %98 ]
-  %100 = tail call i64 %4(i64 %99, i64 %57, i64 0)
-  %101 = cmpxchg weak ptr %60, i64 %99, i64 %100 monotonic monotonic, align 8
-  %102 = extractvalue { i64, i1 } %101, 1
-  %103 = extractvalue { i64, i1 } %101, 0
-  br i1 %102, label %104, label %98
+  %79 = load i64, ptr %66, align 8
+  %80 = tail call i64 %4(i64 %79, i64 %61, i64 0)
+  store i64 %80, ptr %66, align 8
+  br label %110
+81:
+  switch i32 %3, label %102 [
+    i32 2, label %82
+    i32 4, label %92
+  ]
+82:
+  %83 = load atomic i16, ptr %66 monotonic, align 2
+  br label %84
+84:
+  %85 = phi i16 [ %83, %82 ], [ %91, %84 ]
+  %86 = zext i16 %85 to i64
+  %87 = tail call i64 %4(i64 %86, i64 %61, i64 0)
+  %88 = trunc i64 %87 to i16
+  %89 = cmpxchg weak ptr %66, i16 %85, i16 %88 monotonic monotonic, align 2
+  %90 = extractvalue { i16, i1 } %89, 1
+  %91 = extractvalue { i16, i1 } %89, 0
+  br i1 %90, label %110, label %84
+92:
+  %93 = load atomic i32, ptr %66 monotonic, align 4
+  br label %94
+94:
+  %95 = phi i32 [ %93, %92 ], [ %101, %94 ]
+  %96 = zext i32 %95 to i64
+  %97 = tail call i64 %4(i64 %96, i64 %61, i64 0)
+  %98 = trunc i64 %97 to i32
+  %99 = cmpxchg weak ptr %66, i32 %95, i32 %98 monotonic monotonic, align 4
+  %100 = extractvalue { i32, i1 } %99, 1
+  %101 = extractvalue { i32, i1 } %99, 0
+  br i1 %100, label %110, label %94
+102:
+  %103 = load atomic i64, ptr %66 monotonic, align 8
+  br label %104
 104:
-  %105 = add nuw nsw i64 %43, 1
-  %106 = icmp eq i64 %105, 32
-  br i1 %106, label %283, label %42
-107:
-  br i1 %37, label %108, label %178
-108:
-  %109 = icmp eq i32 %2, 0
-  br i1 %109, label %283, label %110
+  %105 = phi i64 [ %103, %102 ], [ %109, %104 ]
+  %106 = tail call i64 %4(i64 %105, i64 %61, i64 0)
+  %107 = cmpxchg weak ptr %66, i64 %105, i64 %106 monotonic monotonic, align 8
+  %108 = extractvalue { i64, i1 } %107, 1
+  %109 = extractvalue { i64, i1 } %107, 0
+  br i1 %108, label %110, label %104
 110:
-  br label %111
-111:
-  %112 = phi i32 [ %176, %174 ], [ %2, %110 ]
-  %113 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %112, i1 true)
-  %114 = mul i32 %113, %3
-  %115 = zext i32 %114 to i64
-  %116 = getelementptr inbounds nuw i8, ptr %14, i64 %115
-  switch i32 %3, label %123 [
-    i32 2, label %117
-    i32 4, label %120
+  %111 = add nuw nsw i64 %63, 1
+  %112 = icmp eq i64 %111, 32
+  br i1 %112, label %354, label %62
+113:
+  %114 = phi i64 [ %176, %175 ], [ 0, %55 ]
+  %115 = getelementptr inbounds nuw i64, ptr %9, i64 %114
+  %116 = load i64, ptr %115, align 8
+  %117 = getelementptr inbounds nuw i8, ptr %1, i64 %116
+  %118 = trunc nuw nsw i64 %114 to i32
+  %119 = mul i32 %3, %118
+  %120 = zext i32 %119 to i64
+  %121 = getelementptr inbounds nuw i8, ptr %14, i64 %120
+  switch i32 %3, label %128 [
+    i32 2, label %122
+    i32 4, label %125
   ]
-117:
-  %118 = load i16, ptr %116, align 2
-  %119 = zext i16 %118 to i64
-  br label %125
-120:
-  %121 = load i32, ptr %116, align 4
-  %122 = zext i32 %121 to i64
-  br label %125
-123:
-  %124 = load i64, ptr %116, align 8
-  br label %125
+122:
+  %123 = load i16, ptr %121, align 2
+  %124 = zext i16 %123 to i64
+  br label %130
 125:
-  %126 = phi i64 [ %119, %117 ], [ %122, %120 ], [ %124, %123 ]
-  %127 = zext nneg i32 %113 to i64
-  %128 = getelementptr inbounds nuw i64, ptr %9, i64 %127
-  %129 = load i64, ptr %128, align 8
-  %130 = getelementptr inbounds nuw i8, ptr %1, i64 %129
-  br i1 %29, label %131, label %145
-131:
-  switch i32 %3, label %142 [
-    i32 2, label %132
-    i32 4, label %137
-  ]
+  %126 = load i32, ptr %121, align 4
+  %127 = zext i32 %126 to i64
+  br label %130
+128:
+  %129 = load i64, ptr %121, align 8
+  br label %130
+130:
+  %131 = phi i64 [ %124, %122 ], [ %127, %125 ], [ %129, %128 ]
+  br i1 %29, label %132, label %146
 132:
-  %133 = load i16, ptr %130, align 2
-  %134 = zext i16 %133 to i64
-  %135 = tail call i64 %4(i64 %134, i64 %126, i64 0)
-  %136 = trunc i64 %135 to i16
-  store i16 %136, ptr %130, align 2
-  br label %174
-137:
-  %138 = load i32, ptr %130, align 4
-  %139 = zext i32 %138 to i64
-  %140 = tail call i64 %4(i64 %139, i64 %126, i64 0)
-  %141 = trunc i64 %140 to i32
-  store i32 %141, ptr %130, align 4
-  br label %174
-142:
-  %143 = load i64, ptr %130, align 8
-  %144 = tail call i64 %4(i64 %143, i64 %126, i64 0)
-  store i64 %144, ptr %130, align 8
-  br label %174
-145:
-  switch i32 %3, label %166 [
-    i32 2, label %146
-    i32 4, label %156
+  switch i32 %3, label %143 [
+    i32 2, label %133
+    i32 4, label %138
   ]
+133:
+  %134 = load i16, ptr %117, align 2
+  %135 = zext i16 %134 to i64
+  %136 = tail call i64 %4(i64 %135, i64 %131, i64 0)
+  %137 = trunc i64 %136 to i16
+  store i16 %137, ptr %117, align 2
+  br label %175
+138:
+  %139 = load i32, ptr %117, align 4
+  %140 = zext i32 %139 to i64
+  %141 = tail call i64 %4(i64 %140, i64 %131, i64 0)
+  %142 = trunc i64 %141 to i32
+  store i32 %142, ptr %117, align 4
+  br label %175
+143:
+  %144 = load i64, ptr %117, align 8
+  %145 = tail call i64 %4(i64 %144, i64 %131, i64 0)
+  store i64 %145, ptr %117, align 8
+  br label %175
 146:
-  %147 = load atomic i16, ptr %130 monotonic, align 2
-  br label %148
-148:
-  %149 = phi i16 [ %147, %146 ], [ %155, %148 ]
-  %150 = zext i16 %149 to i64
-  %151 = tail call i64 %4(i64 %150, i64 %126, i64 0)
-  %152 = trunc i64 %151 to i16
-  %153 = cmpxchg weak ptr %130, i16 %149, i16 %152 monotonic monotonic, align 2
-  %154 = extractvalue { i16, i1 } %153, 1
-  %155 = extractvalue { i16, i1 } %153, 0
-  br i1 %154, label %174, label %148
-156:
-  %157 = load atomic i32, ptr %130 monotonic, align 4
-  br label %158
-158:
-  %159 = phi i32 [ %157, %156 ], [ %165, %158 ]
-  %160 = zext i32 %159 to i64
-  %161 = tail call i64 %4(i64 %160, i64 %126, i64 0)
-  %162 = trunc i64 %161 to i32
-  %163 = cmpxchg weak ptr %130, i32 %159, i32 %162 monotonic monotonic, align 4
-  %164 = extractvalue { i32, i1 } %163, 1
-  %165 = extractvalue { i32, i1 } %163, 0
-  br i1 %164, label %174, label %158
-166:
-  %167 = load atomic i64, ptr %130 monotonic, align 8
-  br label %168
-168:
-  %169 = phi i64 [ %167, %166 ], [ %173, %168 ]
-  %170 = tail call i64 %4(i64 %169, i64 %126, i64 0)
-  %171 = cmpxchg weak ptr %130, i64 %169, i64 %170 monotonic monotonic, align 8
-  %172 = extractvalue { i64, i1 } %171, 1
-  %173 = extractvalue { i64, i1 } %171, 0
-  br i1 %172, label %174, label %168
-174:
-  %175 = add i32 %112, -1
-  %176 = and i32 %175, %112
-  %177 = icmp eq i32 %176, 0
-  br i1 %177, label %283, label %111
+  switch i32 %3, label %167 [
+    i32 2, label %147
+    i32 4, label %157
+  ]
+147:
+  %148 = load atomic i16, ptr %117 monotonic, align 2
+  br label %149
+149:
+  %150 = phi i16 [ %148, %147 ], [ %156, %149 ]
+  %151 = zext i16 %150 to i64
+  %152 = tail call i64 %4(i64 %151, i64 %131, i64 0)
+  %153 = trunc i64 %152 to i16
+  %154 = cmpxchg weak ptr %117, i16 %150, i16 %153 monotonic monotonic, align 2
+  %155 = extractvalue { i16, i1 } %154, 1
+  %156 = extractvalue { i16, i1 } %154, 0
+  br i1 %155, label %175, label %149
+157:
+  %158 = load atomic i32, ptr %117 monotonic, align 4
+  br label %159
+159:
+  %160 = phi i32 [ %158, %157 ], [ %166, %159 ]
+  %161 = zext i32 %160 to i64
+  %162 = tail call i64 %4(i64 %161, i64 %131, i64 0)
+  %163 = trunc i64 %162 to i32
+  %164 = cmpxchg weak ptr %117, i32 %160, i32 %163 monotonic monotonic, align 4
+  %165 = extractvalue { i32, i1 } %164, 1
+  %166 = extractvalue { i32, i1 } %164, 0
+  br i1 %165, label %175, label %159
+167:
+  %168 = load atomic i64, ptr %117 monotonic, align 8
+  br label %169
+169:
+  %170 = phi i64 [ %168, %167 ], [ %174, %169 ]
+  %171 = tail call i64 %4(i64 %170, i64 %131, i64 0)
+  %172 = cmpxchg weak ptr %117, i64 %170, i64 %171 monotonic monotonic, align 8
+  %173 = extractvalue { i64, i1 } %172, 1
+  %174 = extractvalue { i64, i1 } %172, 0
+  br i1 %173, label %175, label %169
+175:
+  %176 = add nuw nsw i64 %114, 1
+  %177 = icmp eq i64 %176, 32
+  br i1 %177, label %354, label %113
 178:
-  %179 = mul i32 %10, %3
-  %180 = zext i32 %179 to i64
-  %181 = getelementptr inbounds nuw i8, ptr %14, i64 %180
-  switch i32 %3, label %188 [
-    i32 2, label %182
-    i32 4, label %185
-  ]
+  br i1 %37, label %179, label %249
+179:
+  %180 = icmp eq i32 %2, 0
+  br i1 %180, label %354, label %181
+181:
+  br label %182
 182:
-  %183 = load i16, ptr %181, align 2
-  %184 = zext i16 %183 to i64
-  br label %190
-185:
-  %186 = load i32, ptr %181, align 4
-  %187 = zext i32 %186 to i64
-  br label %190
-188:
-  %189 = load i64, ptr %181, align 8
-  br label %190
-190:
-  %191 = phi i64 [ %184, %182 ], [ %187, %185 ], [ %189, %188 ]
-  br i1 %38, label %192, label %212
+  %183 = phi i32 [ %247, %245 ], [ %2, %181 ]
+  %184 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %183, i1 true)
+  %185 = zext nneg i32 %184 to i64
+  %186 = getelementptr inbounds nuw i64, ptr %9, i64 %185
+  %187 = load i64, ptr %186, align 8
+  %188 = getelementptr inbounds nuw i8, ptr %1, i64 %187
+  %189 = mul i32 %184, %3
+  %190 = zext i32 %189 to i64
+  %191 = getelementptr inbounds nuw i8, ptr %14, i64 %190
+  switch i32 %3, label %198 [
+    i32 2, label %192
+    i32 4, label %195
+  ]
 192:
-  %193 = phi i64 [ %210, %207 ], [ 1, %190 ]
-  %194 = phi i64 [ %209, %207 ], [ %191, %190 ]
-  %195 = trunc nuw nsw i64 %193 to i32
-  %196 = mul i32 %3, %195
+  %193 = load i16, ptr %191, align 2
+  %194 = zext i16 %193 to i64
+  br label %200
+195:
+  %196 = load i32, ptr %191, align 4
   %197 = zext i32 %196 to i64
-  %198 = getelementptr inbounds nuw i8, ptr %14, i64 %197
-  switch i32 %3, label %205 [
-    i32 2, label %199
-    i32 4, label %202
-  ]
-199:
-  %200 = load i16, ptr %198, align 2
-  %201 = zext i16 %200 to i64
-  br label %207
+  br label %200
+198:
+  %199 = load i64, ptr %191, align 8
+  br label %200
+200:
+  %201 = phi i64 [ %194, %192 ], [ %197, %195 ], [ %199, %198 ]
+  br i1 %29, label %202, label %216
 202:
-  %203 = load i32, ptr %198, align 4
-  %204 = zext i32 %203 to i64
-  br label %207
-205:
-  %206 = load i64, ptr %198, align 8
-  br label %207
-207:
-  %208 = phi i64 [ %201, %199 ], [ %204, %202 ], [ %206, %205 ]
-  %209 = tail call i64 %4(i64 %194, i64 %208, i64 0)
-  %210 = add nuw nsw i64 %193, 1
-  %211 = icmp eq i64 %210, 32
-  br i1 %211, label %237, label %192
-212:
-  %213 = add i32 %2, -1
-  %214 = and i32 %213, %2
-  %215 = icmp eq i32 %214, 0
-  br i1 %215, label %237, label %216
+  switch i32 %3, label %213 [
+    i32 2, label %203
+    i32 4, label %208
+  ]
+203:
+  %204 = load i16, ptr %188, align 2
+  %205 = zext i16 %204 to i64
+  %206 = tail call i64 %4(i64 %205, i64 %201, i64 0)
+  %207 = trunc i64 %206 to i16
+  store i16 %207, ptr %188, align 2
+  br label %245
+208:
+  %209 = load i32, ptr %188, align 4
+  %210 = zext i32 %209 to i64
+  %211 = tail call i64 %4(i64 %210, i64 %201, i64 0)
+  %212 = trunc i64 %211 to i32
+  store i32 %212, ptr %188, align 4
+  br label %245
+213:
+  %214 = load i64, ptr %188, align 8
+  %215 = tail call i64 %4(i64 %214, i64 %201, i64 0)
+  store i64 %215, ptr %188, align 8
+  br label %245
 216:
-  %217 = phi i32 [ %235, %231 ], [ %214, %212 ]
-  %218 = phi i64 [ %233, %231 ], [ %191, %212 ]
-  %219 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %217, i1 true)
-  %220 = mul i32 %219, %3
-  %221 = zext i32 %220 to i64
-  %222 = getelementptr inbounds nuw i8, ptr %14, i64 %221
-  switch i32 %3, label %229 [
-    i32 2, label %223
-    i32 4, label %226
+  switch i32 %3, label %237 [
+    i32 2, label %217
+    i32 4, label %227
   ]
-223:
-  %224 = load i16, ptr %222, align 2
-  %225 = zext i16 %224 to i64
-  br label %231
-226:
-  %227 = load i32, ptr %222, align 4
-  %228 = zext i32 %227 to i64
-  br label %231
+217:
+  %218 = load atomic i16, ptr %188 monotonic, align 2
+  br label %219
+219:
+  %220 = phi i16 [ %218, %217 ], [ %226, %219 ]
+  %221 = zext i16 %220 to i64
+  %222 = tail call i64 %4(i64 %221, i64 %201, i64 0)
+  %223 = trunc i64 %222 to i16
+  %224 = cmpxchg weak ptr %188, i16 %220, i16 %223 monotonic monotonic, align 2
+  %225 = extractvalue { i16, i1 } %224, 1
+  %226 = extractvalue { i16, i1 } %224, 0
+  br i1 %225, label %245, label %219
+227:
+  %228 = load atomic i32, ptr %188 monotonic, align 4
+  br label %229
 229:
-  %230 = load i64, ptr %222, align 8
-  br label %231
-231:
-  %232 = phi i64 [ %225, %223 ], [ %228, %226 ], [ %230, %229 ]
-  %233 = tail call i64 %4(i64 %218, i64 %232, i64 0)
-  %234 = add i32 %217, -1
-  %235 = and i32 %234, %217
-  %236 = icmp eq i32 %235, 0
-  br i1 %236, label %237, label %216
+  %230 = phi i32 [ %228, %227 ], [ %236, %229 ]
+  %231 = zext i32 %230 to i64
+  %232 = tail call i64 %4(i64 %231, i64 %201, i64 0)
+  %233 = trunc i64 %232 to i32
+  %234 = cmpxchg weak ptr %188, i32 %230, i32 %233 monotonic monotonic, align 4
+  %235 = extractvalue { i32, i1 } %234, 1
+  %236 = extractvalue { i32, i1 } %234, 0
+  br i1 %235, label %245, label %229
 237:
-  %238 = phi i64 [ %191, %212 ], [ %209, %207 ], [ %233, %231 ]
-  %239 = getelementptr inbounds nuw i8, ptr %1, i64 %13
-  br i1 %29, label %240, label %254
-240:
-  switch i32 %3, label %251 [
-    i32 2, label %241
-    i32 4, label %246
+  %238 = load atomic i64, ptr %188 monotonic, align 8
+  br label %239
+239:
+  %240 = phi i64 [ %238, %237 ], [ %244, %239 ]
+  %241 = tail call i64 %4(i64 %240, i64 %201, i64 0)
+  %242 = cmpxchg weak ptr %188, i64 %240, i64 %241 monotonic monotonic, align 8
+  %243 = extractvalue { i64, i1 } %242, 1
+  %244 = extractvalue { i64, i1 } %242, 0
+  br i1 %243, label %245, label %239
+245:
+  %246 = add i32 %183, -1
+  %247 = and i32 %246, %183
+  %248 = icmp eq i32 %247, 0
+  br i1 %248, label %354, label %182
+249:
+  %250 = mul i32 %10, %3
+  %251 = zext i32 %250 to i64
+  %252 = getelementptr inbounds nuw i8, ptr %14, i64 %251
+  switch i32 %3, label %259 [
+    i32 2, label %253
+    i32 4, label %256
   ]
-241:
-  %242 = load i16, ptr %239, align 2
-  %243 = zext i16 %242 to i64
-  %244 = tail call i64 %4(i64 %243, i64 %238, i64 0)
-  %245 = trunc i64 %244 to i16
-  store i16 %245, ptr %239, align 2
-  br label %283
-246:
-  %247 = load i32, ptr %239, align 4
-  %248 = zext i32 %247 to i64
-  %249 = tail call i64 %4(i64 %248, i64 %238, i64 0)
-  %250 = trunc i64 %249 to i32
-  store i32 %250, ptr %239, align 4
-  br label %283
-251:
-  %252 = load i64, ptr %239, align 8
-  %253 = tail call i64 %4(i64 %252, i64 %238, i64 0)
-  store i64 %253, ptr %239, align 8
-  br label %283
-254:
-  switch i32 %3, label %275 [
-    i32 2, label %255
-    i32 4, label %265
+253:
+  %254 = load i16, ptr %252, align 2
+  %255 = zext i16 %254 to i64
+  br label %261
+256:
+  %257 = load i32, ptr %252, align 4
+  %258 = zext i32 %257 to i64
+  br label %261
+259:
+  %260 = load i64, ptr %252, align 8
+  br label %261
+261:
+  %262 = phi i64 [ %255, %253 ], [ %258, %256 ], [ %260, %259 ]
+  br i1 %38, label %263, label %283
+263:
+  %264 = phi i64 [ %281, %278 ], [ 1, %261 ]
+  %265 = phi i64 [ %280, %278 ], [ %262, %261 ]
+  %266 = trunc nuw nsw i64 %264 to i32
+  %267 = mul i32 %3, %266
+  %268 = zext i32 %267 to i64
+  %269 = getelementptr inbounds nuw i8, ptr %14, i64 %268
+  switch i32 %3, label %276 [
+    i32 2, label %270
+    i32 4, label %273
   ]
-255:
-  %256 = load atomic i16, ptr %239 monotonic, align 2
-  br label %257
-257:
-  %258 = phi i16 [ %256, %255 ], [ %264, %257 ]
-  %259 = zext i16 %258 to i64
-  %260 = tail call i64 %4(i64 %259, i64 %238, i64 0)
-  %261 = trunc i64 %260 to i16
-  %262 = cmpxchg weak ptr %239, i16 %258, i16 %261 monotonic monotonic, align 2
-  %263 = extractvalue { i16, i1 } %262, 1
-  %264 = extractvalue { i16, i1 } %262, 0
-  br i1 %263, label %283, label %257
-265:
-  %266 = load atomic i32, ptr %239 monotonic, align 4
-  br label %267
-267:
-  %268 = phi i32 [ %266, %265 ], [ %274, %267 ]
-  %269 = zext i32 %268 to i64
-  %270 = tail call i64 %4(i64 %269, i64 %238, i64 0)
-  %271 = trunc i64 %270 to i32
-  %272 = cmpxchg weak ptr %239, i32 %268, i32 %271 monotonic monotonic, align 4
-  %273 = extractvalue { i32, i1 } %272, 1
-  %274 = extractvalue { i32, i1 } %272, 0
-  br i1 %273, label %283, label %267
-275:
-  %276 = load atomic i64, ptr %239 monotonic, align 8
-  br label %277
-277:
-  %278 = phi i64 [ %276, %275 ], [ %282, %277 ]
-  %279 = tail call i64 %4(i64 %278, i64 %238, i64 0)
-  %280 = cmpxchg weak ptr %239, i64 %278, i64 %279 monotonic monotonic, align 8
-  %281 = extractvalue { i64, i1 } %280, 1
-  %282 = extractvalue { i64, i1 } %280, 0
-  br i1 %281, label %283, label %277
+270:
+  %271 = load i16, ptr %269, align 2
+  %272 = zext i16 %271 to i64
+  br label %278
+273:
+  %274 = load i32, ptr %269, align 4
+  %275 = zext i32 %274 to i64
+  br label %278
+276:
+  %277 = load i64, ptr %269, align 8
+  br label %278
+278:
+  %279 = phi i64 [ %272, %270 ], [ %275, %273 ], [ %277, %276 ]
+  %280 = tail call i64 %4(i64 %265, i64 %279, i64 0)
+  %281 = add nuw nsw i64 %264, 1
+  %282 = icmp eq i64 %281, 32
+  br i1 %282, label %308, label %263
 283:
+  %284 = add i32 %2, -1
+  %285 = and i32 %284, %2
+  %286 = icmp eq i32 %285, 0
+  br i1 %286, label %308, label %287
+287:
+  %288 = phi i32 [ %306, %302 ], [ %285, %283 ]
+  %289 = phi i64 [ %304, %302 ], [ %262, %283 ]
+  %290 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %288, i1 true)
+  %291 = mul i32 %290, %3
+  %292 = zext i32 %291 to i64
+  %293 = getelementptr inbounds nuw i8, ptr %14, i64 %292
+  switch i32 %3, label %300 [
+    i32 2, label %294
+    i32 4, label %297
+  ]
+294:
+  %295 = load i16, ptr %293, align 2
+  %296 = zext i16 %295 to i64
+  br label %302
+297:
+  %298 = load i32, ptr %293, align 4
+  %299 = zext i32 %298 to i64
+  br label %302
+300:
+  %301 = load i64, ptr %293, align 8
+  br label %302
+302:
+  %303 = phi i64 [ %296, %294 ], [ %299, %297 ], [ %301, %300 ]
+  %304 = tail call i64 %4(i64 %289, i64 %303, i64 0)
+  %305 = add i32 %288, -1
+  %306 = and i32 %305, %288
+  %307 = icmp eq i32 %306, 0
+  br i1 %307, label %308, label %287
+308:
+  %309 = phi i64 [ %262, %283 ], [ %280, %278 ], [ %304, %302 ]
+  %310 = getelementptr inbounds nuw i8, ptr %1, i64 %13
+  br i1 %29, label %311, label %325
+311:
+  switch i32 %3, label %322 [
+    i32 2, label %312
+    i32 4, label %317
+  ]
+312:
+  %313 = load i16, ptr %310, align 2
+  %314 = zext i16 %313 to i64
+  %315 = tail call i64 %4(i64 %314, i64 %309, i64 0)
+  %316 = trunc i64 %315 to i16
+  store i16 %316, ptr %310, align 2
+  br label %354
+317:
+  %318 = load i32, ptr %310, align 4
+  %319 = zext i32 %318 to i64
+  %320 = tail call i64 %4(i64 %319, i64 %309, i64 0)
+  %321 = trunc i64 %320 to i32
+  store i32 %321, ptr %310, align 4
+  br label %354
+322:
+  %323 = load i64, ptr %310, align 8
+  %324 = tail call i64 %4(i64 %323, i64 %309, i64 0)
+  store i64 %324, ptr %310, align 8
+  br label %354
+325:
+  switch i32 %3, label %346 [
+    i32 2, label %326
+    i32 4, label %336
+  ]
+326:
+  %327 = load atomic i16, ptr %310 monotonic, align 2
+  br label %328
+328:
+  %329 = phi i16 [ %327, %326 ], [ %335, %328 ]
+  %330 = zext i16 %329 to i64
+  %331 = tail call i64 %4(i64 %330, i64 %309, i64 0)
+  %332 = trunc i64 %331 to i16
+  %333 = cmpxchg weak ptr %310, i16 %329, i16 %332 monotonic monotonic, align 2
+  %334 = extractvalue { i16, i1 } %333, 1
+  %335 = extractvalue { i16, i1 } %333, 0
+  br i1 %334, label %354, label %328
+336:
+  %337 = load atomic i32, ptr %310 monotonic, align 4
+  br label %338
+338:
+  %339 = phi i32 [ %337, %336 ], [ %345, %338 ]
+  %340 = zext i32 %339 to i64
+  %341 = tail call i64 %4(i64 %340, i64 %309, i64 0)
+  %342 = trunc i64 %341 to i32
+  %343 = cmpxchg weak ptr %310, i32 %339, i32 %342 monotonic monotonic, align 4
+  %344 = extractvalue { i32, i1 } %343, 1
+  %345 = extractvalue { i32, i1 } %343, 0
+  br i1 %344, label %354, label %338
+346:
+  %347 = load atomic i64, ptr %310 monotonic, align 8
+  br label %348
+348:
+  %349 = phi i64 [ %347, %346 ], [ %353, %348 ]
+  %350 = tail call i64 %4(i64 %349, i64 %309, i64 0)
+  %351 = cmpxchg weak ptr %310, i64 %349, i64 %350 monotonic monotonic, align 8
+  %352 = extractvalue { i64, i1 } %351, 1
+  %353 = extractvalue { i64, i1 } %351, 0
+  br i1 %352, label %354, label %348
+354:
   ret void
 }
 

@@ -155,7 +155,7 @@ def block_registers(launch: Launch, names: Sequence[str], first: int, blocks: in
     number = np.arange(first, first + blocks, dtype=np.int64)
     coordinates, ranks = block_coordinates(launch, number)
     columns = [per_block(launch, name, coordinates, ranks, number) for name in names]
-    return np.stack(columns, axis=1) if columns else np.zeros((blocks, 0), dtype=np.uint32)
+    return np.array(columns).T if columns else np.zeros((blocks, 0), dtype=np.uint32)
 
 
 def per_block(launch: Launch, name: str, coordinates: Array, ranks: Array, numbers: Array) -> Array:
@@ -207,4 +207,4 @@ def block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
 
 
 def _unravel(number: Array, shape: Coordinates) -> Array:
-    return np.stack(np.unravel_index(number, shape, order="F"), axis=1)
+    return np.array(np.unravel_index(number, shape, order="F")).T

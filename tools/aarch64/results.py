@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cudarun.emulator import driver
-from cudarun.emulator.engines import COMPILE, INTERPRET, NotCompiled
+from cudarun.emulator.engines import COMPILE, INTERPRET
 from tests.golden.isa.case import Case
 from tests.golden.isa.kernel import Group
 from tools.aarch64.objects import use_machines_llvm
@@ -38,15 +38,8 @@ def of_forms(count: int) -> Iterator[tuple[str, str, str]]:
 
 def _of_kernel(chapter: str, kernel: list[Case]) -> Iterator[tuple[str, str, str]]:
     group = Group(kernel)
-    try:
-        found = {engine: forms._run(group, engine) for engine in (COMPILE, INTERPRET)}
-    except NotCompiled:  # results that show the order of warps, maybe only of forms together
-        half = len(kernel) // 2
-        for part in (kernel[:half], kernel[half:]) if half else ():
-            yield from _of_kernel(chapter, part)
-        return
-    for engine, results in found.items():
-        for name, arrays in results.items():
+    for engine in (COMPILE, INTERPRET):
+        for name, arrays in forms._run(group, engine).items():
             yield f"{chapter}: {name}", engine, _digest(arrays)
 
 

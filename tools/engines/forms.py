@@ -74,8 +74,6 @@ def _compare(cases: Sequence[Case], found: Comparison, *, runs: bool) -> None:
         half = len(left) // 2
         try:
             module = KernelModule(device.program.code[KERNEL], device.program)
-            if module.visible_order:
-                raise Untraceable(module.visible_order)
         except Untraceable as refusal:
             reason = str(refusal)
             line = _LINE.search(reason)
@@ -95,9 +93,21 @@ def _compare(cases: Sequence[Case], found: Comparison, *, runs: bool) -> None:
         if not runs:
             found.untested += [case.name for case in left]
             return
-        for name, is_same in _same(group).items():
-            (found.equal if is_same else found.different).append(name)
+        same = _same(group)
+        for case in left:
+            if same[case.name]:
+                found.equal.append(case.name)
+            elif reason := _visible_order(case):
+                found.interpreted[case.name] = reason
+            else:
+                found.different.append(case.name)
         return
+
+
+def _visible_order(case: Case) -> str:
+    """Return why the results of a form can show the order of warps; empty if they cannot."""
+    program = Device(Group([case]).text).program
+    return KernelModule(program.code[KERNEL], program).visible_order
 
 
 def _same(group: Group) -> dict[str, bool]:
@@ -111,7 +121,7 @@ def _same(group: Group) -> dict[str, bool]:
 
 def _run(group: Group, mode: str) -> Results:
     """Return the results of a group of forms on an engine."""
-    device = Device(group.text, execute=partial(execute, engines=Engines(mode, in_order=True)))
+    device = Device(group.text, execute=partial(execute, engines=Engines(mode)))
     given = group.inputs()
     results = device.buffer(np.zeros(group.result_bytes, np.uint8))
     pools, scratch = device.buffer(given), device.buffer(np.zeros(SCRATCH * LANES, np.uint8))

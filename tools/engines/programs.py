@@ -36,16 +36,15 @@ def compare(part: Part) -> Comparison:
     for outcome in _outcomes(part.group, COMPILE):
         if outcome.name not in part.cases:
             continue
+        shows_order = any(reason.startswith(ORDER) for reason in outcome.engines)
         if _REFUSED in outcome.reason:
             found.interpreted[outcome.name] = "kernels that cannot be compiled"
-        elif any(reason.startswith(ORDER) for reason in outcome.engines):
-            if outcome.verdict == "passed":
-                found.interpreted[outcome.name] = "results that can show the order of warps"
-            else:
-                found.different.append(outcome.name)
+        elif outcome == interpreted[outcome.name]:
+            found.equal.append(outcome.name)
+        elif shows_order and outcome.verdict == "passed":
+            found.interpreted[outcome.name] = "results that show the order of warps"
         else:
-            same = outcome == interpreted[outcome.name]
-            (found.equal if same else found.different).append(outcome.name)
+            found.different.append(outcome.name)
     return found
 
 

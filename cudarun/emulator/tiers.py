@@ -55,6 +55,8 @@ class Thresholds:
     # part of the time of such a launch.
     least: float = 3 << 26
     per_operation: float = 1 << 18  # what every instruction adds
+    # From which on for each instruction the code is compiled once more, to code that runs faster.
+    improved: float = 1 << 24
     interval: float = 1 << 20  # between two decisions
     batch: float = 1 << 27  # of a batch that has to end before compiled code takes over
     detectors: float = 4  # how many times as long work takes with detectors
@@ -75,6 +77,8 @@ class KernelTier:
         self.function = launch.kernel_function  # that of the kernel
         self._has_system_atomics: bool | None = None
         self._work = 0.0  # of interpreted launches
+        self._compiled_work = 0.0  # what the interpreter would take for that of compiled code
+        self._lane_work = 0.0  # of a thread of the last launch
         self._launches = 0  # of them
         self._due = 0.0  # the work after which the interpreter waits for the compiler
         self._compilation: KernelCompilation | None = None
@@ -94,6 +98,11 @@ class KernelTier:
         some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
         order = order_reason(self._compilation.visible_order) if self._shows_order else ""
         run.note(COMPILE, "; ".join(filter(None, [some, order])))
+        self._compiled_work += self._lane_work * (launch.blocks - first) * launch.block_threads
+        if self._compiled_work >= self.thresholds.improved * len(self.function.operations):
+            self._compilation.improve()
+            if self._waits:
+                self._compilation.wait()
         self._compilation.run(run, first)
 
     def _is_compiled_first(self, launch: Launch) -> bool:
@@ -129,6 +138,8 @@ class KernelTier:
             work = self.work_of(launch)
             self._work += work
             self._launches += 1
+            if has_ended:
+                self._lane_work = work / (launch.blocks * launch.block_threads)
             run.note(INTERPRET, self.reason or self._why_interpreted(launch, work, has_ended))
         return 0 if handover.begins_again() else first
 
@@ -170,7 +181,10 @@ class KernelTier:
             rest: The expected work of the rest.
             can_leave: Returns whether the interpreter can leave its running batch.
         """
-        work = self._work + self.work_of(launch)
+        own = self.work_of(launch)
+        work = self._work + own
+        if rest:
+            self._lane_work = (own + rest) / (launch.blocks * launch.block_threads)
         if self._compilation is None:
             if max(rest, work if self._work else 0) < self._pays_from:
                 return False
@@ -195,7 +209,7 @@ class KernelTier:
         self.reason = slower_compiled(self.function)
         if self.reason:
             return
-        compilation = compilation_of(launch)
+        compilation = compilation_of(launch, is_quick=not launch.observer.detectors)
         if compilation.kernel is None and not compilation.reason:
             compilation.begin()
         self.reason = compilation.reason

@@ -35,6 +35,7 @@ class BlockThreads:
         on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
         first: The number of the first block.
         threads: The most threads; one where blocks are not independent.
+        leaves: Asked from time to time whether blocks that have not begun are left to others.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class BlockThreads:
         on_progress: Callable[[float], object],
         first: int,
         threads: int,
+        leaves: Callable[[], bool] = lambda: False,
     ) -> None:
         wait = resident_blocks(kernel, launch) > launch.cluster_blocks  # for one another
         unit = launch.blocks if wait else launch.cluster_blocks
@@ -54,6 +56,7 @@ class BlockThreads:
         self._kernel = kernel
         self._launch = launch
         self._on_progress = on_progress
+        self._leaves = leaves
         self._most = threads
         self._queue = BlockQueue(first, launch.blocks, unit, seconds)
         launch.take_last = self._queue.give_up
@@ -61,8 +64,8 @@ class BlockThreads:
         self._others: list[threading.Thread] = []
         self._parts: list[CompiledRun] = []
 
-    def run(self) -> None:
-        """Run all blocks.
+    def run(self) -> int:
+        """Run the blocks; return the number of the first one that is left.
 
         Raises:
             DeviceFault: A thread caused a fault, or there is a deadlock.
@@ -93,6 +96,7 @@ class BlockThreads:
         if queue.fault is not None:
             raise queue.fault
         self._report()
+        return queue.first_left
 
     def _running(self) -> Batch | None:
         """Return the batch of the first thread that runs blocks."""
@@ -106,6 +110,8 @@ class BlockThreads:
     def _report(self) -> None:
         launch = self._launch
         launch.ended = self._queue.completed
+        if self._leaves():
+            self._queue.leave()
         self._on_progress(launch.ended / launch.blocks)
 
     def _running_others(self) -> list[threading.Thread]:

@@ -7,7 +7,7 @@ from functools import partial
 
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.cores import BlockThreads
-from cudarun.emulator.compiled.jit import interruptible_object_files, stored_objects
+from cudarun.emulator.compiled.jit import interruptible_object_files, soon_object_files
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.observation import Suspicion, Unobservable
@@ -21,6 +21,7 @@ from cudarun.emulator.machine.system import print_to_stderr
 _MOST_KERNELS = 64  # of which the machine code is kept
 _MOST_BYTES = 1 << 18  # copied in some microseconds
 _MOST_BYTES_OF_ASSERTIONS = 64 << 20
+_MOST_TEXT = 1 << 18  # of code that is compiled in 0.1 s, without optimizations
 _MOST_WORK = 1 << 30  # of the interpreter
 
 
@@ -72,9 +73,14 @@ class Repetition:
 
 
 class KernelCompilation:
-    """The compilation of a kernel; ``module`` returns its LLVM module."""
+    """The compilation of a kernel: soon to code that runs, then to code that runs faster.
 
-    def __init__(self, module: Callable[[], KernelModule]) -> None:
+    Args:
+        module: Returns its LLVM module, for one of both.
+        is_quick: Whether it is first compiled in a short time.
+    """
+
+    def __init__(self, module: Callable[..., KernelModule], *, is_quick: bool) -> None:
         self.reason = ""  # why it cannot be compiled; empty if it can
         self.is_unobservable = False  # whether only the detectors are the reason
         self.visible_order = ""  # what can see the order of the warps; empty if nothing can
@@ -82,7 +88,8 @@ class KernelCompilation:
         self.kernel: CompiledKernel | None = None
         self._process: CompilerProcess | None = None
         try:
-            self._module = module()
+            self._make = module
+            self._module = module(is_quick=is_quick)
             self.visible_order = self._module.visible_order
         except Untraceable as reason:
             self.reason = str(reason)
@@ -95,16 +102,23 @@ class KernelCompilation:
             self.kernel = CompiledKernel(self._module, objects)
 
     def begin(self) -> None:
-        """Begin to compile in another process, or load the kernel if the cache has it."""
+        """Load the kernel if this takes a short time, or begin to compile in another process."""
         text = self._module.text.text()
-        objects = stored_objects(text)
+        objects = soon_object_files(text, _MOST_TEXT if self._module.is_quick else 0)
         if objects is not None:
             self.kernel = CompiledKernel(self._module, objects)
             return
         try:
             self._process = CompilerProcess(text)
         except OSError as problem:
-            self.reason = f"the compiler cannot be started: {problem}"
+            if self.kernel is None:
+                self.reason = f"the compiler cannot be started: {problem}"
+
+    def improve(self) -> None:
+        """Begin to compile a loaded kernel to code that runs faster, unless this has been done."""
+        if self._module.is_quick:
+            self._module = self._make(is_quick=False)
+            self.begin()
 
     def wait(self) -> None:
         """Wait until the other process has compiled the kernel."""
@@ -112,15 +126,19 @@ class KernelCompilation:
             self._process.wait()
 
     def is_loaded(self) -> bool:
-        """Return whether the kernel can be launched; load it if its compilation has ended."""
-        if self.kernel is None and self._process is not None and self._process.has_ended():
+        """Return whether the kernel can be launched; load what has been compiled."""
+        if self._has_compiled():
+            assert self._process is not None
             objects = self._process.result()
             self._process = None
-            if objects is None:
-                self.reason = "LLVM failed to compile it"
-            else:
+            if objects is not None:
                 self.kernel = CompiledKernel(self._module, objects)
+            elif self.kernel is None:
+                self.reason = "LLVM failed to compile it"
         return self.kernel is not None
+
+    def _has_compiled(self) -> bool:
+        return self._process is not None and self._process.has_ended()
 
     def run_observed(self, run: EngineRun) -> bool:
         """Run a launch with detectors; interpret it if they may have findings, or after a fault.
@@ -159,7 +177,9 @@ class KernelCompilation:
         if not first and launch.config.schedule is None:
             launch.repetition = Repetition.of(launch, has_assertions=self.kernel.has_assertions)
         try:
-            BlockThreads(self.kernel, launch, run.on_progress, first, run.threads).run()
+            while first < launch.blocks and self.is_loaded():
+                given = self.kernel, launch, run.on_progress, first, run.threads
+                first = BlockThreads(*given, self._has_compiled).run()
         except DeviceFault:
             if launch.repetition is not None:
                 print_to_stderr(launch.repetition.run(run.interpret))
@@ -171,8 +191,12 @@ _compilations: dict[
 ] = {}  # the last one used is the last
 
 
-def compilation_of(launch: Launch) -> KernelCompilation:
-    """Return the compilation of the kernel of a launch; it need not have begun."""
+def compilation_of(launch: Launch, *, is_quick: bool = False) -> KernelCompilation:
+    """Return the compilation of the kernel of a launch; it need not have begun.
+
+    Args:
+        is_quick: Whether a new one is first compiled in a short time.
+    """
     function, detect = launch.kernel_function, launch.observer.detectors or frozenset()
     schedule = launch.config.schedule
     interleaves = None if schedule is None else schedule.interleaves
@@ -180,7 +204,8 @@ def compilation_of(launch: Launch) -> KernelCompilation:
     known = _compilations.pop(key, None)
     if known is None or known[0] is not function:
         variant = partial(KernelModule, detect=detect, interleaves=interleaves)
-        known = function, KernelCompilation(partial(variant, function, launch.program))
+        variant = partial(variant, function, launch.program)
+        known = function, KernelCompilation(variant, is_quick=is_quick)
     _compilations[key] = known
     if len(_compilations) > _MOST_KERNELS:
         del _compilations[next(iter(_compilations))]

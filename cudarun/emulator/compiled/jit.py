@@ -10,7 +10,9 @@ from typing import Any
 
 from cudarun.base.cache import ResultCache, cache_folder, digest_of
 from cudarun.base.process import IS_X86
-from cudarun.emulator.compiled.lanes.vectors import PART
+
+PART = "; part\n"
+"""What is between the parts of a module's text: modules that are compiled one by one."""
 
 _LEVEL = 2
 _OBJECT = "object"
@@ -95,14 +97,36 @@ class MachineCode:
 
 def object_files(text: str) -> list[bytes]:
     """Return the object files of the parts of a module, from the cache those that are there."""
-    found, cache = [], ResultCache(cache_folder("kernels"))
-    for part in text.split(PART):
-        parts = cache.load(_key(part))
-        if parts is None:
-            with _lock:
-                parts = {_OBJECT: _compiled(part, _machine())}
-            cache.store(_key(part), parts)
-        found.append(parts[_OBJECT])
+    cache = ResultCache(cache_folder("kernels"))
+    return [cached or _stored(part, cache) for part, cached in _parts(text, cache)]
+
+
+def soon_object_files(text: str, most: int) -> list[bytes] | None:
+    """Return the object files of a module; ``None`` if compiling it takes long.
+
+    Args:
+        text: The module.
+        most: The most bytes of its first part, for which this part is compiled; the others have to
+            be in the cache.
+    """
+    cache = ResultCache(cache_folder("kernels"))
+    (own, first), *others = _parts(text, cache)
+    found = [cached for _, cached in others if cached]
+    if len(found) < len(others) or not (first or len(own) <= most):
+        return None
+    return [first or _stored(own, cache), *found]
+
+
+def _parts(text: str, cache: ResultCache) -> list[tuple[str, bytes | None]]:
+    """Return the parts of a module, and their object files from the cache."""
+    return [(part, (cache.load(_key(part)) or {}).get(_OBJECT)) for part in text.split(PART)]
+
+
+def _stored(part: str, cache: ResultCache) -> bytes:
+    """Compile a part, and store its object file in the cache."""
+    with _lock:
+        found = _compiled(part, _machine())
+    cache.store(_key(part), {_OBJECT: found})
     return found
 
 
@@ -121,14 +145,6 @@ def interruptible_object_files(text: str) -> list[bytes]:
     finally:
         threads.shutdown(wait=False)
     return compiled.result()
-
-
-def stored_objects(text: str) -> list[bytes] | None:
-    """Return the object files of a module in the cache; ``None`` if one is not there."""
-    cache = ResultCache(cache_folder("kernels"))
-    stored = [cache.load(_key(part)) for part in text.split(PART)]
-    found = [parts[_OBJECT] for parts in stored if parts is not None]
-    return found if len(found) == len(stored) else None
 
 
 def _machine() -> Any:

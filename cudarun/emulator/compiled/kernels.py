@@ -44,6 +44,7 @@ class KernelModule:
         program: Its module of PTX.
         detect: The names of the detectors that observe it.
         interleaves: Whether a schedule draws the order of warps; ``None`` without a schedule.
+        is_quick: Whether it is to be compiled in a short time, rather than to run fast.
 
     Raises:
         Untraceable: The kernel cannot be compiled.
@@ -56,6 +57,7 @@ class KernelModule:
         *,
         detect: Collection[str] = (),
         interleaves: bool | None = None,
+        is_quick: bool = False,
     ) -> None:
         missing = missing_feature()
         if missing is not None:
@@ -90,6 +92,7 @@ class KernelModule:
                 memory,
                 finds_sync_errors=has_sync,
                 interleaves=interleaves,
+                is_quick=is_quick,
             )
             self.code.define()
         facts = self.code.facts._replace(
@@ -103,6 +106,8 @@ class KernelModule:
             )
         facts.define_run(module)
         self.text = module
+        # Whether another module of the kernel runs faster.
+        self.is_quick = module.shares_functions
         # Whether its blocks can run at the same time.
         self.is_parallel = are_blocks_independent(function)
         # Whether it has integer reductions of global memory.

@@ -28,6 +28,7 @@ class BlockQueue:
         actions: Held while an instruction is executed by the interpreter's code.
         chunk_seconds: The processor time of the blocks that a thread takes.
         completed: The number of blocks that have run.
+        first_left: The first block that has not begun.
         fault: What the lowest faulting block raised; ``None`` without a fault.
         is_known: Whether the speed of blocks is known.
         threads: The number of threads.
@@ -40,7 +41,8 @@ class BlockQueue:
         self.fault: BaseException | None = None
         self.threads = 1
         self._lock = threading.Lock()
-        self._next = first
+        self.first_left = first
+        self._leaves = False
         self._end = end
         self._unit = unit
         self._lowest = end  # of the faulting blocks
@@ -52,17 +54,21 @@ class BlockQueue:
     def take(self) -> tuple[int, int]:
         """Return the number of the first block to run, and how many; 0 if none is left."""
         with self._lock:
-            left = min(self._end, self._lowest) - self._next
-            if left <= 0:
-                return self._next, 0
+            left = min(self._end, self._lowest) - self.first_left
+            if left <= 0 or self._leaves:
+                return self.first_left, 0
             count = min(self._wanted(left), left)
-            self._next += count
-            return self._next - count, count
+            self.first_left += count
+            return self.first_left - count, count
+
+    def leave(self) -> None:
+        """Let threads take no more blocks."""
+        self._leaves = True
 
     def give_up(self) -> bool:
         """Give up the last blocks that run together, if they have not begun."""
         with self._lock:
-            is_left = min(self._end, self._lowest) - self._next >= self._unit
+            is_left = min(self._end, self._lowest) - self.first_left >= self._unit
             self._end -= self._unit * is_left
         return is_left
 
@@ -103,7 +109,7 @@ class BlockQueue:
 
         These are 0 while the speed is not known.
         """
-        left = max(min(self._end, self._lowest) - self._next, 0)
+        left = max(min(self._end, self._lowest) - self.first_left, 0)
         if self._seconds is None:  # the first block has not ended
             since = time.perf_counter() - self._started
             return left, left * since if since >= _COLD_SECONDS else 0.0

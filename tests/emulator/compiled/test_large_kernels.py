@@ -116,7 +116,7 @@ def test_loads_that_share_a_function_have_their_own_faults(
     text = KernelModule(program.code["sum"], program).text.text()
     records = re.search(r"@records = .*", text)
     assert records is not None
-    functions = re.findall(r"@(shared\d+)", records[0])
+    functions = re.findall(r"@(shared\.\w+)", records[0])
     assert max(map(functions.count, functions)) == 3
     out = np.zeros(32, "u4")
     check_equal(LOADS, (1,), (32,), np.arange(128, dtype="u4"), out)
@@ -152,7 +152,7 @@ def test_products_share_a_function(monkeypatch: pytest.MonkeyPatch, threads: int
     assert [each.line for each in places if each.name.startswith("mma")] == [12, 14]
     records = re.search(r"@records = .*", module.text.text())
     assert records is not None
-    first, second = re.findall(r"@(shared\d+)", records[0])[-6:-4]
+    first, second = re.findall(r"@(shared\.\w+)", records[0])[-6:-4]
     assert first == second
     check_equal(PRODUCTS, (1,), (threads,), np.zeros(128, "f4"))
 

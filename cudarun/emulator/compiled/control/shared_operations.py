@@ -85,9 +85,7 @@ class SharedOperations:
 
     def define(self) -> None:
         """Add the records to the module."""
-        words = ", ".join(f"i64 {word}" for word in self._words)
-        kind = f"[{len(self._words)} x i64]"
-        self._code.module.define(_RECORDS, f"@{_RECORDS} = internal constant {kind} [{words}]")
+        self._code.module.define_constants(_RECORDS, "i64", self._words)
         self._code.module.define(_LAST, _LAST_TEXT)
 
     def _key(self, operation: Lanewise | Action, slots: list[int]) -> Hashable:

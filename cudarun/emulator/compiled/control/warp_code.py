@@ -68,6 +68,8 @@ class WarpCode:
         memory: The functions that load and store.
         finds_sync_errors: Whether a detector of synchronization errors does.
         interleaves: Whether a schedule draws the order of warps; ``None`` without a schedule.
+        is_quick: Whether operations are no code of the kernel's own, whatever their number, so that
+            it is compiled in a short time.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class WarpCode:
         *,
         finds_sync_errors: bool = False,
         interleaves: bool | None = None,
+        is_quick: bool = False,
     ) -> None:
         self._code = CodeBuilder(module)
         self.function = function
@@ -121,7 +124,8 @@ class WarpCode:
             raise Untraceable(f"a function of {operations} instructions")
         runs = sum(not block.through for block in function.blocks)
         self._in_state = runs * registers > _MOST_VALUES
-        self.is_large = self.frames is None and (self._in_state or operations > _MOST_INLINE)
+        is_large = is_quick or self._in_state or operations > _MOST_INLINE
+        self.is_large = self.frames is None and is_large
         self._in_state = self._in_state or self.is_large
         first_shared = 0 if self._in_state else first_called  # large kernels have few places
         every, waiting = self._registers.shared, self.points.needed(function.blocks)
@@ -158,6 +162,7 @@ class WarpCode:
             offsets = self.state.registers
             self._registers.in_state = {slot: offsets[place] for slot, place in places.items()}
         if self.is_large:
+            module.shares_functions = is_quick
             repeated = None if memory.is_observed else self._accesses
             self._shared = SharedOperations(self._code, self._registers, shared, repeated)
         aside = dict(self._saved(every & ~waiting))
@@ -239,8 +244,10 @@ class WarpCode:
         if self._calls:
             self._calls.end()
         self._leave()
-        quick = self.is_large and len(self.function.blocks) > _MOST_OPTIMIZED
-        code.define(f"i32 @step({_PARAMETERS})", f"internal noinline{' optnone' * quick}")
+        is_quick = code.module.shares_functions
+        many = self.is_large and len(self.function.blocks) > _MOST_OPTIMIZED
+        attributes = f"{'' if is_quick else 'internal'} noinline{' optnone' * (is_quick or many)}"
+        code.define(f"i32 @step({_PARAMETERS})", attributes)
         if self._shared is not None:
             self._shared.define()
 

@@ -86,10 +86,9 @@ class LaneFunctions:
         key = (function, sources, destinations)
         name = self._known.get(key)
         if name is None:
-            name = self._known[key] = f"lane{len(self._known)}"
-            text = lower(self._module, name, *key)
+            text = lower(self._module, "", *key)
+            name = self._known[key] = self._module.define_once("lane", text)
             self._lines[name] = text.count("\n") - 2  # without the head, the end and ``ret``
-            self._module.define(name, text)
         return name
 
     def is_short(self, name: str) -> bool:

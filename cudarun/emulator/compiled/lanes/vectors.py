@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.base.cache import digest_of
 from cudarun.base.records import dataclass
+from cudarun.emulator.compiled.jit import PART
 from cudarun.emulator.numerics.arrays import DType
 
 WIDTH = 32  # lanes of a warp
@@ -36,9 +38,6 @@ def bits_of_element(element: str) -> int:
     """Return the width of an element type in bits."""
     return _BITS.get(element) or int(element[1:])
 
-
-PART = "; part\n"
-"""What is between the parts of a module's text: modules that are compiled one by one."""
 
 _NAME = re.compile(r"@([\w.-]+)")
 _SUFFIX = (
@@ -106,10 +105,13 @@ class ModuleText:
     """The text of an LLVM module: declarations, each once, and definitions.
 
     Hidden functions that need nothing of the kernel are parts of their own: each is compiled once
-    per machine. Others stay with the kernel, whose constants make them shorter.
+    per machine. Others stay with the kernel, whose constants make them shorter, unless they read
+    these constants from memory.
     """
 
     def __init__(self) -> None:
+        # Whether functions read the kernel's constants from memory.
+        self.shares_functions = False
         self._declarations: dict[str, str] = {}
         self._definitions: dict[str, str] = {}
         # The addresses of functions and data outside of the module, by name.
@@ -123,6 +125,22 @@ class ModuleText:
         """Add the definition of a function."""
         self._definitions[name] = text
 
+    def define_constants(self, name: str, kind: str, values: Iterable[object]) -> None:
+        """Define an array of constants of the kernel."""
+        listed = [f"{kind} {value}" for value in values]
+        linkage = "" if self.shares_functions else "internal "
+        text = f"@{name} = {linkage}constant [{len(listed)} x {kind}] [{', '.join(listed)}]"
+        self.define(name, text)
+
+    def define_once(self, stem: str, text: str) -> str:
+        """Define a function whose name in the text is empty; return its name, which is its text's.
+
+        Functions that call it have the same text in all modules, so that they are compiled once.
+        """
+        name = f"{stem}.{digest_of([text.encode()])[:24]}"
+        self.define(name, text.replace("@(", f"@{name}(", 1))
+        return name
+
     def defines(self, name: str) -> bool:
         """Return whether a function has a definition."""
         return name in self._definitions
@@ -132,15 +150,16 @@ class ModuleText:
         own, separate = [], list[str]()
         for name, text in self._definitions.items():
             if text.startswith("define hidden "):
-                if "kernel" not in self._needed([name], []):
+                if self.shares_functions or "kernel" not in self._needed([name], ()):
                     separate.append(name)
             elif " internal " not in text.partition("\n")[0]:
                 own.append(name)
-        parts = [self._needed(names, separate) for names in [own, *([name] for name in separate)]]
+        declared = {*own, *separate}
+        parts = [self._needed(names, declared) for names in [own, *([name] for name in separate)]]
         return PART.join("\n".join([*part.values(), *_SUFFIX]) + "\n" for part in parts)
 
-    def _needed(self, names: list[str], separate: list[str]) -> dict[str, str]:
-        """Return functions and all that they need, with declarations of separate functions."""
+    def _needed(self, names: list[str], declared: Collection[str]) -> dict[str, str]:
+        """Return functions and all that they need, with declarations of those of other parts."""
         texts: dict[str, str] = {}
         left = names[::-1]
         while left:
@@ -149,7 +168,9 @@ class ModuleText:
             if text is None or name in texts:
                 continue
             if name not in names:
-                if name in separate:
+                if name in declared and text.startswith("@"):
+                    text = f"@{name} = external constant [0 x i8]"
+                elif name in declared:
                     first = text.partition("\n")[0]
                     text = f"{first[: first.rindex(')') + 1].replace('define', 'declare', 1)} #0"
                 else:

@@ -82,9 +82,8 @@ class KernelConstants(NamedTuple):
     def define_run(self, module: ModuleText) -> None:
         """Add ``run``, which executes a range of thread blocks, to the module of the kernel."""
         add_function(module, "run")
-        constants: dict[str, Sequence[int]] = {"kernel": list(self.numbers().values())}
-        constants |= {f"at_{name}": values for name, values in self._lists().items()}
-        for name, numbers in constants.items():
-            listed = ", ".join(f"i32 {int(number)}" for number in numbers or [0])
-            kind = f"[{len(numbers) or 1} x i32]"
-            module.define(name, f"@{name} = internal constant {kind} [{listed}]")
+        if module.shares_functions:
+            module.define("run", _functions()["run"].replace("define", "define hidden", 1))
+        module.define_constants("kernel", "i32", map(int, self.numbers().values()))
+        for name, values in self._lists().items():
+            module.define_constants(f"at_{name}", "i32", map(int, values or [0]))

@@ -26,7 +26,6 @@ class SharedFunctions:
     ) -> None:
         self._code = code
         self._registers = registers
-        self._names: dict[tuple[str, str, str], str] = {}  # by the code
         with code.separately():
             enter()
             self._entry, self._entry_names = code.lines, code.names
@@ -51,23 +50,17 @@ class SharedFunctions:
     def define(
         self, parameters: str, before: Iterable[str], body: str, after: Iterable[str]
     ) -> str:
-        """Define a function unless there is one with this code; return its name.
+        """Define a function, maybe again; return its name.
 
         Args:
             parameters: Its parameters after those that all have.
             before: The code before its body.
             after: The code after it.
         """
-        first, last = "\n".join(before), "\n".join(after)
-        key = parameters, first, f"{body}\n{last}"
-        name = self._names.get(key)
-        if name is None:
-            name = self._names[key] = f"shared{len(self._names)}"
-            lines = [
-                f"define internal i1 @{name}({PARAMETERS}, {parameters}) noinline #0 {{",
-                *("entry:", *self._entry, *key[1:]),
-            ]
-            if "label %fault" in body:
-                lines += ["fault:", "  ret i1 true"]
-            self._code.module.define(name, "\n".join([*lines, "}"]))
-        return name
+        lines = [
+            f"define hidden i1 @({PARAMETERS}, {parameters}) noinline #0 {{",
+            *("entry:", *self._entry, *before, body, *after),
+        ]
+        if "label %fault" in body:
+            lines += ["fault:", "  ret i1 true"]
+        return self._code.module.define_once("shared", "\n".join([*lines, "}"]))

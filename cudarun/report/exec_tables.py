@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from cudarun.base.terminal import one_line
-from cudarun.model.exec import ExecReport
+from cudarun.model.exec import SIGNALED, ExecReport
 from cudarun.report.console import FittingTable, console, print_line
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.renderer import TableStyle
@@ -77,4 +77,6 @@ def _lines(report: ExecReport) -> Iterator[str]:
     if report.limit is not None:
         yield f"error: the program timed out after {report.limit:g} s (--timeout)"
     if report.running is not None:
+        if report.limit is None and report.program_status not in SIGNALED:
+            yield "note: the program did not wait for this kernel, which was stopped:"
         yield report.running

@@ -38,7 +38,11 @@ def main(arguments: list[str], control: Control | None = None) -> None:
     """
     given = json.loads(arguments[0])
     options = Options(
-        Path(given["folder"]), tuple(given["detect"]), given["stats"], given["engine"]
+        Path(given["folder"]),
+        tuple(given["detect"]),
+        given["stats"],
+        given["engine"],
+        given["stall"],
     )
     listener = socket.socket(fileno=0)
     select.select([listener], [], [])

@@ -74,6 +74,8 @@ class Options:
     detect: Collection[str] = ()  # the detectors
     stats: bool = False  # count instructions
     engine: str | None = None  # the engine of launches; ``None`` for the default
+    # Seconds without a finished block after which work that outlives the program is stopped.
+    stall: float | None = None
 
 
 Control = Callable[[Callable[..., Any], Any, Callable[[], None]], Callable[..., None]]
@@ -166,13 +168,20 @@ class ProcessServer:
         return _CONNECTION if descriptors else message
 
     def _drain(self, control: socket.socket) -> bool:
-        """Wait for the work that is left; return false if the parent says stop."""
+        """Wait for the work that is left; return false if the parent says stop, or it stalls."""
         self._callbacks.end()
+        progress, since = (0, 0), time.monotonic()
         while process.has_work() or any(each.is_alive() for each in self._threads):
             for end in self._ends:  # a process that the program forked can hold the other ends
                 with suppress(OSError):
                     end.shutdown(socket.SHUT_RD)  # what was sent is still received
             if select.select([control], [], [], _POLL)[0] and self._receive(control) in _AT_ONCE:
+                return False
+            launch = process.launch
+            latest = (id(launch), launch.ended) if launch is not None else (0, 0)
+            if latest != progress or driver.is_compiling():
+                progress, since = latest, time.monotonic()
+            elif self._options.stall is not None and time.monotonic() - since > self._options.stall:
                 return False
         return True
 

@@ -35,7 +35,8 @@ from cudarun.session.workers.worker import BLAS_THREADS
 _DRAIN, _STOP = 2, 3  # messages to the servers
 _SOCKET = "CUDARUN_EXEC_SOCKET"
 _TICK = 0.01  # seconds between looks at the servers, if there is a time limit
-_PATIENCE = 10.0  # seconds in which killed processes end
+_PATIENCE = 10.0  # seconds in which killed processes end, and servers that stop
+_STALL = 30.0  # seconds in which a kernel that outlives its program must finish a block
 _STATIC = (
     "{}: it contains the CUDA runtime, which uses the driver in undocumented ways; "
     "link it with nvcc -cudart shared"
@@ -107,7 +108,8 @@ class Servers:
     def finish(self, is_killed: bool, end: float | None) -> bool:
         """Wait until the servers have written their reports.
 
-        The work that is left ends, as on a GPU, if the program was killed, or at Ctrl-C.
+        The work that is left ends, as on a GPU, if the program was killed, or at Ctrl-C. Servers
+        that do not write their reports then are killed.
 
         Args:
             is_killed: Whether a signal has ended the program.
@@ -118,19 +120,18 @@ class Servers:
         """
         if not self._path.with_name(USED).exists():
             return False  # no process has called CUDA
-        self._send(_STOP if is_killed else _DRAIN)
         is_late = False
-        try:
-            while end is not None and self._program.status() is None and not is_late:
-                time.sleep(_TICK)
-                if time.monotonic() >= end:
-                    is_late = True
-                    self.stop()
-            self._program.wait(None)
-        except KeyboardInterrupt:
-            self.stop()
-            self._program.wait(None)
-        self.have_failed = self._program.status() != 0
+        if not is_killed:
+            self._send(_DRAIN)
+            with suppress(KeyboardInterrupt):
+                if end is None:
+                    self._program.wait(None)
+                while self._program.status() is None and not is_late:
+                    time.sleep(_TICK)
+                    is_late = end is not None and time.monotonic() >= end
+        self.stop()
+        stopped = time.monotonic()
+        self.have_failed = self._program.wait(_PATIENCE, lambda: stopped) != 0
         return is_late
 
     def have_work(self) -> bool:
@@ -162,6 +163,8 @@ def running_servers(
         "stats": request.stats,
         "engine": request.engine,
         "debugger": debugger and debugger.address,
+        # Else the time limit ends the work that is left, or the user.
+        "stall": _STALL if request.timeout is None and debugger is None else None,
     }
     module = drivers.SERVER if debugger is None else debugger.module
     command = [sys.executable, "-m", module, json.dumps(options)]

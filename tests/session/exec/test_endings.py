@@ -19,6 +19,13 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
 PROGRAM = Path(__file__).with_name("endings.py")
 SERVER = b"cudarun.emulator.server"
+# The command with another limit of its own, in seconds.
+LIMITED = """
+from cudarun.__main__ import main
+from cudarun.session.exec import parent
+parent.{} = 0.1
+main()
+"""
 
 
 class Command:
@@ -28,14 +35,17 @@ class Command:
         how: How the program ends.
         folder: For temporary files.
         options: Those of the command.
+        limit: The limit in its module ``parent`` that is almost 0.
     """
 
-    def __init__(self, how: str, folder: Path, *options: str) -> None:
+    def __init__(self, how: str, folder: Path, *options: str, limit: str | None = None) -> None:
         self._mark = f"CUDARUN_TEST_ENDING={folder}"
         self._folder = folder
         self._process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "cudarun", "exec", *options, "--"),
+                sys.executable,
+                *(("-m", "cudarun") if limit is None else ("-c", LIMITED.format(limit))),
+                *("exec", *options, "--"),
                 *(sys.executable, str(PROGRAM), how),
             ],
             stdin=subprocess.PIPE,
@@ -96,8 +106,8 @@ def start(
     build_cuda_libraries(tmp_path_factory.mktemp("libraries"))
     started: list[Command] = []
 
-    def begin(how: str, *options: str) -> Command:
-        started.append(Command(how, tmp_path, *options))
+    def begin(how: str, *options: str, limit: str | None = None) -> Command:
+        started.append(Command(how, tmp_path, *options, limit=limit))
         return started[-1]
 
     yield begin
@@ -132,6 +142,23 @@ def test_a_time_limit_of_the_kernel_that_outlives_the_program(start: Start) -> N
         assert status == 6, messages
         has_run, seconds = command.program != 0, 2 * seconds
     assert "kernel wait_for: 0 of 1 blocks have finished" in messages
+
+
+def test_an_endless_kernel_that_outlives_the_program(start: Start) -> None:
+    status, messages = start("_exit at once", limit="_STALL").end()
+    assert status == 4, messages
+    assert "note: the program did not wait for this kernel, which was stopped:" in messages
+    assert "kernel wait_for: 0 of 1 blocks have finished" in messages
+
+
+def test_a_server_that_does_not_stop(start: Start) -> None:
+    command = start("wait", limit="_PATIENCE")
+    command.line()
+    os.kill(command.server()[1], signal.SIGSTOP)
+    os.kill(command.program, signal.SIGKILL)
+    status, messages = command.end()
+    assert status == 7, messages
+    assert "a server of the program's processes has ended without its report" in messages
 
 
 def test_ctrl_c_ends_the_program(start: Start) -> None:

@@ -93,6 +93,15 @@ def test_a_declaration_takes_the_linkage_of_its_definition():
     assert {f.name: f.linkage for f in declared} == {"helper": "visible", "vprintf": "extern"}
 
 
+def test_a_limit_of_registers_is_that_of_kernels_without_launch_bounds():
+    linker = Linker()
+    bounded = ".visible .entry bounded() .maxntid 64\n{ ret; }\n"
+    linker.add(LinkInput("code", text(MAIN + PART.replace(".extern", "// ") + bounded)))
+    functions = parse(linker.complete(40)).functions
+    found = {each.name: each.directives for each in functions if each.body is not None}
+    assert found == {"main_kernel": {"maxnreg": (40,)}, "helper": {}, "bounded": {"maxntid": (64,)}}
+
+
 def test_the_newest_version_counts():
     linker = Linker()
     linker.add(LinkInput("old", text(MAIN, "7.0")))

@@ -25,6 +25,7 @@ _HEADER = frozenset({".version", ".target", ".address_size"})
 _OTHER_ITEMS = frozenset({".file", ".section", ".alias"})
 _NUMBERED_BY_FILE = frozenset({".file", ".loc", "inlined_at"})
 _WEAK = frozenset({"weak", "common"})
+_LAUNCH_BOUNDS = frozenset({".maxnreg", ".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +176,14 @@ class Linker:
         )
         return list(complaints)
 
-    def complete(self) -> str:
+    def complete(self, most_registers: int = 0) -> str:
         """Return the PTX text of all inputs together.
 
         The driver returns an image even if symbols are undefined (`undefined`); loading it fails.
+
+        Args:
+            most_registers: The limit for a thread of kernels without launch bounds, as of ptxas
+                ``-maxrregcount``; 0 for none.
 
         Raises:
             NotLoadable: There is no input.
@@ -186,12 +191,12 @@ class Linker:
         """
         if not self._inputs:
             raise NotLoadable("INVALID_SOURCE", "error   : No input files")
-        text = "".join(self._lines())
+        text = "".join(self._lines(most_registers))
         if not self.undefined():
             compile_text(text)
         return text
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self, most_registers: int) -> Iterator[str]:
         names = ", ".join(link_input.name for link_input in self._inputs)
         version = max(link_input.module.version for link_input in self._inputs)
         first = self._inputs[0].module
@@ -207,7 +212,9 @@ class Linker:
                 if item.opening in _HEADER or item.opening == ".section":
                     continue
                 symbol = item.symbols[0] if item.symbols else None
-                text = _rewritten(item, renamed, file_offset, self._linkage(symbol))
+                words = {token.text for token in item.tokens}
+                limit = 0 if ".entry" not in words or words & _LAUNCH_BOUNDS else most_registers
+                text = _rewritten(item, renamed, file_offset, self._linkage(symbol), limit)
                 if item.opening == ".file":
                     files.append(text)
                 elif symbol is None:
@@ -255,9 +262,13 @@ def _overrides(symbol: DeclaredSymbol, other: DeclaredSymbol) -> bool:
 
 
 def _rewritten(
-    item: ModuleStatement, renamed: Mapping[str, str], file_offset: int, linkage: str
+    item: ModuleStatement, renamed: Mapping[str, str], file_offset: int, linkage: str, limit: int
 ) -> str:
-    """Return the text of a statement with local names, file numbers and linkage replaced."""
+    """Return the text of a statement with local names, file numbers and linkage replaced.
+
+    Args:
+        limit: That of the registers of a kernel; 0 for none.
+    """
     pieces, end, before = [], 0, ""
     for token in item.tokens:
         new = token.text
@@ -267,6 +278,8 @@ def _rewritten(
             new = str(int(token.text) + file_offset)
         elif token.text == ".extern" and token.offset == 0:
             new = f".{linkage}"
+        elif token.text == "{" and limit:
+            new, limit = f".maxnreg {limit}\n{{", 0  # before the body
         pieces += [item.text[end : token.offset], new]
         end = token.offset + len(token.text)
         before = token.text

@@ -19,7 +19,7 @@ _PTX_COMPILE, _FINALIZE = 4, 9  # nvJitLinkResult
 
 def link(slots: Slots) -> tuple[int, Outputs]:
     """Link the inputs of a ``struct link``; write its image, or its error log."""
-    at, inputs, count = slots
+    at, inputs, count, most_registers = slots
     linker, result, library = Linker(), 0, ""
     try:
         for number in range(count):
@@ -35,7 +35,7 @@ def link(slots: Slots) -> tuple[int, Outputs]:
         if library:  # last: the first input has the target
             linker.add(LinkInput("libcudadevrt", library))
         undefined = linker.undefined()
-        text = "" if undefined else linker.complete()
+        text = "" if undefined else linker.complete(most_registers)
         log = "\n".join(undefined)
     except PtxError as error:
         result, text, log = _PTX_COMPILE, "", error.log or str(error)

@@ -13,6 +13,16 @@ extern "C" __global__ void run(int *p) {
   if (blockIdx.x == 0 && threadIdx.x == 0) *p = *p * 2 + error;
 }
 """
+MANY = """
+extern "C" __global__ void run(int *p) {
+  int values[64];
+#pragma unroll
+  for (int i = 0; i < 64; i++) values[i] = p[i];
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 64; i++) p[i + 1] = values[i];
+}
+"""
 DEVICE_RUNTIME = b"!<arch>\ncuda_device_runtime.o/ 0           0     0     644     0         `\n"
 FUNCTION = "__device__ int twice(int x) { return 2 * x; }"
 ARCH = b"sm_90"
@@ -34,8 +44,9 @@ def compiled(code, kind, *options):
     return image
 
 
-def linked(kind, *inputs, library=b""):
-    link = nvjitlink.create(1 + (kind is nvjitlink.InputType.LTOIR), ["-arch=sm_90", "-lto"])
+def linked(kind, *inputs, library=b"", options=()):
+    words = ["-arch=sm_90", *options, *["-lto"] * (kind is nvjitlink.InputType.LTOIR)]
+    link = nvjitlink.create(len(words), words)
     try:
         for number, image in enumerate(inputs):
             nvjitlink.add_data(link, kind, image, len(image), f"input{number}")
@@ -74,6 +85,12 @@ linked(PTX, parts[0])
 print(result_of(linked(PTX, parts[0], b"// cuda_device_runtime.o\n" + parts[1])))
 grid = compiled(GRID, "PTX", b"-rdc=true")
 print(result_of(linked(PTX, grid, library=DEVICE_RUNTIME), blocks=2))
+many = compiled(MANY, "PTX")
+for options in ((), ("-maxrregcount=40",)):
+    module = checked(driver.cuModuleLoadData(linked(PTX, many, options=options)))
+    registers = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS
+    kernel = checked(driver.cuModuleGetFunction(module, b"run"))
+    print(min(checked(driver.cuFuncGetAttribute(registers, kernel)), 41))
 lto = [compiled(each, "LTOIR", b"-dlto", b"-rdc=true") for each in (KERNEL, FUNCTION)]
 print(result_of(linked(LTOIR, *lto)))
 

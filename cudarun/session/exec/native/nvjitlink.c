@@ -33,6 +33,7 @@ struct link {
   char **words; /* the options */
   uint32_t words_count;
   int makes_ptx, is_complete;
+  uint64_t most_registers; /* of a thread; 0 without a limit */
   char *own_log; /* the log, if the server has not made it */
 };
 
@@ -73,18 +74,21 @@ EXPORT int nvJitLinkVersion(unsigned *major, unsigned *minor) {
 
 EXPORT int nvJitLinkCreate(struct link **made, uint32_t count, const char *const *words) {
   int has_arch = 0, is_lto = 0, makes_ptx = 0;
+  unsigned most_registers = 0;
   if (!made || !count || !words) return NULL_INPUT;
   for (uint32_t i = 0; i < count; i++) {
     if (!is_option(words[i])) return UNRECOGNIZED_OPTION;
     has_arch |= !strncmp(words[i], "-arch=", 6);
     is_lto |= !strcmp(words[i], "-lto");
     makes_ptx |= !strcmp(words[i], "-ptx");
+    sscanf(words[i], "-maxrregcount=%u", &most_registers);
   }
   if (!has_arch) return MISSING_ARCH;
   if (makes_ptx && !is_lto) return INCOMPATIBLE_OPTIONS;
   struct link *link = *made = calloc(1, sizeof *link);
   if (!link) return INTERNAL;
   link->makes_ptx = makes_ptx;
+  link->most_registers = most_registers;
   link->words = calloc(count + 2, sizeof *link->words); /* room for those of `lto_ptx` */
   for (; link->words && link->words_count < count; link->words_count++)
     link->words[link->words_count] = strdup(words[link->words_count]);
@@ -217,8 +221,8 @@ EXPORT int nvJitLinkComplete(struct link *link) {
       break;
     }
   link->is_complete = 1;
-  uint64_t w[3] = {(uint64_t)link, (uint64_t)link->inputs, link->count};
-  return cr_call(LINK, 0, w, 3);
+  uint64_t w[4] = {(uint64_t)link, (uint64_t)link->inputs, link->count, link->most_registers};
+  return cr_call(LINK, 0, w, 4);
 }
 VERSIONS(Complete)
 

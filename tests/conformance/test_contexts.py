@@ -164,6 +164,15 @@ def test_attach_and_detach(cuda, device):
     assert current(cuda) == 0
 
 
+def test_detach_leaves_a_primary_context(cuda, device):
+    primary = cuda.cuDevicePrimaryCtxRetain(device)
+    cuda.cuCtxSetCurrent(primary)
+    for _ in range(2):
+        assert cuda.result("cuCtxDetach", primary) == "INVALID_CONTEXT"
+    assert int(cuda.cuCtxPopCurrent()) == int(primary)
+    cuda.cuDevicePrimaryCtxRelease(device)
+
+
 # --- limits and preferences ----------------------------------------------------------------------
 
 DEFAULTS = {

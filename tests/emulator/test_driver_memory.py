@@ -85,6 +85,17 @@ def test_a_copy_that_says_nothing():
     assert name(driver.cuMemcpy2D(driver.CUDA_MEMCPY2D())) == "INVALID_VALUE"
 
 
+@pytest.mark.parametrize("call", ["cuMemcpy3D", "cuMemcpy3DAsync"])
+@pytest.mark.parametrize("box", [(0, 1 << 40, 1 << 40), (1 << 63, 1 << 63, 0), (1 << 40, 0, 5)])
+def test_a_huge_box_without_bytes(call, box):
+    copy = driver.CUDA_MEMCPY3D()
+    copy.Depth, copy.Height, copy.WidthInBytes = box
+    copy.srcMemoryType, copy.srcHost = HOST, np.zeros(4, np.uint8)
+    copy.dstMemoryType, copy.dstDevice = DEVICE, value(driver.cuMemAlloc(4))
+    stream = (0,) if call.endswith("Async") else ()
+    assert name(getattr(driver, call)(copy, *stream)) == "CUDA_SUCCESS"
+
+
 @pytest.mark.parametrize(("bits", "item"), [(8, 0xAB), (16, 0xABCD), (32, 0xABCDEF01)])
 @pytest.mark.parametrize("stream", [(), (0,)])
 def test_rows_are_filled(bits, item, stream):

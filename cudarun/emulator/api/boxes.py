@@ -75,7 +75,8 @@ class BoxCopy:
     def perform(self) -> None:
         """Copy the box now; `Refusal` if the structure is invalid."""
         source, target = self.side("src"), self.side("dst")
-        move(target, source)
+        if all(self._shape):
+            move(target, source)
 
     def operation(self) -> Operation:
         """Return the operation that copies the box; `Refusal` if the structure is invalid."""
@@ -99,7 +100,7 @@ class BoxCopy:
             return _in_array(array, x, y, z, self._shape, to_write=side == "dst")
         slices, rows, width = self._shape
         if not all(self._shape):
-            return np.empty(self._shape, np.uint8)
+            return np.empty(0, np.uint8)  # numpy has no empty array with huge extents
         pitch = self._field(side, "Pitch") or x + width
         height = self._field(side, "Height") or y + rows
         if (pitch > _WIDEST_PITCH and slices * rows > 1) or pitch < x + width:

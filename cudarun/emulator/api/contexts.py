@@ -169,9 +169,9 @@ def cuCtxAttach(flags: int) -> CUcontext:
 def cuCtxDetach(ctx: ContextHandle) -> None:
     """Decrement the usage count of the current context; at 0 it is destroyed (deprecated)."""
     refuse_if(ctx is not process.current(), "the context is not the current one", "INVALID_CONTEXT")
-    ctx.uses -= 1
-    if ctx.uses == 0:
+    if ctx.uses == 1:
         _destroy(ctx)
+    ctx.uses -= 1
 
 
 # --- limits and preferences ----------------------------------------------------------------------

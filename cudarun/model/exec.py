@@ -75,9 +75,7 @@ class ExecReport:
     def is_complete(self) -> bool:
         """Return whether the program ended by itself, after kernels without a fault."""
         is_cut_off = self.limit is not None or self.program_status in SIGNALED
-        return bool(self.kernels) and not (
-            is_cut_off or self.running or self.fault or self.defects
-        )
+        return bool(self.kernels) and not (is_cut_off or self.running or self.fault or self.defects)
 
     @property
     def exit_code(self) -> int:

@@ -152,7 +152,8 @@ def box(parameters: cudart.cudaMemcpy3DParms, kind: int | None = None) -> cuda.C
             two arrays have different sizes.
     """
     check_given(parameters)
-    copy, kind = cuda.CUDA_MEMCPY3D(), copy_kind(parameters.kind if kind is None else kind)
+    kind = copy_kind(enum_field(parameters, "kind") if kind is None else kind)
+    copy = cuda.CUDA_MEMCPY3D()
     sides = (
         ("src", parameters.srcArray, parameters.srcPtr, parameters.srcPos, _SOURCES[kind]),
         ("dst", parameters.dstArray, parameters.dstPtr, parameters.dstPos, _TARGETS[kind]),

@@ -28,6 +28,7 @@ from cudarun.emulator.host.executable_graphs import ExecutableGraph
 from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.modules import LoadedFunction
 from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import enum_member
 from cudarun.emulator.server.connections import Outputs
 from cudarun.emulator.server.marshalling import Handler, Slots, encoded
 
@@ -110,7 +111,7 @@ def _link_complete(slots: Slots) -> Answer:
 
 def _pointer_attributes(slots: Slots) -> Answer:
     count = slots[0] & 0xFFFF_FFFF
-    kinds = [*map(CUpointer_attribute, read_numbers(slots[1], count, "i"))]
+    kinds = [enum_member(CUpointer_attribute, x) for x in read_numbers(slots[1], count, "i")]
     result, values = CALLS["cuPointerGetAttributes"](count, kinds, slots[3])
     if result:
         return int(result), ()
@@ -123,7 +124,7 @@ def _pointer_attributes(slots: Slots) -> Answer:
 
 
 def _pointer_attribute(slots: Slots) -> Answer:
-    kind = CUpointer_attribute(slots[1] & 0xFFFF_FFFF)
+    kind = enum_member(CUpointer_attribute, slots[1] & 0xFFFF_FFFF)
     result, value = CALLS["cuPointerGetAttribute"](kind, slots[2])
     size = 8 if kind.name.endswith(_WIDE) else 4
     return int(result), () if result else [(slots[0], encoded(value, size))]

@@ -19,7 +19,7 @@ from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.addresses import read_numbers
-from cudarun.emulator.host.refusal import Refusal, refuse_if
+from cudarun.emulator.host.refusal import Refusal, enum_member, refuse_if
 from cudarun.emulator.server.connections import Outputs
 from cudarun.programs.prototypes import CallParameter, Prototype, read_table
 
@@ -198,7 +198,7 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         return partial(_structure_at, each, bindings)
     if each.type.endswith("treamCaptureMode"):
         kind = getattr(bindings, each.type)
-        return lambda slots: kind(*read_numbers(slots[slot], 1, "i"))
+        return lambda slots: enum_member(kind, *read_numbers(slots[slot], 1, "i"))
     return lambda slots: slots[slot]
 
 
@@ -226,7 +226,8 @@ def _options(each: CallParameter, call: Prototype) -> Callable[[Slots], list[Any
 
     def kinds(slots: Slots) -> list[Any]:
         number = slots[count] & 0xFFFF_FFFF
-        return [*map(cuda.CUjit_option, read_numbers(slots[first], number, "i"))]
+        given = read_numbers(slots[first], number, "i")
+        return [enum_member(cuda.CUjit_option, each) for each in given]
 
     def values(slots: Slots) -> list[Any]:
         given = kinds(slots)
@@ -237,7 +238,7 @@ def _options(each: CallParameter, call: Prototype) -> Callable[[Slots], list[Any
             is_buffer = f"{kind.name}_SIZE_BYTES" in names
             number = value if is_buffer else value & 0xFFFF_FFFF
             is_target = kind is cuda.CUjit_option.CU_JIT_TARGET
-            found.append(cuda.CUjit_target(number) if is_target else number)
+            found.append(enum_member(cuda.CUjit_target, number) if is_target else number)
         return found
 
     return values if each.name in _OPTION_VALUES else kinds

@@ -141,10 +141,7 @@ def _linked(pointers: int) -> bytes:
     """Return the code of translation units that were compiled separately."""
     state = driver_call("cuLinkCreate", 0, [], [])
     kind = CUjitInputType.CU_JIT_INPUT_FATBINARY
-    while True:
-        [address] = read_numbers(pointers, 1)
-        if not address:
-            break
+    while address := read_numbers(pointers, 1)[0]:
         image = image_bytes(address)
         with suppress(NotLoadable):  # without PTX is NVIDIA's own code, which the device has
             ptx_text(image)

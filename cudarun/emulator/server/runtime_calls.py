@@ -19,7 +19,7 @@ from cudarun.emulator.host.launches import LaunchGeometry, check_extents, geomet
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.parameters import PackedParameters
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_member
 from cudarun.emulator.runtime_api.calls import (
     RUNTIME_CALLS,
     RuntimeRefusal,
@@ -149,11 +149,6 @@ def cudaLaunchKernelExC(config: Any, func: Any, args: Any) -> None:
 # --- kernels -------------------------------------------------------------------------------------
 
 
-def _attribute(name: str, kernel: int) -> int:
-    attribute = getattr(cuda.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-    return int(driver_call("cuKernelGetAttribute", attribute, kernel, current_device()))
-
-
 _ATTRIBUTES = (
     *("SHARED_SIZE_BYTES", "CONST_SIZE_BYTES", "LOCAL_SIZE_BYTES", "MAX_THREADS_PER_BLOCK"),
     *("NUM_REGS", "PTX_VERSION", "BINARY_VERSION", "CACHE_MODE_CA"),
@@ -168,8 +163,9 @@ _FUNC_ATTRIBUTES_BYTES = 144
 @program_call(1)
 def cudaFuncGetAttributes(func: Any) -> bytes:
     """Return the attributes of a kernel, a ``cudaFuncAttributes``."""
-    kernel = code.kernel(int(func))
-    values = [_attribute(name, kernel) for name in _ATTRIBUTES]
+    kernel, device, kinds = code.kernel(int(func)), current_device(), cuda.CUfunction_attribute
+    names = (f"CU_FUNC_ATTRIBUTE_{each}" for each in _ATTRIBUTES)
+    values = (driver_call("cuKernelGetAttribute", kinds[each], kernel, device) for each in names)
     return struct.pack("=3Q13i", *values).ljust(_FUNC_ATTRIBUTES_BYTES, b"\0")
 
 
@@ -263,7 +259,7 @@ _ACTIONS: dict[str, Callable[..., Any]] = {
     ),
     "cudaFuncSetAttribute": lambda func, attr, value: driver_call(
         "cuKernelSetAttribute",
-        cuda.CUfunction_attribute(int(attr)),
+        enum_member(cuda.CUfunction_attribute, attr),
         int(value),
         code.kernel(int(func)),
         current_device(),
@@ -378,8 +374,8 @@ def _node_of_any_type(given: Any) -> Any:
 def cudaGraphAddNode(graph: Any, pDependencies: Any, *edgeData_count_and_params: Any) -> int:
     """Add a node of any type."""
     *rest, params = edgeData_count_and_params
-    made = driver_call("cuGraphAddNode", graph, pDependencies, *rest, _node_of_any_type(params))
-    return int(made)
+    node = _node_of_any_type(params)
+    return int(driver_call("cuGraphAddNode", graph, pDependencies, *rest, node))
 
 
 @program_call(1)

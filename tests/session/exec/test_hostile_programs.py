@@ -49,6 +49,24 @@ with connect(0, 7) as end:
 """
 
 
+NO_MEMBERS = """
+import ctypes
+driver, runtime = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libcudart.so.13")
+memory, out, kinds = ctypes.c_void_p(), (ctypes.c_uint64 * 32)(), (ctypes.c_int * 32)()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(64))
+out[0], kinds[0], kinds[1] = ctypes.addressof(out), 999, 77
+print(
+    driver.cuPointerGetAttribute(out, 999, memory),
+    driver.cuPointerGetAttributes(1, kinds, out, memory),
+    driver.cuModuleLoadDataEx(out, b"", 1, kinds, out),
+    driver.cuLinkCreate_v2(1, kinds, out, out),
+    driver.cuThreadExchangeStreamCaptureMode(ctypes.byref(kinds, 4)),
+    runtime.cudaMemcpy3D((ctypes.c_uint64 * 32)(*[999] * 32)),
+    flush=True,
+)
+"""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -71,6 +89,11 @@ def run(code: str, *words: str, limit: str = "256") -> subprocess.CompletedProce
 def test_a_connection_disturbs_no_other_process(other: str) -> None:
     ran = run(f"\nother = {other}\n{ONE}")
     assert (ran.stdout, ran.returncode) == ("24\n", 0)
+
+
+def test_numbers_that_no_enumeration_has_are_refused() -> None:
+    ran = run(NO_MEMBERS)
+    assert (ran.stdout, ran.returncode) == ("1 1 1 1 1 1\n", 0), ran.stderr
 
 
 def test_processes_that_have_ended_keep_no_descriptors() -> None:

@@ -117,8 +117,8 @@ def _functions(text: str) -> tuple[list[str], set[str]]:
     nodes = dict(re.findall(r"^(!\d+) = (!\{.*\})$", text, re.MULTILINE))
 
     def attributes(match: re.Match[str]) -> str:
-        is_outer = "noinline" in groups[match["group"]].split()
-        return f") {'noinline ' * is_outer}#0 {{"
+        kept = [each for each in groups[match["group"]].split() if each in ("noinline", "cold")]
+        return f") {' '.join([*sorted(kept, reverse=True), '#0'])} {{"
 
     text = re.sub(r"^;.*\n|, !llvm\.loop !\d+|\s*; preds = .*", "", text, flags=re.MULTILINE)
     text = re.sub(r"(?<=!prof )!\d+", lambda match: nodes[match[0]], text)

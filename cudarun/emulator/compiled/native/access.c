@@ -4,6 +4,15 @@
 
 #define SIGN (1ull << 63)
 
+// Return whether the accesses of lanes are valid, of which some of all lanes are not. The column has
+// what is wrong with each, in bits.
+RARE u32 check_lanes(char *ctx, u32 mask)
+{
+    bits lanes;
+    __builtin_memcpy(&lanes, &mask, sizeof lanes);
+    return !__builtin_reduce_or(*COLUMN(longs, ctx, 0) & -__builtin_convertvector(lanes, longs));
+}
+
 // Replace addresses by offsets in the region of a cache entry; return whether the accesses of some
 // lanes are aligned and inside. The others are looked at only if one of all lanes is not.
 //
@@ -29,10 +38,8 @@ OUT_OF_LINE u32 check_access(char *ctx, char *entry, longs *places, u32 mask, u6
     misplaced |= (any | __builtin_reduce_or(outside)) & SIGN;
     if (__builtin_expect(!misplaced, 1))
         return 1;
-    bits lanes;
-    __builtin_memcpy(&lanes, &mask, sizeof lanes);
-    longs bad = (outside & SIGN) | (offsets & (SIGN | (bytes - 1)));
-    return !__builtin_reduce_or(bad & -__builtin_convertvector(lanes, longs));
+    *COLUMN(longs, ctx, 0) = (outside & SIGN) | (offsets & (SIGN | (bytes - 1)));
+    return check_lanes(ctx, mask);
 }
 
 // --- loads and stores ----------------------------------------------------------------------------

@@ -26,6 +26,7 @@ def add_function(module: ModuleText, name: str, *, inline: bool = False) -> None
     if text.startswith("declare"):
         module.declare(text)
     elif text and not module.defines(name):
+        inline = inline and " noinline cold " not in text
         changed = ("noinline", "alwaysinline") if inline else ("internal", "hidden")
         module.define(name, text.replace(*changed, 1))
         for called in re.findall(r"@([\w.]+)\(", text):

@@ -34,6 +34,7 @@ typedef _Bool bits __attribute__((ext_vector_type(WARP)));
 
 #define INLINE static inline __attribute__((always_inline))
 #define OUT_OF_LINE __attribute__((noinline))
+#define RARE __attribute__((noinline, cold))  // called, also where its callers are in line
 
 extern const struct kernel kernel;
 extern const u32 at_barriers[];  // where lanes continue after each barrier of the code,

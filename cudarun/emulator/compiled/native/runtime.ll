@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 1a9fecac879ae628a60de103b9948a06b10e44e052353418e0c4c5891544c0a6
+; Written by `python -m tools.generate_runtime` from e589dcc26a4379bf748a896b51fed2ab51d361322f52b775f36fff1842870da7
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -62,6 +62,18 @@ declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
+define internal range(i32 0, 2) i32 @check_lanes(ptr %0, i32 %1) noinline cold #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i64>, ptr %4, align 8
+  %6 = bitcast i32 %1 to <32 x i1>
+  %7 = select <32 x i1> %6, <32 x i64> %5, <32 x i64> zeroinitializer
+  %8 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %7)
+  %9 = icmp eq i64 %8, 0
+  %10 = zext i1 %9 to i32
+  ret i32 %10
+}
+
 define internal range(i32 0, 2) i32 @check_access(ptr %0, ptr %1, ptr %2, i32 %3, i64 %4, i64 %5) noinline #0 {
   %7 = load <32 x i64>, ptr %2, align 8
   %8 = load i64, ptr %1, align 8
@@ -120,7 +132,7 @@ define internal range(i32 0, 2) i32 @check_access(ptr %0, ptr %1, ptr %2, i32 %3
   %58 = and i64 %57, -9223372036854775808
   %59 = or i64 %58, %55
   %60 = icmp eq i64 %59, 0
-  br i1 %60, label %73, label %61, !prof !{!"branch_weights", !"expected", i32 2000, i32 1}
+  br i1 %60, label %71, label %61, !prof !{!"branch_weights", !"expected", i32 2000, i32 1}
 61:
   %62 = and <32 x i64> %51, splat (i64 -9223372036854775808)
   %63 = or i64 %54, -9223372036854775808
@@ -128,15 +140,14 @@ define internal range(i32 0, 2) i32 @check_access(ptr %0, ptr %1, ptr %2, i32 %3
   %65 = shufflevector <32 x i64> %64, <32 x i64> poison, <32 x i32> zeroinitializer
   %66 = and <32 x i64> %44, %65
   %67 = or <32 x i64> %62, %66
-  %68 = bitcast i32 %3 to <32 x i1>
-  %69 = select <32 x i1> %68, <32 x i64> %67, <32 x i64> zeroinitializer
-  %70 = tail call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %69)
-  %71 = icmp eq i64 %70, 0
-  %72 = zext i1 %71 to i32
-  br label %73
-73:
-  %74 = phi i32 [ %72, %61 ], [ 1, %41 ]
-  ret i32 %74
+  %68 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %69 = load ptr, ptr %68, align 8
+  store <32 x i64> %67, ptr %69, align 8
+  %70 = tail call i32 @check_lanes(ptr %0, i32 %3)
+  br label %71
+71:
+  %72 = phi i32 [ %70, %61 ], [ 1, %41 ]
+  ret i32 %72
 }
 
 define internal void @load_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinline #0 {

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.load.fatbins import UsedFatbin
+    from cudarun.session.load.worker import LoadedFile
     from cudarun.session.workers.session import Session
 
     _Loaded = tuple[DeviceInfo, LoadResult]
@@ -156,11 +157,21 @@ class LoadJob(Job["_Loaded"]):
         super().begin(session)
         from cudarun.session.load.worker import load_file
 
-        self._examine = load_file(self._request, self._image, session, self._selection)
+        self._file: LoadedFile | CudarunError
+        try:
+            self._file = load_file(self._request, self._image, session, self._selection)
+        except CudarunError as refused:  # the answer for each device
+            self._file = refused
 
     def on(self, device: Device) -> _Loaded:
         """Check the file on a device."""
-        return self._examine(device)
+        self.session.enter(device)
+        if isinstance(self._file, CudarunError):
+            raise self._file
+        checked = self._file.on(device)
+        if device == self.session.devices[-1]:
+            self._file.unload(loaded_once=True)
+        return checked
 
 
 def _outcome(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import prod
@@ -30,46 +30,29 @@ from cudarun.session.load.preparation import prepare, prepare_fatbin
 from cudarun.session.load.request import FatbinSelection, LoadRequest
 from cudarun.session.workers.session import Session
 
-OnDevice = Callable[[Device], tuple[DeviceInfo, LoadResult]]
-
 
 def load_file(
     request: LoadRequest, image: Image, session: Session, selection: FatbinSelection | None = None
-) -> OnDevice:
-    """Load a file, before any context if there are several devices; return its check on a device.
+) -> LoadedFile:
+    """Load a file, before any context if there are several devices.
 
     Args:
         selection: The fatbin to load; ``None`` for a file with one image.
     """
     driver = session.driver
-    loaded: _ImageLoad | CudarunError
-    try:
-        if selection is None:
-            session.progress.report(f"loading {image.origin}")
-            one = prepare(driver, image, session.devices)
-        else:
-            number, count = selection.fatbin.number, selection.count
-            what = f"loading {image.origin}: fatbin {number}"
-            session.progress.report(what, selection.index / count)
-            one = prepare_fatbin(driver, image, number, is_alone=count == 1)
-        loaded = _ImageLoad(driver, one, request, image.origin)
-    except CudarunError as refused:
-        loaded = refused
-
-    def on_device(device: Device) -> tuple[DeviceInfo, LoadResult]:
-        session.enter(device)
-        if isinstance(loaded, CudarunError):
-            raise loaded
-        about, result = describe(driver, device), loaded.on(device)
-        if device == session.devices[-1]:
-            loaded.unload(loaded_once=True)
-        return about, result
-
-    return on_device
+    if selection is None:
+        session.progress.report(f"loading {image.origin}")
+        one = prepare(driver, image, session.devices)
+    else:
+        number, count = selection.fatbin.number, selection.count
+        what = f"loading {image.origin}: fatbin {number}"
+        session.progress.report(what, selection.index / count)
+        one = prepare_fatbin(driver, image, number, is_alone=count == 1)
+    return LoadedFile(driver, one, request, image.origin)
 
 
-class _ImageLoad:
-    """One image to load."""
+class LoadedFile:
+    """The image of a file, to be loaded by each interface."""
 
     def __init__(self, driver: Driver, image: Image, request: LoadRequest, file: str) -> None:
         self.driver = driver
@@ -97,8 +80,9 @@ class _ImageLoad:
             if loader.loads_once:
                 loader.load()
 
-    def on(self, device: Device) -> LoadResult:
+    def on(self, device: Device) -> tuple[DeviceInfo, LoadResult]:
         """Load the image unless it is loaded already, force the kernels, and read everything."""
+        about = describe(self.driver, device)
         self._notes.clear()
         reports = [self._in_context(loader) for loader in self._loaders]
         usable = [each for each in self._loaders if each.found or each.error is None]
@@ -120,7 +104,7 @@ class _ImageLoad:
             ),
         )
         self.unload(loaded_once=False)
-        return result
+        return about, result
 
     def unload(self, *, loaded_once: bool) -> None:
         """Unload what was loaded for all contexts, or in the current one."""

@@ -41,7 +41,7 @@ class Differing:
 
 def ways(session: Session, image: Image, *, verbose: bool = False) -> tuple[LoaderReport, ...]:
     request = LoadRequest((image,), JitOptions(verbose=verbose), "both")
-    _, result = load_file(request, image, session)(session.devices[0])
+    _, result = load_file(request, image, session).on(session.devices[0])
     return result.loaders
 
 
@@ -103,7 +103,7 @@ def loaded_without_memory(image: Image, session: Session) -> tuple[list[Any], li
     driver = session.driver
     full = driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
     driver.module = Differing(driver.module, cuFuncLoad=lambda *_: (full,))
-    _, result = load_file(LoadRequest((image,)), image, session)(session.devices[0])
+    _, result = load_file(LoadRequest((image,)), image, session).on(session.devices[0])
     return [*result.kernels], [type(each.error).__name__ for each in result.loaders]
 
 

@@ -8,7 +8,7 @@ atomic individually, as in the manual, and are processed one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -159,13 +159,10 @@ class Atomic(MemoryAction):
             for address, start, length in zip(addresses, starts, lengths, strict=True):
                 run = slice(start, start + length)
                 old[run], view[address] = self._one_run(view[address], given[run])
-        else:  # the first lane of every run, then the second, and so on
-            for turn in range(int(lengths.max())):
-                more = lengths > turn
-                lanes = starts[more] + turn
-                stored = view[addresses[more]]
-                old[lanes] = stored
-                view[addresses[more]] = self.combine(stored, given[lanes])
+        else:
+            for lanes, places in _turns(starts, lengths, addresses):
+                stored = old[lanes] = view[places]
+                view[places] = self.combine(stored, given[lanes])
         result = np.empty_like(old)
         result[order] = old
         return result
@@ -261,6 +258,13 @@ def _sorted_runs(index: Array) -> Arrays:
     return order, starts, np.diff(starts, append=len(index)), index[order[starts]]
 
 
+def _turns(starts: Array, lengths: Array, addresses: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the first lane of every run with its address, then the second, and so on."""
+    for turn in range(int(lengths.max(initial=0))):
+        more = lengths > turn
+        yield starts[more] + turn, addresses[more]
+
+
 def _swapped_run(stored: Any, expected: Array, new: Array) -> tuple[Array, Any]:
     """Return old values and the last value of ``cas`` by lanes with one address."""
     old = np.empty_like(expected)
@@ -309,14 +313,9 @@ def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> 
 
 def combine_at(view: Array, index: Array, given: Array, combine: Combine) -> None:
     """Combine values with elements of an array, one after the other where they are the same."""
-    unique, first = np.unique(index, return_index=True)
-    while len(unique) < len(index):
-        view[unique] = combine(view[unique], given[first])
-        left = np.ones(len(index), dtype=np.bool_)
-        left[first] = False
-        index, given = index[left], given[left]
-        unique, first = np.unique(index, return_index=True)
-    view[index] = combine(view[index], given)
+    order, *runs = _sorted_runs(index)
+    for lanes, places in _turns(*runs):
+        view[places] = combine(view[places], given[order[lanes]])
 
 
 def combination(operation: str, ptx_type: Type, adder: str) -> Combine:

@@ -35,10 +35,11 @@ _SPACES = "global shared::cta"
 
 
 def _copies() -> Iterator[InstructionForm]:
-    """Copies in the mode of tiles, then in that of im2col, which has offsets."""
+    """Copies in the mode of tiles, in that of im2col, which has offsets, and of four rows."""
     for words, mode, offsets in (
         (_TILE, "{.mode}", ""),
         ({**_COLUMNS, "mode": "im2col"}, ".mode", ", {o:u16}"),
+        ({**_ROWS, "mode": "tile::gather4"}, ".mode", ""),
     ):
         for to, multicast, mask in (
             ("shared::cluster shared::cta", "", ""),
@@ -53,7 +54,11 @@ def _copies() -> Iterator[InstructionForm]:
             f"cp.async.bulk.prefetch.tensor.dim.L2.global{mode}{{.hint}}  {_TENSOR}{offsets}, "
             "?policy:u64", action=TensorPrefetch, **words,
         )  # fmt: skip
-    for words, mode in ((_TILE, "{.mode}"), ({**_COLUMNS, "mode": "im2col_no_offs"}, ".mode")):
+    for words, mode in (
+        (_TILE, "{.mode}"),
+        ({**_COLUMNS, "mode": "im2col_no_offs"}, ".mode"),
+        ({**_ROWS, "mode": "tile::scatter4"}, ".mode"),
+    ):
         yield form(
             f"cp.async.bulk.tensor.dim.global.source{mode}.bulk_group{{.hint}}  {_TENSOR}, [a], "
             "?policy:u64", action=TensorStore, source="shared::cta", **words,
@@ -63,29 +68,6 @@ def _copies() -> Iterator[InstructionForm]:
             f"{_TENSOR}, [a], ?policy:u64", action=TensorReduction, source="shared::cta",
             op=_OPERATIONS, **words,
         )  # fmt: skip
-
-
-def _rows() -> Iterator[InstructionForm]:
-    """Copies of four rows of a tensor of two dimensions."""
-    for to, multicast, mask in (
-        ("shared::cluster shared::cta", "", ""),
-        ("shared::cluster", ".multicast::cluster", ", mask:u16"),
-    ):
-        for group in ("", ".cta_group::1", ".cta_group::2"):
-            action = PairedLoad if group.endswith("2") else TensorLoad
-            yield form(
-                f"{_LOAD}.mode.{_REPORTING}{multicast}{group}{{.hint}}  [d], {_TENSOR}, [m]{mask}, "
-                "?policy:u64", action=action, to=to, mode="tile::gather4", **_ROWS,
-            )  # fmt: skip
-    yield form(
-        f"cp.async.bulk.prefetch.tensor.dim.L2.global.mode{{.hint}}  {_TENSOR}, ?policy:u64",
-        action=TensorPrefetch, mode="tile::gather4", **_ROWS,
-    )  # fmt: skip
-    scatter: Keywords = {"source": "shared::cta", "mode": "tile::scatter4", **_ROWS}
-    end = f"mode.bulk_group{{.hint}}  {_TENSOR}, [a], ?policy:u64"
-    yield form(f"cp.async.bulk.tensor.dim.global.source.{end}", action=TensorStore, **scatter)
-    yield form(f"cp.reduce.async.bulk.tensor.dim.global.source.op.{end}", action=TensorReduction,
-               op=_OPERATIONS, **scatter)  # fmt: skip
 
 
 def _replacements() -> Iterator[InstructionForm]:
@@ -105,7 +87,6 @@ def _replacements() -> Iterator[InstructionForm]:
 
 FORMS: tuple[InstructionForm, ...] = (
     *_copies(),
-    *_rows(),
     *_replacements(),
     form("prefetch{.space}.tensormap  [a]", action=PrefetchMap, space="const param"),
     form("tensormap.cp_fenceproxy.to.source.tensormap::generic.release.scope.sync.aligned  "

@@ -1,4 +1,4 @@
-"""Instructions on texture objects: ``tex``, ``tld4``, ``txq``, ``istypep`` (PTX manual 9.7.10)."""
+"""Instructions on texture objects: ``tex``, ``tld4``, ``txq`` (PTX manual 9.7.10)."""
 
 from __future__ import annotations
 
@@ -228,14 +228,3 @@ class Query:
             destinations[0][positions] = found.size(
                 self.axis, sources[1][positions].view(np.int32) if self.level else None
             )
-
-
-class IsType:
-    """``istypep``: whether a pointer is to an opaque variable; no object of the driver is."""
-
-    def __init__(self, words: Words) -> None:
-        self.words = words
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Write false, as hardware does."""
-        destinations[0][...] = False

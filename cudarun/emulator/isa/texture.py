@@ -6,6 +6,8 @@ depths to compare with require arrays that CUDA does not create.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from cudarun.emulator.isa.form import InstructionForm, Keywords, form
@@ -28,30 +30,21 @@ _BITS: Keywords = {**_GEOMETRIES, "vec": "v2 v4", "type": "b8 b16 b32 b64"}
 _LOAD: Keywords = {**_BITS, "action": SurfaceLoad, "cop": "ca cg cs cv"}
 _STORE: Keywords = {**_BITS, "action": SurfaceStore, "cop": "wb cg cs wt"}
 _FORMATTED: Keywords = {**_STORE, "action": FormattedStore, "type": "b32"}
-_REDUCTION: Keywords = {
-    "action": SurfaceReduction,
-    "geom": "1d 2d 3d",
-    "clamp": "trap clamp zero",
-}
+_REDUCTION: Keywords = {**_GEOMETRIES, "action": SurfaceReduction, "geom": "1d 2d 3d"}
 _ADDRESS = "[a {c:s32}]"
 
 
-def _fetches(vector: str) -> tuple[InstructionForm, ...]:
+def _fetches(vector: str) -> Iterator[InstructionForm]:
     """Return the rows of ``tex`` with results of two or four elements."""
     every: Keywords = {"action": Fetch, "dtype": _TYPES[vector]}
-    end = f".geom.{vector}.dtype.ctype"
-    result = _PLACE
-    return (
-        form(f"tex{{.base}}{end}  {result}, ?{{e:s32}}", geom=_PLAIN, ctype="s32 f32", **every),
-        form(f"tex{{.base}}{end}  {result}", geom=_CUBES, ctype="f32", **every),
-        form(f"tex.level{end}  {result}, lod:ctype, ?{{e:s32}}",
-             geom=_PLAIN, ctype="s32 f32", **every),
-        form(f"tex.level{end}  {result}, lod:ctype", geom=_CUBES, ctype="f32", **every),
-        form(f"tex.grad{end}  {result}, {{dPdx:f32}}, {{dPdy:f32}}, ?{{e:s32}}",
-             geom=_PLAIN, ctype="f32", **every),
-        form(f"tex.grad{end}  {result}, {{dPdx:f32}}, {{dPdy:f32}}",
-             geom=_CUBES, ctype="f32", **every),
-    )  # fmt: skip
+    for start, level, coordinates in (
+        ("tex{.base}", "", "s32 f32"),
+        ("tex.level", ", lod:ctype", "s32 f32"),
+        ("tex.grad", ", {dPdx:f32}, {dPdy:f32}", "f32"),
+    ):
+        syntax = f"{start}.geom.{vector}.dtype.ctype  {_PLACE}{level}"
+        yield form(f"{syntax}, ?{{e:s32}}", geom=_PLAIN, ctype=coordinates, **every)
+        yield form(syntax, geom=_CUBES, ctype="f32", **every)
 
 
 FORMS: tuple[InstructionForm, ...] = (
@@ -72,15 +65,16 @@ FORMS: tuple[InstructionForm, ...] = (
     form(f"sust.b.geom{{.cop}}.vec.type.clamp  {_ADDRESS}, ~{{b}}", **_STORE),
     form(f"sust.p.geom{{.cop}}.type.clamp  {_ADDRESS}, b", **{**_FORMATTED, "vec": ""}),
     form(f"sust.p.geom{{.cop}}.vec.type.clamp  {_ADDRESS}, {{b}}", **_FORMATTED),
-    form(f"sured.how.op.geom.type.clamp  {_ADDRESS}, b",
-         how="b", op="add", type="u32 s32 u64", **_REDUCTION),
-    form(f"sured.how.op.geom.type.clamp  {_ADDRESS}, b",
-         how="b", op="min max", type="u32 s32 u64 s64", **_REDUCTION),
-    form(f"sured.how.op.geom.type.clamp  {_ADDRESS}, b",
-         how="b", op="and or", type="b32", **_REDUCTION),
-    form(f"sured.how.op.geom.type.clamp  {_ADDRESS}, b",
-         how="p", op="add and or", type="b32", **_REDUCTION),
-    form(f"sured.how.op.geom.type.clamp  {_ADDRESS}, b",
-         how="p", op="min max", type="b32 b64", **_REDUCTION),
+    *(
+        form(f"sured.how.op.geom.type.clamp  {_ADDRESS}, b", how=how, op=op, type=types,
+             **_REDUCTION)
+        for how, op, types in (
+            ("b", "add", "u32 s32 u64"),
+            ("b", "min max", "u32 s32 u64 s64"),
+            ("b", "and or", "b32"),
+            ("p", "add and or", "b32"),
+            ("p", "min max", "b32 b64"),
+        )
+    ),
     form("suq.query.b32  d, [a]", action=Query, query="width height depth"),
 )  # fmt: skip

@@ -224,7 +224,9 @@ class SpecTests(pytest.File):
             raise self.CollectError(str(error)) from None
         return self._tests(cases, devices)
 
-    def _tests(self, cases: Iterable[dict[str, Any]], devices: list[str]) -> Iterator[SpecTestCase]:
+    def _tests(
+        self, cases: Iterable[dict[str, object]], devices: list[str]
+    ) -> Iterator[SpecTestCase]:
         for case in cases:
             for device in devices:
                 test: SpecTestCase = SpecTestCase.from_parent(

@@ -15,8 +15,8 @@ from cudarun.session.workers.service_messages import SERVER_VARIABLE, ServiceEnd
 
 def answer_to(
     command: str,
-    keywords: dict[str, Any],
-    named: dict[str, list[tuple[str | None, Any]]] | None = None,
+    keywords: dict[str, object],
+    named: dict[str, list[tuple[str | None, object]]] | None = None,
     *,
     directory: str | os.PathLike[str] | None = None,
     files: Sequence[int] = (),

@@ -167,7 +167,7 @@ def _image(files: ArrayFiles, image: ImageSource) -> str | bytes:
     return "./-" if path == "-" else path  # which is stdin on the command line
 
 
-def option_values(given: Mapping[str, Any], known: Iterable[str], call: str) -> dict[str, Any]:
+def option_values(given: Mapping[str, object], known: Iterable[str], call: str) -> dict[str, Any]:
     """Return the values of options, except those of `named_values`.
 
     Args:
@@ -194,7 +194,7 @@ def option_values(given: Mapping[str, Any], known: Iterable[str], call: str) -> 
     return values
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return the value of an option as a text, a list of them or of lists, or ``True``."""
     if value is True:
         return value

@@ -60,7 +60,7 @@ def call_of(request: ServerRequest, directory: str, environment: Mapping[str, st
     return ApiCall(command, values, named, folder, dict(request.environment or environment))
 
 
-def _images(value: Any) -> Any:
+def _images(value: object) -> Any:
     """Return the path or the contents of an image, or those of several."""
     if isinstance(value, list):
         return [_images(each) for each in value]

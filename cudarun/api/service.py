@@ -262,7 +262,7 @@ def resolved(name: str | None, value: Any, paths: Sequence[str]) -> str | Argume
     return text if isinstance(found, str) or not is_name else Argument(name, found, text)
 
 
-def expectation(name: str | None, value: Any, paths: Sequence[str]) -> str | BufferExpectation:
+def expectation(name: str | None, value: object, paths: Sequence[str]) -> str | BufferExpectation:
     """Return what a buffer is compared with; the arguments are those of `resolved`."""
     assert name is not None, "it is that of a buffer"
     if isinstance(value, ArrayFile):

@@ -124,7 +124,7 @@ class ArrayFiles:
             raise TypeError(f"{name}: a scalar of {array.dtype} is not an argument")
         return Bytes(data)
 
-    def _member(self, name: str, value: Any) -> Any:
+    def _member(self, name: str, value: object) -> Any:
         """Return a member of a struct; an array or a vector in it is a sequence."""
         if isinstance(value, list | tuple):
             return [self._member(name, each) for each in value]

@@ -111,7 +111,7 @@ def newer_jit_options() -> tuple[CUjit_option, ...]:
     return tuple(members[name] for name in _NEWER_JIT_OPTIONS if name in members)
 
 
-def context_arguments(driver: object, flags: int, device: Any) -> tuple[Any, ...]:
+def context_arguments(driver: object, flags: int, device: object) -> tuple[Any, ...]:
     """Return the arguments of ``cuCtxCreate``, whose first one since CUDA 13 is unused here.
 
     Only the bindings of CUDA 12 also have a ``_v4``; their plain function has no such argument.

@@ -58,7 +58,7 @@ def refuse_many_values(data: bytes) -> None:
         raise InvalidDocument(f"more than {MAX_VALUES} values")
 
 
-def decode(kind: type[T], value: Any, place: str = "", *, others: bool = True) -> T:
+def decode(kind: type[T], value: object, place: str = "", *, others: bool = True) -> T:
     """Return a value of parsed JSON as a type; `InvalidDocument` if it is not of this type.
 
     Args:
@@ -137,7 +137,7 @@ def _decoded(kind: Any, value: Any, place: str, others: bool) -> Any:
 
 
 @cache
-def _known_fields(kind: Any) -> tuple[tuple[str, str, Any, bool], ...]:
+def _known_fields(kind: object) -> tuple[tuple[str, str, Any, bool], ...]:
     """Return the name in documents, the name and type of each field, and whether it is required."""
     hints = get_type_hints(kind, include_extras=True)
     missing = dataclasses.MISSING

@@ -72,7 +72,7 @@ class OptionGroup(Enum):
     CONTEXTS = "Devices and contexts"
 
 
-def option_field(*names: str, default: Any = None, **facts: Any) -> Any:
+def option_field(*names: str, default: Any = None, **facts: object) -> Any:
     """Return a field of a request that an option fills.
 
     Args:

@@ -48,7 +48,7 @@ def document_fields(kind: Any) -> list[tuple[str, dataclasses.Field[Any]]]:
     return [(name, each) for name, each in found if name is not None]
 
 
-def derived(kind: type[T], /, *sources: object, **own: Any) -> T:
+def derived(kind: type[T], /, *sources: object, **own: object) -> T:
     """Return a dataclass whose fields have the values of attributes with their names.
 
     Args:

@@ -122,7 +122,7 @@ def run(script: str | None, file: str | None, times: bool, quiet: bool, **values
 @click.argument("facts", nargs=-1, metavar="[FACT]...")
 @click.option("--list", "listed", is_flag=True, help="List the facts and stop; requires no GPU.")
 @target_options(default="0", with_contexts=False)
-def verify(facts: tuple[str, ...], listed: bool, quiet: bool, **values: Any) -> int:
+def verify(facts: tuple[str, ...], listed: bool, quiet: bool, **values: object) -> int:
     """Check documented facts about contexts on each device, each in its own process.
 
     A fact is a sentence with a script of 'cudarun ctx run' that demonstrates it. Without FACT, all

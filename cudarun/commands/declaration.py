@@ -109,7 +109,7 @@ def option(*names: str, **attributes: Any) -> Callable[[F], F]:
     return click.option(*names, cls=Option, **metavar, **attributes)
 
 
-def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], F]]:
+def options_of(kind: Any, **more: Mapping[str, object]) -> dict[str, Callable[[F], F]]:
     """Return the decorators of the options that the fields of a request declare, by their values.
 
     Args:

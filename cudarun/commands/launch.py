@@ -261,7 +261,7 @@ def request_of(values: Values, where: Target) -> Program:
 
 
 @lru_cache(64)
-def _known_request(values: Iterable[tuple[str, Any]], where: Target, _data: bytes) -> Program:
+def _known_request(values: Iterable[tuple[str, object]], where: Target, _data: bytes) -> Program:
     return _new_request(dict(values), where)
 
 

@@ -240,7 +240,7 @@ class _CaseReader:
     def build(
         self,
         index: int,
-        own: Mapping[str, Any],
+        own: Mapping[str, object],
         steps: Sequence[Values],
         name: str | None,
         instance: Instance,

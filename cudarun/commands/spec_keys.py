@@ -31,7 +31,7 @@ _AFTER_LAST = ("check", "expect", "print", "show", "save", "let")
 @compile_options
 @target_options(default="0")
 @engine_options
-def case_command(**values: Any) -> None:
+def case_command(**values: object) -> None:
     """Have the options of a case; the command is never called."""
 
 

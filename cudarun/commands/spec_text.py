@@ -96,7 +96,7 @@ class SpecText:
         return self._table(index, (CASES,), {**raw, STEPS: steps})
 
     def _table(
-        self, case: int | None, path: tuple[str, ...], raw: Mapping[str, Any], default: int = 1
+        self, case: int | None, path: tuple[str, ...], raw: Mapping[str, object], default: int = 1
     ) -> TomlTable:
         """Return a table of ``tomllib`` with the places of its keys."""
         start = self._line(case, *path, default=default)

@@ -119,7 +119,7 @@ class DebuggedLaunch:
         else:
             self._printed(text)
 
-    def exited(self, batch: Batch, lanes: Any) -> None:
+    def exited(self, batch: Batch, lanes: object) -> None:
         """See `Controller`."""
         if self._stepping is not None and not self._plan.records:
             lane = self.observer.states(None).lane(self._state.thread)
@@ -225,7 +225,7 @@ class DebuggedLaunch:
         )
         return True
 
-    def _reached(self, reason: Reason, **facts: Any) -> None:
+    def _reached(self, reason: Reason, **facts: object) -> None:
         """Stop, or record the stop."""
         stop = self._state.stop(reason, **facts)
         end = self._plan.end

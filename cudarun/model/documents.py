@@ -121,7 +121,7 @@ def plain(value: object, *, short: bool = False) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be converted to JSON")
 
 
-def _fields(record: Any, *, short: bool = False) -> dict[str, Any]:
+def _fields(record: object, *, short: bool = False) -> dict[str, Any]:
     kind: Any = type(record)
     found = {}
     for name, field, beside, is_detail in _names(kind):
@@ -135,7 +135,7 @@ def _fields(record: Any, *, short: bool = False) -> dict[str, Any]:
 
 
 @cache
-def _names(kind: Any) -> list[tuple[str, str, str | None, bool]]:
+def _names(kind: object) -> list[tuple[str, str, str | None, bool]]:
     """Return the fields of a record in its documents: name, field, beside what, if a detail."""
     return [
         (name, each.name, each.metadata.get("beside"), "detail" in each.metadata)

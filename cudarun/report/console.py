@@ -91,7 +91,7 @@ def console(color: bool | None, *, stderr: bool = False) -> Console:
     )
 
 
-def _replaced(part: Any, replace: Callable[[str], str]) -> Any:
+def _replaced(part: object, replace: Callable[[str], str]) -> Any:
     """Return a text with other characters; anything else unchanged."""
     if isinstance(part, str):
         return replace(part)

@@ -240,7 +240,7 @@ def children(node: IndexItem) -> Iterator[IndexItem]:
 def with_children(node: IndexItem, change: Callable[[IndexItem], IndexItem]) -> Any:
     """Return a node with ``change`` applied to each direct child."""
 
-    def changed(part: Any) -> Any:
+    def changed(part: object) -> Any:
         if isinstance(part, tuple):
             return tuple(map(changed, part))
         return change(part) if isinstance(part, IndexItem) else part

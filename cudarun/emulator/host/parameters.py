@@ -76,7 +76,7 @@ def _values(pair: tuple[Any, ...]) -> list[tuple[Any, Any]]:
     return list(zip(values, kinds, strict=True))
 
 
-def _value_bytes(value: Any, kind: Any, size: int) -> bytes:
+def _value_bytes(value: Any, kind: object, size: int) -> bytes:
     """Return one value of the tuple form as the bindings do; ``size`` is the parameter's."""
     if kind is None:
         return _object_bytes(value, size)

@@ -192,7 +192,7 @@ def _tests(syntax: str, **how: Any) -> tuple[InstructionForm, ...]:
     return tuple(form(syntax, cmp=tests, type=types, **how) for tests, types in kinds)
 
 
-def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[InstructionForm, ...]:
+def _set_rows(cmp: str, operands: str, **how: object) -> tuple[InstructionForm, ...]:
     """Return the rows of ``set`` with or without a predicate to combine with."""
     of_f32, of_f16 = "u32 s32 f32 f16", f"{_SET_FROM_HALVES} f16"
     how = {"make": _set, **how}
@@ -211,7 +211,7 @@ def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[InstructionForm, ...
     )
 
 
-def _setp_rows(cmp: str, more: str, make: Function, **how: Any) -> tuple[InstructionForm, ...]:
+def _setp_rows(cmp: str, more: str, make: Function, **how: object) -> tuple[InstructionForm, ...]:
     """Return the rows of ``setp`` with or without a predicate to combine with."""
     one, two = f"p:pred, a, b{more}", f"p:pred|q:pred, a, b{more}"
     either, floats = f"p:pred|?q:pred, a, b{more}", {**how, **_FLOATS}

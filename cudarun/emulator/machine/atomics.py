@@ -167,7 +167,7 @@ class Atomic(MemoryAction):
         result[order] = old
         return result
 
-    def _one_run(self, stored: Any, given: Array) -> tuple[Array, Any]:
+    def _one_run(self, stored: object, given: Array) -> tuple[Array, Any]:
         """Return old values and the last value of lanes with one address."""
         ufunc = self._shortcut
         if ufunc is None and self._plain_sum(stored, given):
@@ -265,7 +265,7 @@ def _turns(starts: Array, lengths: Array, addresses: Array) -> Iterator[tuple[Ar
         yield starts[more] + turn, addresses[more]
 
 
-def _swapped_run(stored: Any, expected: Array, new: Array) -> tuple[Array, Any]:
+def _swapped_run(stored: object, expected: Array, new: Array) -> tuple[Array, Any]:
     """Return old values and the last value of ``cas`` by lanes with one address."""
     old = np.empty_like(expected)
     start = 0

@@ -271,7 +271,7 @@ def _nvrtc() -> ModuleType:
     return module
 
 
-def _checked(nvrtc: ModuleType, answer: tuple[Any, ...]) -> Any:
+def _checked(nvrtc: ModuleType, answer: tuple[object, ...]) -> Any:
     result, *values = answer
     if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
         raise ImageRefused(f"NVRTC: {_checked_text(nvrtc, result)}")

@@ -147,7 +147,7 @@ class Steps(CodeSteps):
         return self._state(dev).valued(lambda flags, active: (STATES[not active],) * 2)
 
     def _do_primary_flags(self, flags: frozenset[str] | None = None, dev: int = 0) -> CallAnswer:
-        setting: tuple[Any, ...] | None = None
+        setting: tuple[object, ...] | None = None
         if flags is not None:
             bits = flag_bits(self.driver, flags)
             setting = "cuDevicePrimaryCtxSetFlags", self.devices[dev].handle, bits

@@ -222,7 +222,7 @@ def write_manifest(manifest: Manifest) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value as TOML: a table of the fields that are set, or a row of all fields."""
     if isinstance(value, MemoryPiece | RecordedArray):
         return [*asdict(value).values()]

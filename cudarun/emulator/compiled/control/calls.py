@@ -40,7 +40,7 @@ class OutlinedCall(Terminator):
         # The slots that the function may change, and which are needed afterwards.
         self.saved: tuple[int, ...] = ()
 
-    def finish(self, batch: Any, active: Any) -> None:
+    def finish(self, batch: object, active: object) -> None:
         """Do nothing: only compiled code has such calls."""
 
 
@@ -50,7 +50,7 @@ class OutlinedReturn(Terminator):
     def __init__(self) -> None:
         super().__init__(())
 
-    def finish(self, batch: Any, active: Any) -> None:
+    def finish(self, batch: object, active: object) -> None:
         """Do nothing: only compiled code has such returns."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy as shallow_copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -339,7 +339,7 @@ def moved_terminator(terminator: Terminator, indexes: dict[int, int], base: int)
     """Return a terminator for the same blocks and registers in their new places."""
     moved = shallow_copy(terminator)
     for name, value in vars(terminator).items():
-        changed: Any = value
+        changed: object = value
         if name in ("target", "otherwise", "after"):
             changed = indexes[value]
         elif name == "successors":

@@ -13,6 +13,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from cudarun.emulator.compiled.lanes.operators import (
@@ -66,7 +67,7 @@ class TracedArray(NDArrayOperatorsMixin):
 
     @classmethod
     def of(
-        cls, code: CodeBuilder, vector: LaneVector | None, dtype: Any, shape: Shape
+        cls, code: CodeBuilder, vector: LaneVector | None, dtype: npt.DTypeLike, shape: Shape
     ) -> TracedArray:
         """Return an array with these values; without, its items are undefined."""
         kind = np.dtype(dtype)
@@ -95,7 +96,7 @@ class TracedArray(NDArrayOperatorsMixin):
     def __bool__(self) -> bool:
         raise Untraceable("a question for values")
 
-    def __array__(self, *arguments: Any, **options: Any) -> Any:
+    def __array__(self, *arguments: object, **options: object) -> Any:
         raise Untraceable("a conversion to an array of numbers")
 
     def __getattr__(self, name: str) -> Any:
@@ -139,12 +140,14 @@ class TracedArray(NDArrayOperatorsMixin):
     def _items(self) -> int:
         return self.storage.count * self.storage.dtype.itemsize // self.dtype.itemsize
 
-    def new(self, vector: LaneVector, dtype: Any = None, shape: Shape | None = None) -> TracedArray:
+    def new(
+        self, vector: LaneVector, dtype: npt.DTypeLike | None = None, shape: Shape | None = None
+    ) -> TracedArray:
         """Return a new array of values."""
         kind = self.dtype if dtype is None else np.dtype(dtype)
         return TracedArray.of(self.code, vector, kind, self.shape if shape is None else shape)
 
-    def values(self, other: Any, dtype: DType, shape: Shape) -> LaneVector:
+    def values(self, other: object, dtype: DType, shape: Shape) -> LaneVector:
         """Return an operand, an array or a number, as a vector of a type and shape."""
         if not isinstance(other, TracedArray):
             return constant(np.broadcast_to(np.asarray(other).astype(dtype), shape))
@@ -156,14 +159,14 @@ class TracedArray(NDArrayOperatorsMixin):
 
     # --- methods of arrays -----------------------------------------------------------------------
 
-    def astype(self, dtype: Any, *arguments: Any, **options: Any) -> TracedArray:
+    def astype(self, dtype: npt.DTypeLike, *arguments: object, **options: object) -> TracedArray:
         """Return converted values."""
         kind = np.dtype(dtype)
         if kind.kind == "V" or self.dtype.kind == "V":
             raise Untraceable(f"astype {kind}")
         return self.new(self.values(self, kind, self.shape), kind)
 
-    def view(self, dtype: Any) -> TracedArray:
+    def view(self, dtype: npt.DTypeLike) -> TracedArray:
         """Return a view of the same memory as another type."""
         kind = np.dtype(dtype)
         if kind.kind == "V":
@@ -185,7 +188,7 @@ class TracedArray(NDArrayOperatorsMixin):
         """Return a copy."""
         return self.new(self.read())
 
-    def sum(self, axis: int, dtype: Any = None) -> TracedArray:
+    def sum(self, axis: int, dtype: npt.DTypeLike | None = None) -> TracedArray:
         """Return the sum along the last axis."""
         if dtype is not None and np.dtype(dtype) != self.dtype:
             return self.astype(dtype).sum(axis)
@@ -194,17 +197,17 @@ class TracedArray(NDArrayOperatorsMixin):
         columns = [self[:, place] for place in range(self.shape[1])]
         return reduce(operator.add, columns)
 
-    def multiply_add(self, b: Any, c: Any) -> TracedArray:
+    def multiply_add(self, b: object, c: object) -> TracedArray:
         """Return ``self * b + c``, rounded once."""
         operands = [self.values(each, self.dtype, self.shape) for each in (self, b, c)]
         return self.new(self.code.intrinsic("fma", *operands))
 
-    def directed(self, operation: str, mode: str, *others: Any) -> TracedArray:
+    def directed(self, operation: str, mode: str, *others: object) -> TracedArray:
         """Return the result of an operation on f64, rounded in a mode."""
         operands = [self.values(each, self.dtype, self.shape) for each in (self, *others)]
         return self.new(directed(self.code, operation, mode, operands))
 
-    def gathered_from(self, table: np.ndarray[Any, Any]) -> TracedArray:
+    def gathered_from(self, table: npt.NDArray[Any]) -> TracedArray:
         """Return the items of a constant table that have these indices."""
         vector = gathered(self.code, table, self.values(self, np.dtype(np.int64), self.shape))
         return self.new(vector, table.dtype)
@@ -220,7 +223,7 @@ class TracedArray(NDArrayOperatorsMixin):
         view = tuple(chosen.reshape(-1).tolist())
         return TracedArray(self.code, self.storage, self.dtype, chosen.shape, view)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: object) -> None:
         if isinstance(index, TracedArray):
             mask = self.values(index, np.dtype(np.bool_), self.shape)
             given = self.values(value, self.dtype, self.shape)
@@ -258,7 +261,7 @@ class TracedArray(NDArrayOperatorsMixin):
         target.write(self.values(result, target.dtype, target.shape))
         return target
 
-    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+    def __array_function__(self, function: Any, types: object, arguments: Any, options: Any) -> Any:
         rule = _FUNCTIONS.get(function.__name__)
         if rule is None:
             raise Untraceable(function.__name__)
@@ -272,7 +275,7 @@ def _kind(value: Any) -> Any:
     return value.dtype if hasattr(value, "dtype") else type(value)
 
 
-def _shape(value: Any) -> Shape:
+def _shape(value: npt.ArrayLike) -> Shape:
     return value.shape if isinstance(value, TracedArray) else np.shape(value)
 
 
@@ -280,7 +283,7 @@ def _shape(value: Any) -> Shape:
 
 
 def _copyto(
-    any_: TracedArray, target: Any, source: Any, casting: str = "", where: Any = True
+    any_: TracedArray, target: object, source: object, casting: str = "", where: object = True
 ) -> None:
     if not isinstance(target, TracedArray):
         raise Untraceable("copyto an array of numbers")
@@ -291,7 +294,9 @@ def _copyto(
     target.write(vector)
 
 
-def _where(any_: TracedArray, condition: Any, a: Any, b: Any) -> TracedArray:
+def _where(
+    any_: TracedArray, condition: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike
+) -> TracedArray:
     shape = np.broadcast_shapes(_shape(condition), _shape(a), _shape(b))
     kinds = [each.dtype if hasattr(each, "dtype") else each for each in (a, b)]
     dtype = np.result_type(*kinds)
@@ -300,7 +305,9 @@ def _where(any_: TracedArray, condition: Any, a: Any, b: Any) -> TracedArray:
     return any_.new(chosen, dtype, shape)
 
 
-def _full_like(any_: TracedArray, a: TracedArray, fill_value: Any = 0, dtype: Any = None) -> Any:
+def _full_like(
+    any_: TracedArray, a: TracedArray, fill_value: object = 0, dtype: npt.DTypeLike | None = None
+) -> TracedArray:
     kind = a.dtype if dtype is None else np.dtype(dtype)
     return a.new(constant(np.full(a.size, fill_value, kind)), kind)
 
@@ -335,7 +342,7 @@ def _concatenate(any_: TracedArray, arrays: list[Any], axis: int = 0) -> TracedA
     return any_.new(vector, first.dtype, order.shape)
 
 
-def _broadcast_to(any_: TracedArray, a: Any, shape: Any) -> TracedArray:
+def _broadcast_to(any_: TracedArray, a: Any, shape: Shape) -> TracedArray:
     return any_.new(any_.values(a, a.dtype, shape), a.dtype, shape)
 
 

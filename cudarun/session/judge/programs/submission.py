@@ -177,7 +177,7 @@ class Submission:
                     raise Refused("patched", f"the submission replaces {module}.{name}")
 
 
-def _is_of_torch(function: Any) -> bool:
+def _is_of_torch(function: object) -> bool:
     """Return whether PyTorch itself has replaced a function, as its compiler does."""
     file = getattr(getattr(function, "__code__", None), "co_filename", "")
     torch = sys.modules.get("torch")

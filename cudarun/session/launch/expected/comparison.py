@@ -180,7 +180,7 @@ def _read(file: SharedFile, arrays: list[dict[str, object]]) -> Iterator[tuple[s
         offset += count * dtype.itemsize
 
 
-def call_function(python: str, task: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
+def call_function(python: str, task: Mapping[str, object], timeout: float | None) -> dict[str, Any]:
     """Call a function in the process of its file, which keeps the modules that it has imported.
 
     Args:

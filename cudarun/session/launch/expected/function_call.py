@@ -34,7 +34,7 @@ def main() -> None:
             stream.flush()
 
 
-def _answer(task: dict[str, Any]) -> dict[str, Any]:
+def _answer(task: dict[str, object]) -> dict[str, Any]:
     try:
         return {"arrays": _call(task)}
     except BaseException as error:

@@ -118,7 +118,7 @@ def _view(driver: Driver, each: RecordedObject) -> cuda.CUDA_RESOURCE_VIEW_DESC 
     return found
 
 
-def _enumerator(enumeration: Callable[[int], Any], number: int) -> Any:
+def _enumerator(enumeration: Callable[[int], object], number: int) -> Any:
     try:
         return enumeration(number)
     except ValueError:

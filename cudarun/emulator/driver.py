@@ -210,6 +210,7 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
             f"it has {total} bytes of memory, {size} of them at {address:#x}; "
             f"the emulated device has {capacity}"
         )
+    process.host_memory.move_from(ranges)
     own = [each.addresses() for each in memories]
     own.append((PARAMETER_WINDOW, WINDOWS_END))
     for address, size in ranges:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cudarun.emulator import driver
+from cudarun.emulator.host.process import process
 
 HOST, DEVICE, ARRAY, UNIFIED = (driver.CUmemorytype(number) for number in (1, 2, 3, 4))
 USED, USED_HIGH, THRESHOLD = (driver.CUmemPool_attribute(number) for number in (7, 8, 4))
@@ -208,3 +209,21 @@ def test_pools_of_other_memory_are_not_those_of_the_device(call):
     found = value(call(location, kinds.CU_MEM_ALLOCATION_TYPE_PINNED))
     assert int(found) == int(value(driver.cuDeviceGetDefaultMemPool(0)))
     assert name(call(location, kinds.CU_MEM_ALLOCATION_TYPE_INVALID)) == "INVALID_VALUE"
+
+
+# --- memory at given addresses -------------------------------------------------------------------
+
+
+def test_host_memory_makes_room_for_given_addresses():
+    start, _ = process.host_memory.addresses()
+    free = driver.allocate_at([(start + 4096, 64)])
+    assert process.host_memory.addresses()[0] != start
+    value(driver.cuMemsetD8(start + 4096, 7, 64))
+    assert contents(start + 4096, 64).tolist() == [7] * 64
+    free()
+
+
+def test_given_addresses_of_allocated_host_memory_are_refused():
+    taken = value(driver.cuMemHostAlloc(64, 0))
+    with pytest.raises(ValueError, match="are addresses of the emulated device"):
+        driver.allocate_at([(int(taken), 64)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import mmap
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,19 @@ class HostMemory(Memory):
         if not self._reserved:
             self._reserve()
         return super().addresses()
+
+    def move_from(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Reserve other addresses than those of ranges, if nothing is allocated yet.
+
+        Args:
+            ranges: Their addresses and sizes.
+        """
+        taken = []  # The system chooses others while it has these.
+        start, end = self.addresses()
+        while not self._live and any(at < end and start < at + size for at, size in ranges):
+            taken.append(self._map)
+            self._reserve()
+            start, end = self.addresses()
 
     def _reserve(self) -> None:
         shared = addresses.host.arena(reserved_bytes(self.capacity))

@@ -83,7 +83,7 @@ class KernelModule:
         memory = MemoryFunctions(self.observation.unit if self.observation else 0)
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
-            has_sync = self.observation is not None and self.observation.finds_sync_errors
+            has_sync = bool(self.observation and self.observation.finds_sync_errors)
             # What the code needs from its caller.
             self.code = WarpCode(
                 module,
@@ -95,15 +95,14 @@ class KernelModule:
                 is_quick=is_quick,
             )
             self.code.define()
+        observation = self.observation
         facts = self.code.facts._replace(
-            scheduled=interleaves is not None, interleaves=self.interleaves
+            scheduled=interleaves is not None,
+            interleaves=self.interleaves,
+            shadow_unit=observation.unit if observation else 0,
+            finds_sync_errors=has_sync,
+            finds_unwritten=bool(observation and observation.finds_unwritten),
         )
-        if self.observation is not None:
-            facts = facts._replace(
-                shadow_unit=self.observation.unit,
-                finds_sync_errors=has_sync,
-                finds_unwritten=self.observation.finds_unwritten,
-            )
         facts.define_run(module)
         self.text = module
         # Whether another module of the kernel runs faster.

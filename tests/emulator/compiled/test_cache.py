@@ -12,7 +12,7 @@ import pytest
 
 from cudarun.base.cache import ResultCache
 from cudarun.emulator.compiled import jit
-from cudarun.emulator.compiled.jit import MachineCode, object_files
+from cudarun.emulator.compiled.jit import PART, MachineCode, object_files, soon_object_files
 from cudarun.emulator.compiled.lanes.operators import gathered
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText
 from cudarun.emulator.engines import TARGETS, Engines
@@ -118,6 +118,23 @@ def test_a_function_without_the_kernel_is_compiled_once(
         call = ctypes.CFUNCTYPE(ctypes.c_int)(machine_code.address("both"))
         assert call() == 7 * number
     assert len(compiled) == len({*compiled}) == len([*folder.iterdir()]) == 3
+
+
+def test_what_is_compiled_soon(folder: Path) -> None:
+    """The first part, unless it is long; what others have is in the cache."""
+    made = module()
+    code = CodeBuilder(made)
+    code.lines = ["  ret i32 7"]
+    code.define("i32 @seven()", "hidden noinline")
+    text = made.text()
+    own, seven = text.split(PART)
+    assert soon_object_files(text, len(own)) is None
+    (stored,) = object_files(seven)
+    assert soon_object_files(text, len(own) - 1) is None
+    found = soon_object_files(text, len(own))
+    assert found is not None
+    assert found[1] == stored
+    assert found == soon_object_files(text, 0)
 
 
 def test_the_target_is_part_of_the_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

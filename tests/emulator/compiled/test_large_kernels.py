@@ -11,6 +11,7 @@ import pytest
 from cudarun.emulator.code import BlockCode, RegisterUse
 from cudarun.emulator.compiled.control import warp_code
 from cudarun.emulator.compiled.control.allocation import place_registers
+from cudarun.emulator.compiled.jit import PART
 from cudarun.emulator.compiled.kernels import KernelModule
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, ModuleText
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
@@ -122,6 +123,19 @@ def test_loads_that_share_a_function_have_their_own_faults(
     check_equal(LOADS, (1,), (32,), np.arange(128, dtype="u4"), out)
     fault = check_equal_fault(LOADS, (1,), (32,), np.arange(126, dtype="u4"), out)
     assert "ld.global.u32 %r1, [%a1+8];" in fault
+
+
+def test_kernels_share_functions() -> None:
+    """Of a kernel with other registers, constants and jumps only its own part is another one."""
+
+    def parts(text: str) -> list[str]:
+        program = compile_module(parse(text))
+        made = KernelModule(program.code["sum"], program, is_quick=True)
+        return made.text.text().split(PART)
+
+    first, second = parts(LOADS), parts(LOADS.replace("3, %r1", "7, %r2").replace("+4", "+20"))
+    assert first[0] != second[0]
+    assert {*first[1:]} == {*second[1:]}
 
 
 PRODUCTS = f"""{HEADER}.visible .entry products(.param .u64 out) {{

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cudarun.emulator import tiers
-from cudarun.emulator.compiled import background, engine, runtime
+from cudarun.emulator.compiled import background, cores, engine, queue, runtime
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET
@@ -140,6 +140,59 @@ def test_a_kernel_of_thousands_of_instructions(monkeypatch: pytest.MonkeyPatch) 
     found, notes = launched(text, AUTO, 100, 2)
     assert found == launched(text, INTERPRET, 100, 2)[0]
     assert [note.engine for note in notes] == [COMPILE, COMPILE]
+
+
+@pytest.mark.parametrize("asked", [1, 3])
+def test_faster_code_takes_over_between_blocks(monkeypatch: pytest.MonkeyPatch, asked: int) -> None:
+    """It is ready when the launch first asks for it, or after two blocks of the other code."""
+    parts: list[tuple[bool, int]] = []  # of the launch: whether it is slower code, its first block
+    times = 0
+    ended, improve = CompilerProcess.has_ended, engine.KernelCompilation.improve
+    begin = cores.BlockThreads.__init__
+
+    def improved(compilation: engine.KernelCompilation) -> None:
+        improve(compilation)
+        monkeypatch.setattr(CompilerProcess, "has_ended", has_ended)
+
+    def has_ended(process: CompilerProcess) -> bool:
+        nonlocal times
+        times += 1
+        return times >= asked and ended(process)
+
+    def begun(threads: Any, kernel: Any, *given: Any) -> None:
+        parts.append((kernel.code.is_large, given[2]))
+        begin(threads, kernel, *given)
+
+    monkeypatch.setattr(engine.KernelCompilation, "improve", improved)
+    monkeypatch.setattr(cores.BlockThreads, "__init__", begun)
+    monkeypatch.setattr(cores, "_SECONDS_PER_THREAD", 1e9)
+    monkeypatch.setattr(queue, "CHUNK_SECONDS", 0)
+    monkeypatch.setattr(queue, "TRIAL_SECONDS", 0)
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    found, (note,) = launched(PLAIN, AUTO, 100, 1, eager(improved=0))
+    assert found == launched(PLAIN, INTERPRET, 100)[0]
+    assert (note.engine, note.reason) == (COMPILE, "")
+    assert parts == [[(False, 0)], [(True, 0), (False, 2)]][asked > 1]
+
+
+def test_what_compiled_code_runs_counts_as_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    tiers = eager(improved=1e30)
+    launched(PLAIN, AUTO, 100, 1, tiers)
+    (tier,) = tiers._tiers.values()
+    for_each = tier._compiled_work / len(tier.function.operations)
+    assert for_each > 0
+    tiers = eager(improved=1.5 * for_each)
+    made, _ = device(PLAIN, AUTO, tiers=tiers)
+    place = made.buffer(np.zeros(6400, "u4"))
+    slower = []
+    for _ in range(2):
+        made.launch("sums", (100,), (64,), place)
+        (tier,) = tiers._tiers.values()
+        assert tier._compilation is not None
+        assert tier._compilation.kernel is not None
+        slower.append(tier._compilation.kernel.code.is_large)
+    assert slower == [True, False]
 
 
 def test_launches_of_one_kernel_count_together() -> None:

@@ -9,7 +9,7 @@ from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.lanes.operators import Untraceable, cast
-from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, NumberParameter
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import CheckedPlace, cache_entry, field
@@ -192,22 +192,6 @@ class AccessCode(LoweringRules):
         site = CallbackSite(operation, self.block, sources, kinds, entries, has_lanes, tensor)
         return self.sites.add(site)
 
-    def numbers_of(self, operation: Action, numbers: Sequence[NumberParameter]) -> list[int]:
-        """Return the numbers of an instruction whose code there is, with other numbers.
-
-        It is a load, a store, or an instruction on registers that can call back.
-        """
-        own: dict[str, int] = {}
-        entries: tuple[int, ...] = ()
-        if isinstance(operation.action, MemoryLoad | MemoryStore):
-            (access,) = operation.action.accesses
-            entries = (self.sites.new_entry(access),)
-            own = {"entry": entries[0] * layout.CACHE_BYTES, "offset": access.offset}
-        own["site"] = self.site(operation, tuple(map(lane_type, operation.destinations)), entries)
-        return [
-            own.get(number.role, number.value) % (1 << int(number.kind[1:])) for number in numbers
-        ]
-
     # --- the check -------------------------------------------------------------------------------
 
     def access(
@@ -272,9 +256,7 @@ class AccessCode(LoweringRules):
         parameters = [f"{each.kind} %n{place}" for place, each in enumerate(numbers)]
         parameters += [each.typed for each in given]
         name = self._functions.define(", ".join(parameters), (), body, ["  ret i1 false"])
-        arguments = [
-            f"{each.kind} {code.number(each.kind, each.value, each.role)}" for each in numbers
-        ]
+        arguments = [f"{each.kind} {code.number(each.kind, each.value)}" for each in numbers]
         arguments += [each.typed for each in sources]
         first = f"ptr %ctx, i32 %warp, ptr %state, i32 {mask}"
         fault = code.scalar(f"call i1 @{name}({', '.join([first, *arguments])})")
@@ -375,7 +357,7 @@ class AccessCode(LoweringRules):
         """Return addresses with the constant offset of an operand."""
         if not offset:
             return base
-        ahead = self._code.spread(base.element, offset % (1 << base.bits), "offset")
+        ahead = self._code.spread(base.element, offset % (1 << base.bits))
         return self._code.binary("add", base, ahead)
 
     def _relative(self, entry: str, address: LaneVector) -> LaneVector:

@@ -163,8 +163,7 @@ class WarpCode:
             self._registers.in_state = {slot: offsets[place] for slot, place in places.items()}
         if self.is_large:
             module.shares_functions = is_quick
-            repeated = None if memory.is_observed else self._accesses
-            self._shared = SharedOperations(self._code, self._registers, shared, repeated)
+            self._shared = SharedOperations(self._code, self._registers, shared)
         aside = dict(self._saved(every & ~waiting))
         snapshot = Snapshot(self._code, self._registers, function.blocks, self._needed, aside)
         self._schedule = LaneSchedule(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from cudarun.base.records import dataclass
 from cudarun.emulator.code import Lanewise, Use
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.tracing import TracedArray
@@ -23,8 +22,7 @@ from cudarun.emulator.numerics.temporaries import temporaries_of
 _FEW_LINES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class LaneType:
+class LaneType(NamedTuple):
     """The type of an operand: of each lane, some elements of a numpy type."""
 
     dtype: DType

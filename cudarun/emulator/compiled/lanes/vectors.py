@@ -185,7 +185,6 @@ class NumberParameter(NamedTuple):
 
     kind: str  # its LLVM type
     value: int
-    role: str  # what it is for an access: its ``"entry"``, its ``"site"``, its ``"offset"``
 
 
 class CodeBuilder:
@@ -212,11 +211,11 @@ class CodeBuilder:
         finally:
             self.lines, self.numbers, self.names = others
 
-    def number(self, kind: str, value: int, role: str = "") -> str:
+    def number(self, kind: str, value: int) -> str:
         """Return a number that differs from place to place: a constant, or a parameter."""
         if self.numbers is None:
             return str(value)
-        self.numbers.append(NumberParameter(kind, value, role))
+        self.numbers.append(NumberParameter(kind, value))
         return f"%n{len(self.numbers) - 1}"
 
     def define(self, head: str, attributes: str = "internal noinline") -> None:
@@ -315,11 +314,11 @@ class CodeBuilder:
         zeros = f"<{count} x i32> zeroinitializer"
         return self.vector(f"shufflevector {kind} {first}, {kind} poison, {zeros}", element, count)
 
-    def spread(self, element: str, value: int, role: str = "") -> LaneVector:
+    def spread(self, element: str, value: int) -> LaneVector:
         """Return a vector with a number of an integer type in all elements."""
         if self.numbers is None:
             return splat(element, value)
-        return self.broadcast(element, self.number(element, value, role))
+        return self.broadcast(element, self.number(element, value))
 
     def intrinsic(self, name: str, *arguments: LaneVector) -> LaneVector:
         """Return the result of an LLVM intrinsic, named without its type."""

@@ -34,4 +34,4 @@ def store_field(code: CodeBuilder, pointer: str, offset: int, kind: str, value: 
 def cache_entry(code: CodeBuilder, number: int) -> str:
     """Return the pointer to a cache entry."""
     cache = code.scalar("load ptr, ptr %cache.at, align 8, !invariant.load !0")
-    return pointer_to(code, cache, code.number("i64", number * layout.CACHE_BYTES, "entry"))
+    return pointer_to(code, cache, code.number("i64", number * layout.CACHE_BYTES))

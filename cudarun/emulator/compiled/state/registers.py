@@ -96,10 +96,6 @@ class WarpRegisters:
             raise Untraceable(f"register {self._function.slots[slot].name}")
         return pointer_to(self._code, "%state", self.in_state[slot])
 
-    def is_shared(self, slot: int) -> bool:
-        """Return whether a register lives from one block to another."""
-        return bool(self.shared >> slot & 1)
-
     def type_of(self, slot: int) -> str:
         """Return the LLVM type of a register."""
         return self._empty(slot).type

@@ -53,7 +53,7 @@ class CallbackSites:
 def call_back(code: CodeBuilder, site: int, mask: str) -> str:
     """Call back and return the answer."""
     for offset, value in (
-        (layout.SITE, code.number("i32", site, "site")),
+        (layout.SITE, code.number("i32", site)),
         (layout.CALLING_WARP, "%warp"),
         (layout.CALLING_MASK, mask),
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any
+from typing import Any, SupportsInt
 
 from cudarun.base.records import dataclass, replace
 from cudarun.images.facts import KernelFacts
@@ -191,7 +191,7 @@ class StepBase:
     ) -> CallAnswer:
         """Return the answer of a call that creates the object ``name``."""
 
-        def keep(handle: Any, *_: object) -> tuple[int, None]:
+        def keep(handle: SupportsInt, *_: object) -> tuple[int, None]:
             self.objects[name] = ScriptObject(kind, int(handle), image)
             return int(handle), None
 
@@ -205,7 +205,7 @@ class StepBase:
     def contextual(self, answer: CallAnswer) -> CallAnswer:
         """Return the answer of a call that returns a context."""
 
-        def named(handle: Any) -> tuple[int, str]:
+        def named(handle: SupportsInt) -> tuple[int, str]:
             return int(handle), self.contexts.name(int(handle)) if int(handle) else "none"
 
         return answer.valued(named)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsInt
 
 from cudarun.base.bindings import context_arguments
 from cudarun.base.records import replace
@@ -52,7 +52,7 @@ class Steps(CodeSteps):
         return self.contextual(self.ask("cuCtxGetCurrent"))
 
     def _do_device(self) -> CallAnswer:
-        def indexed(handle: Any) -> tuple[int, str]:
+        def indexed(handle: SupportsInt) -> tuple[int, str]:
             index = [int(device.handle) for device in self.devices].index(int(handle))
             return index, f"dev={index}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,8 +34,6 @@ from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
     from cudarun.session.driver.protocol import Handle
-
-Values = dict[str, Any]
 
 
 class Buffers:
@@ -120,14 +118,16 @@ class Buffers:
             staged.append((memory, value))
         return tuple(staged)
 
-    def fill(self, seed: int, keep: Collection[str], handles: Mapping[str, Handles]) -> Values:
+    def fill(
+        self, seed: int, keep: Collection[str], handles: Mapping[str, Handles]
+    ) -> dict[str, Array]:
         """Initialize every buffer, and write variables; return the arrays of those in ``keep``.
 
         Args:
             handles: Device addresses in variables of the image, and handles of objects, by the
                 buffer that contains them.
         """
-        kept: Values = {}
+        kept: dict[str, Array] = {}
         for variable in self._written:
             self._write(variable, variable.address, seed, self.addresses, handles)
         for name, spec in self._specs.items():

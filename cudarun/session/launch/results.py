@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from cudarun.arguments.dtypes import Array, is_float
+from cudarun.arguments.dtypes import Array, Values, is_float
 from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.evaluation import Evaluator, Unwritten, nothing_unwritten
 from cudarun.arguments.expressions.presentation import without_unwritten
@@ -25,7 +25,7 @@ from cudarun.model.launch import BufferResult, Figure, Printed, Saved
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern
 from cudarun.session.driver.transfers import ChunkSink
-from cudarun.session.launch.buffers import Buffers, Values
+from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.outputs import save, takes_parts
 from cudarun.session.launch.pictures import figure
 from cudarun.session.launch.request import Program, ProgramOptions
@@ -41,7 +41,7 @@ _LARGE_CHECKS = 64 << 20
 class StepResults:
     """The results that the options of a step request."""
 
-    after: Values
+    after: dict[str, Array]
     buffers: tuple[BufferResult, ...]
     saved: tuple[Saved, ...]
     checks: tuple[CheckResult, ...]
@@ -69,14 +69,14 @@ class StepReader:
     buffers: Buffers
     device: Device
     steps: Sequence[BoundStep]  # the steps so far, of which the last one has just run
-    before: Values  # the arrays of ``old(…)``
+    before: dict[str, Array]  # the arrays of ``old(…)``
     comparing: bool = False  # copy all buffers, to compare them with the reference's
 
     def __post_init__(self) -> None:
         self.step = self.steps[-1]
         self.request = self.step.request
         self.scalars = all_scalars(self.steps)
-        self.old = self.scalars | self.before
+        self.old = {**self.scalars, **self.before}
         self.errors: list[CudarunError] = []
 
     def results(self) -> StepResults:
@@ -88,7 +88,7 @@ class StepReader:
         verified = self.buffers.verified(digests=is_last and self.options.digests)
         self.session.progress.report("checking")
         checks, weak = self._checks(after)
-        prints = tuple(self._printed(self.scalars | after))
+        prints = tuple(self._printed({**self.scalars, **after}))
         number = None if is_last else step.number
         where = {"file": request.image.origin, "device": self.device.label}
         return StepResults(
@@ -102,14 +102,14 @@ class StepReader:
             errors=tuple(error.at(**where) for error in self.errors),
         )
 
-    def _checks(self, after: Values) -> tuple[list[CheckResult], tuple[str, ...]]:
+    def _checks(self, after: dict[str, Array]) -> tuple[list[CheckResult], tuple[str, ...]]:
         """Evaluate checks and comparisons; note the errors of those that cannot be evaluated.
 
         Returns:
             The results, and the replacements of the outputs that they do not notice.
         """
         request, buffers, unwritten = self.request, self.buffers, self.buffers.unwritten
-        values, old = self.scalars | after, self.old
+        values, old = {**self.scalars, **after}, self.old
         only_floats = self.session.driver.traits.unwritten_bytes is None
         results: list[CheckResult] = []
         for check in request.checks:
@@ -174,12 +174,12 @@ class StepReader:
                 text, plain = without_unwritten(value, mask)
                 yield Printed(expression.text, text, plain)
 
-    def _copy_back(self) -> tuple[Values, tuple[Saved, ...]]:
+    def _copy_back(self) -> tuple[dict[str, Array], tuple[Saved, ...]]:
         """Copy the requested data from the device: into arrays if necessary, else only to files.
 
         The error of a file that cannot be written is noted.
         """
-        arrays: Values = {}
+        arrays: dict[str, Array] = {}
         saved: dict[Save, Saved] = {}
         buffers, request = self.buffers, self.request
         wanted = _as_arrays(request, self.options, buffers.specs)

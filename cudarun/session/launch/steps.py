@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TypeAlias
 
+from cudarun.arguments.dtypes import Values
 from cudarun.arguments.packing import BufferSpec, HandleOwner
 from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.base.records import dataclass, derived, replace
@@ -14,7 +15,7 @@ from cudarun.diagnostics.entries import notes
 from cudarun.images.kinds import CONTAINERS, identify
 from cudarun.session.driver.calls import is_fault
 from cudarun.session.driver.devices import Device
-from cudarun.session.launch.buffers import Buffers, Values
+from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_binding import KernelSource, StepArguments, StepBinder
 from cudarun.session.launch.step_request import LaunchStep

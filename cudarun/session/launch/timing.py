@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.arguments.dimensions import evaluate_dimension
+from cudarun.arguments.dtypes import Array
 from cudarun.base.records import dataclass
 from cudarun.model.runs import TimingResult
 from cudarun.session.driver.devices import Device, uuid_of
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.nvml import Throttling
-from cudarun.session.launch.buffers import Values
 from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.program import DeviceProgram
 from cudarun.session.launch.request import Timing
@@ -212,6 +212,6 @@ class InputSet:
     """The inputs of a run."""
 
     seed: int
-    before: Values  # the arrays of ``old(…)``
+    before: dict[str, Array]  # the arrays of ``old(…)``
     originals: dict[str, DeviceBuffer]  # the copies of all buffers with an initializer
     state: ImageState  # the variables of the image

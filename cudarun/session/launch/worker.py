@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field, replace
 
+from cudarun.arguments.dtypes import Array, Values
 from cudarun.arguments.expressions.statements import check_lets
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError, RequestError
@@ -17,7 +18,7 @@ from cudarun.model.runs import SeededRun, TimingResult
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.assertions import asserted
-from cudarun.session.launch.buffers import Buffers, Values
+from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.outputs import check_on_device, check_saving
@@ -160,7 +161,7 @@ class _Launch:
         self._before = self._fill(options.seed)
         self._ready = DeviceProgram(session, self.device, options, steps, self.buffers, handles)
 
-    def _fill(self, seed: int) -> Values:
+    def _fill(self, seed: int) -> dict[str, Array]:
         """Initialize the buffers; return the arrays of ``old(…)``."""
         return self.buffers.fill(seed, self._kept, self._handles)
 

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 from cudarun.base.errors import NoDevice
 from cudarun.session.driver.calls import Driver
@@ -68,7 +67,7 @@ class Session:
         # The addresses and sizes that are reserved for a recording.
         self.reserved: list[tuple[int, int]] = []
         # Called with the bound steps and the buffers of a launch, before it runs.
-        self.on_launch: Callable[[Any, Any], object] = lambda steps, buffers: None
+        self.on_launch: Callable[..., object] = lambda steps, buffers: None
         self._context = target.context
         self._entered: Device | None = None
         self._is_logged = target.verbose or target.trace

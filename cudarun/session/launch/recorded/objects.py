@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import RequestError
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from cudarun.session.driver.protocol import Handle
     from cudarun.session.recording.archive import Recording
     from cudarun.session.recording.manifest import Manifest, RecordedObject, RecordedTensorMap
+
+T = TypeVar("T")
 
 _MOST_OTHERS = 1 << 16  # objects before that with the handle
 _DESCRIPTION = struct.Struct("<3iiIIi3f4f48x")
@@ -118,7 +120,7 @@ def _view(driver: Driver, each: RecordedObject) -> cuda.CUDA_RESOURCE_VIEW_DESC 
     return found
 
 
-def _enumerator(enumeration: Callable[[int], object], number: int) -> Any:
+def _enumerator(enumeration: Callable[[int], T], number: int) -> T:
     try:
         return enumeration(number)
     except ValueError:

@@ -222,6 +222,9 @@ def run_in_foreground(
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(None if is_stuck is None else _TICK)
                 has_stuck = is_stuck is not None and is_stuck()
+            if has_stuck:  # before the service is left, which could wait for it
+                with suppress(PermissionError):
+                    process.kill()
     finally:
         signal.signal(signal.SIGINT, handler)
         for end in (process.kill,) if has_stuck else (process.terminate, process.kill):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -10,12 +11,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from cudarun.session.workers.parent import WorkerProcess, settle
-from cudarun.session.workers.program import SupervisedProgram, temporary_folder
+from cudarun.session.workers.program import SupervisedProgram, run_in_foreground, temporary_folder
 from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import WorkerSpec
 from tests.support.processes import PATIENCE, marked, wait_for_end, wait_until
@@ -136,6 +138,34 @@ def test_a_worker_goes_on_after_its_program() -> None:
             assert settle([worker]) == [worker]
             assert worker.answer().unwrap() == "x"
             assert worker.page.program == 0
+
+
+class _Service(AbstractContextManager[None]):
+    """It waits for the program, whose pipe it reads to the end."""
+
+    def __init__(self, pipe: str) -> None:
+        self.pipe = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.has_ended = False
+
+    def __exit__(self, *_: object) -> None:
+        ready, _, _ = select.select([self.pipe], [], [], PATIENCE)
+        self.has_ended = bool(ready) and os.read(self.pipe, 1) == b""
+        os.close(self.pipe)
+
+
+def test_a_stuck_program_is_killed_before_its_service_is_left(tmp_path: Path) -> None:
+    pipe, begun = tmp_path / "pipe", tmp_path / "begun"
+    os.mkfifo(pipe)
+    service = _Service(str(pipe))
+    code = "import sys, time; f = open(sys.argv[1], 'w'); open(sys.argv[2], 'w'); time.sleep(1e6)"
+    status = run_in_foreground(
+        python(code, str(pipe), str(begun)),
+        {},
+        stdout_to_stderr=True,
+        service=service,
+        is_stuck=begun.exists,
+    )
+    assert (status, service.has_ended) == (128 + signal.SIGKILL, True)
 
 
 _OF_ROOT = """

@@ -111,10 +111,8 @@ def read_table(library: str) -> Table:
         word, _, rest = line.partition(" ")
         if word in rows:
             rows[word].append(rest)
-    facts = {}
-    for row in rows["type"]:
-        size, kind, name = row.split(" ", 2)
-        facts[name] = int(size), kind
+    types = (row.split(" ", 2) for row in rows["type"])
+    facts = {name: (int(size), kind) for size, kind, name in types}
     first = LIBRARIES.index(library) * PER_LIBRARY
     since = (row.split() for row in rows["since"])
     errors = (row.split(" ", 2) for row in rows["error"])

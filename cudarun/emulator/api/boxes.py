@@ -12,7 +12,6 @@ from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import MEMORY, copy_operation, is_pageable
 from cudarun.emulator.api.handles import StreamHandle, array_of
 from cudarun.emulator.host.addresses import Bytes, RemoteBytes, move, strided
-from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.process import Wait, process
@@ -94,11 +93,16 @@ class BoxCopy:
         """Return one side of the copy as an array of slices, rows and bytes."""
         kind = enum_field(self._structure, f"{side}MemoryType")
         x, y, z = (self._field(side, name) for name in ("XInBytes", "Y", "Z"))
+        slices, rows, width = self._shape
         if kind == CUmemorytype.CU_MEMORYTYPE_ARRAY:
             refuse_if(self._field(side, "LOD"), f"{side}LOD must be 0")
             array = array_of(self._field(side, "Array"))
-            return _in_array(array, x, y, z, self._shape, to_write=side == "dst")
-        slices, rows, width = self._shape
+            parts = [slice(z, z + slices), slice(y, y + rows), slice(x, x + width)]
+            if any(part.stop > size for part, size in zip(parts, array.size, strict=True)):
+                extent = f"{slices} slices of {rows} rows of {width} bytes at x={x}, y={y}, z={z}"
+                text = "{} slices of {} rows of {} bytes".format(*array.size)
+                raise Refusal("INVALID_VALUE", f"{extent} exceed the array's {text}")
+            return array.box((parts[0], parts[1], parts[2]), to_write=side == "dst")
         if not all(self._shape):
             return np.empty(0, np.uint8)  # numpy has no empty array with huge extents
         pitch = self._field(side, "Pitch") or x + width
@@ -112,16 +116,3 @@ class BoxCopy:
         written = to_write and side == "dst"
         view = MEMORY[memory](self._field(side, field), size, to_write=written)
         return strided(view, first, self._shape, (height * pitch, pitch, 1))
-
-
-def _in_array(
-    array: CudaArray, x: int, y: int, z: int, shape: tuple[int, int, int], *, to_write: bool
-) -> Bytes:
-    asked = [(z, shape[0]), (y, shape[1]), (x, shape[2])]
-    if any(at + count > size for (at, count), size in zip(asked, array.size, strict=True)):
-        slices, rows, width = shape
-        extent = f"{slices} slices of {rows} rows of {width} bytes at x={x}, y={y}, z={z}"
-        text = "{} slices of {} rows of {} bytes".format(*array.size)
-        raise Refusal("INVALID_VALUE", f"{extent} exceed the array's {text}")
-    depth, height, length = (slice(at, at + count) for at, count in asked)
-    return array.box((depth, height, length), to_write=to_write)

@@ -37,13 +37,8 @@ def main(arguments: list[str], control: Control | None = None) -> None:
         control: Returns what executes launches in place of the emulated device itself.
     """
     given = json.loads(arguments[0])
-    options = Options(
-        Path(given["folder"]),
-        tuple(given["detect"]),
-        given["stats"],
-        given["engine"],
-        given["stall"],
-    )
+    rest = (given[each] for each in ("detect", "stats", "engine", "stall"))
+    options = Options(Path(given["folder"]), *rest)
     listener = socket.socket(fileno=0)
     select.select([listener], [], [])
     options.folder.joinpath(USED).touch()  # before the first connection is accepted

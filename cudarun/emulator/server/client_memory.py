@@ -180,17 +180,16 @@ class ClientMemory(HostAccess):
 
     def _by_program(self, own: Bytes, places: npt.NDArray[np.uint64], writes: bool) -> bool:
         """Have the program copy ranges of its memory to or from a part of the arena."""
-        flat, at = own.reshape(-1), 0
+        at = 0
         with self._scratch_lock:
             for address, size in places.tolist():
                 for done in range(0, size, _SCRATCH):
-                    count = min(_SCRATCH, size - done)
-                    part = flat[at + done :][:count]
-                    scratch = self._bytes[self.reserved :][:count]
+                    part = own[at + done : at + min(done + _SCRATCH, size)]
+                    scratch = self._bytes[self.reserved :][: len(part)]
                     if writes:
                         scratch[:] = part
                     kind = _COPY_IN if writes else _COPY_OUT
-                    if self._callback(kind, address + done, (count, self.reserved)):
+                    if self._callback(kind, address + done, (len(part), self.reserved)):
                         return False
                     if not writes:
                         part[:] = scratch

@@ -11,6 +11,7 @@ import inspect
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
@@ -143,23 +144,19 @@ def _input(each: CallParameter, call: Prototype, bindings: Any) -> Callable[[Slo
         form = "=f" if size == 4 else "=d"
         return lambda slots: struct.unpack(form, slots[slot].to_bytes(8, "little")[:size])[0]
     if each.kind == "enum":
-        return _enum(slot, getattr(bindings, each.type, int))
+        kind = getattr(bindings, each.type, int)
+
+        def member(slots: Slots) -> Any:
+            with suppress(ValueError):  # the call refuses it
+                return kind(slots[slot] & 0xFFFF_FFFF)
+            return slots[slot] & 0xFFFF_FFFF
+
+        return member
     if each.kind == "signed":
         limit, half = 1 << 8 * size, 1 << 8 * size - 1
         return lambda slots: (slots[slot] % limit + half) % limit - half
     mask = (1 << 8 * size) - 1
     return lambda slots: slots[slot] & mask
-
-
-def _enum(slot: int, kind: Callable[[int], Any]) -> Callable[[Slots], Any]:
-    def value(slots: Slots) -> Any:
-        number = slots[slot] & 0xFFFF_FFFF
-        try:
-            return kind(number)
-        except ValueError:  # the call refuses it
-            return number
-
-    return value
 
 
 def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:

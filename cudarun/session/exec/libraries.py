@@ -35,17 +35,12 @@ def build_cuda_libraries(folder: Path) -> None:
 def _options(folder: Path) -> Mapping[str, Sequence[str]]:
     """Return the options of each library; write its generated sources."""
     client = os.fspath(folder / CLIENT)
-    linked = (client, "-Wl,-rpath,$ORIGIN")
+    linked, generated = (client, "-Wl,-rpath,$ORIGIN"), _generated(folder, "cuda", "driver.c")
     made: dict[str, Sequence[str]] = {
         CLIENT: (_source("client.c"), f"-Wl,-soname,{CLIENT}"),
         AUDIT: (_source("audit.c"),),
         "libcudarun_python.so": (_source("python.c"),),
-        "libcuda.so.1": (
-            _generated(folder, "cuda", "driver.c"),
-            _source("driver.c"),
-            *linked,
-            "-Wl,-soname,libcuda.so.1",
-        ),
+        "libcuda.so.1": (generated, _source("driver.c"), *linked, "-Wl,-soname,libcuda.so.1"),
     }
     driver = os.fspath(folder / "libcuda.so.1")
     # A row for each function of NVML that is not supported.
@@ -56,14 +51,8 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
     options = (f"-I{folder / 'nvml'}", f"-Wl,-soname,{_MANAGEMENT}")
     made[_MANAGEMENT] = (_source("nvml.c"), driver, *linked, *options)
     for table, (name, version) in _RUNTIMES.items():
-        include = _generated(folder, table, "runtime.c")
-        made[name] = (
-            include,
-            f"-DRUNTIME_VERSION={version}",
-            _source("runtime.c"),
-            *linked,
-            _named(folder, name),
-        )
+        generated, defined = _generated(folder, table, "runtime.c"), f"-DRUNTIME_VERSION={version}"
+        made[name] = (generated, defined, _source("runtime.c"), *linked, _named(folder, name))
     for major, name in _LINKERS.items():
         defined = f"-DLINKER_VERSION={major}"
         made[name] = (defined, _source("nvjitlink.c"), *linked, _named(folder, name))

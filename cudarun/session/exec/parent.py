@@ -35,7 +35,8 @@ from cudarun.session.workers.worker import BLAS_THREADS
 _DRAIN, _STOP = 2, 3  # messages to the servers
 _SOCKET = "CUDARUN_EXEC_SOCKET"
 _TICK = 0.01  # seconds between looks at the servers, if there is a time limit
-_PATIENCE = 10.0  # seconds in which killed processes end, and servers that stop
+_PATIENCE = 10.0  # seconds in which killed processes end
+_STOPPING = 120.0  # seconds in which servers write their reports, however busy the machine
 _STALL = 30.0  # seconds in which a kernel that outlives its program must finish a block
 _STATIC = (
     "{}: it contains the CUDA runtime, which uses the driver in undocumented ways; "
@@ -131,7 +132,7 @@ class Servers:
                     is_late = end is not None and time.monotonic() >= end
         self.stop()
         stopped = time.monotonic()
-        self.have_failed = self._program.wait(_PATIENCE, lambda: stopped) != 0
+        self.have_failed = self._program.wait(_STOPPING, lambda: stopped) != 0
         return is_late
 
     def have_work(self) -> bool:

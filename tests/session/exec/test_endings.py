@@ -152,7 +152,7 @@ def test_an_endless_kernel_that_outlives_the_program(start: Start) -> None:
 
 
 def test_a_server_that_does_not_stop(start: Start) -> None:
-    command = start("wait", limit="_PATIENCE")
+    command = start("wait", limit="_STOPPING")
     command.line()
     os.kill(command.server()[1], signal.SIGSTOP)
     os.kill(command.program, signal.SIGKILL)

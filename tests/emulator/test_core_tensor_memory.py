@@ -114,7 +114,8 @@ def cells(seed: int = 0) -> Array:
     ("16x32bx2", 8),
 ])  # fmt: skip
 @pytest.mark.parametrize("packed", [False, True])
-def test_fragments(shape: str, count: int, packed: bool) -> None:
+@pytest.mark.parametrize("start", ["%mine", "%t"])  # the lanes of the warp, or those of the first
+def test_fragments(shape: str, count: int, packed: bool, start: str) -> None:
     if packed:
         count = max(count // 2, 1)
     total, memory = REGISTERS[shape] * count, cells()
@@ -122,7 +123,7 @@ def test_fragments(shape: str, count: int, packed: bool) -> None:
     half = 16 if shape != "32x32b" else 0  # the upper half of the lanes of each warp
     pack, unpack = (".pack::16b", ".unpack::16b") if packed else ("", "")
     name = f"sync.aligned.{shape}.x{count}"
-    at = f"[%mine+{half << 16}]"
+    at = f"[{start}+{half << 16}]"
     places = np.array([
         [cell_of(shape, count, thread, register) for register in range(total)]
         for thread in range(32)
@@ -178,6 +179,13 @@ def test_a_late_load_and_a_late_store() -> None:
         schedule=Schedule(None),
     )  # fmt: skip
     np.testing.assert_array_equal(stored[:, :4], given)
+
+
+def test_lanes_of_another_warp() -> None:
+    with pytest.raises(DeviceFault) as fault:
+        transfer("1|xor.b32 %t, %mine, 0x200000; tcgen05.ld.sync.aligned.32x32b.x1.b32 "
+                 "{registers}, [%t];", cells())  # fmt: skip
+    assert "warp 0 of a warpgroup accesses tensor memory from lane 32 on" in fault.value.report
 
 
 # --- copies and shifts ---------------------------------------------------------------------------

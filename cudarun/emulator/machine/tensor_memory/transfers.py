@@ -80,14 +80,18 @@ class TensorTransfer(WarpAction, MemoryAction):
         if (np.repeat(addresses[firsts], np.diff(firsts, append=len(slots))) != addresses).any():
             what = f"{self.accesses[0].agent}: the threads of a warp have different addresses"
             raise active.fault(LAUNCH_FAILED, what, 0)
+        warps = slots // WARP % active.batch.threads.warps % _WARPS
+        starts = (0,) if self.shape == "32x32b" else (0, 16)
         for position in firsts.tolist():
             lane, _ = split_address(int(addresses[position]))
-            warp = int(slots[position]) // WARP % active.batch.threads.warps % _WARPS
-            if lane - warp * WARP not in ((0,) if self.shape == "32x32b" else (0, 16)):
+            warp = int(warps[position])
+            # A lane of the first warp is that of this warp: DeepGEMM loads its results so.
+            if lane not in starts and lane - warp * WARP not in starts:
                 what = f"warp {warp} of a warpgroup accesses tensor memory from lane {lane} on"
                 detail = f"it has lanes {warp * WARP} to {warp * WARP + WARP - 1}"
                 raise active.fault(LAUNCH_FAILED, what, position, detail)
-        row = (addresses >> np.uint32(16)).astype(np.int64)[:, None] + self.rows[lanes]
+        first_row = warps * WARP + (addresses >> np.uint32(16)).astype(np.int64) % WARP
+        row = first_row[:, None] + self.rows[lanes]
         column = (addresses & np.uint32(0xFFFF)).astype(np.int64)[:, None] + self.columns[lanes]
         if self.packed:
             row = np.repeat(row, 2, axis=1)

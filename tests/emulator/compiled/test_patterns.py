@@ -91,3 +91,30 @@ def test_generic_addresses_of_local_memory(step: int) -> None:
     lane = np.arange(32)
     first = lane if step == 0 else np.zeros(32, int)
     assert np.array_equal(np.frombuffer(out, np.uint32), lane + first)
+
+
+# Each active thread adds the operand of its lane at its place.
+REDUCE = """
+.visible .entry reduce(.param .u64 sums, .param .u64 given, .param .u64 places, .param .u32 n) {
+    .reg .b64 %a<8>; .reg .b32 %r<2>; .reg .uBITS %v; .reg .pred %p;
+    ld.param.u64 %a0, [sums]; ld.param.u64 %a1, [given]; ld.param.u64 %a2, [places];
+    ld.param.u32 %r1, [n]; mov.u32 %r0, %tid.x; mul.wide.u32 %a3, %r0, 8;
+    add.u64 %a1, %a1, %a3; add.u64 %a2, %a2, %a3;
+    ld.global.uBITS %v, [%a1]; ld.global.u64 %a4, [%a2]; add.u64 %a0, %a0, %a4;
+    setp.lt.u32 %p, %r0, %r1; @%p red.global.add.uBITS [%a0], %v; ret;
+}"""
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize(
+    ("active", "step", "apart"), [(32, 0, 5), (32, 1, 5), (32, 0, 0), (19, 0, 1)]
+)
+def test_reductions(bits: int, active: int, step: int, apart: int) -> None:
+    given = np.uint64(3) + np.arange(32, dtype=np.uint64) * np.uint64(step)
+    places = 8 * (np.arange(32, dtype=np.uint64) * np.uint64(apart) % np.uint64(24))
+    wanted = np.zeros(24, np.uint64)
+    np.add.at(wanted, places[:active] // 8, given[:active])
+    places[active:] = 1 << 40  # invalid, of threads that are not active
+    text = REDUCE.replace("BITS", str(bits))
+    sums, *_ = check_equal(text, (1,), (32,), np.zeros_like(wanted), given, places, active)
+    assert sums == wanted.tobytes()

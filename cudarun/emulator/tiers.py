@@ -54,7 +54,7 @@ class Thresholds:
     # From which on a kernel without instructions is compiled: importing the compiler is a small
     # part of the time of such a launch.
     least: float = 3 << 26
-    per_operation: float = 1 << 18  # what every instruction adds
+    per_operation: float = 1 << 16  # what every instruction adds
     # From which on for each instruction the code is compiled once more, to code that runs faster.
     improved: float = 1 << 24
     interval: float = 1 << 20  # between two decisions

@@ -10,9 +10,7 @@ from typing import Any
 
 from cudarun.base.cache import ResultCache, cache_folder, digest_of
 from cudarun.base.process import IS_X86
-
-PART = "; part\n"
-"""What is between the parts of a module's text: modules that are compiled one by one."""
+from cudarun.emulator.compiled.lanes.parts import PART
 
 _LEVEL = 2
 _OBJECT = "object"

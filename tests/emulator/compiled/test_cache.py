@@ -12,8 +12,9 @@ import pytest
 
 from cudarun.base.cache import ResultCache
 from cudarun.emulator.compiled import jit
-from cudarun.emulator.compiled.jit import PART, MachineCode, object_files, soon_object_files
+from cudarun.emulator.compiled.jit import MachineCode, object_files, soon_object_files
 from cudarun.emulator.compiled.lanes.operators import gathered
+from cudarun.emulator.compiled.lanes.parts import PART
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText
 from cudarun.emulator.engines import TARGETS, Engines
 

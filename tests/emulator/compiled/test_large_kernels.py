@@ -11,8 +11,8 @@ import pytest
 from cudarun.emulator.code import BlockCode, RegisterUse
 from cudarun.emulator.compiled.control import warp_code
 from cudarun.emulator.compiled.control.allocation import place_registers
-from cudarun.emulator.compiled.jit import PART
 from cudarun.emulator.compiled.kernels import KernelModule
+from cudarun.emulator.compiled.lanes.parts import PART
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, ModuleText
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
 from cudarun.emulator.decode.module import compile_module

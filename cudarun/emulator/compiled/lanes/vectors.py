@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cudarun.base.cache import digest_of
 from cudarun.base.records import dataclass
-from cudarun.emulator.compiled.jit import PART
+from cudarun.emulator.compiled.lanes.parts import PART
 from cudarun.emulator.numerics.arrays import DType
 
 WIDTH = 32  # lanes of a warp

@@ -95,6 +95,31 @@ def test_the_same_words_about_another_file(folder: Path, path: Path) -> None:
     assert run(folder, *FILL, path=path) != first
 
 
+COUNTER = """\
+.version 7.0
+.target sm_75
+.address_size 64
+.global .u32 count = 4;
+.visible .entry add(.param .u64 y) {
+  .reg .b32 %r; .reg .b64 %p;
+  ld.global.u32 %r, [count]; add.u32 %r, %r, 1; st.global.u32 [count], %r;
+  ld.param.u64 %p, [y]; st.global.u32 [%p], %r; ret; }
+"""
+
+
+def test_each_launch_begins_with_the_variables_of_the_image(folder: Path, path: Path) -> None:
+    """Also that of an image that was loaded before its launch."""
+    (folder / "count.ptx").write_text(COUNTER)
+    words = ("launch", "count.ptx", "-d", "cpu", "--threads", "1", "y=u32[1]", "--print", "y")
+    first = run(folder, *words, path=path)
+    assert "y = [5]" in first[1]
+    own = (*words, "--algebra"), FILL, ("devices", "-d", "cpu", "-q")
+    for between in (words, words, *own):
+        found = run(folder, *between, path=path)
+        assert found == first if between is words else found[0] == 0
+        assert run(folder, *words, path=path) == first
+
+
 def test_completion(folder: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_CUDARUN_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "cudarun lau")

@@ -37,7 +37,9 @@ def load_libraries(
         is_container = identify(step.image.data) in CONTAINERS  # the kernel selects a fatbin
         key = id(step.image), step.kernel if is_container else None
         if key not in loaded:
-            loaded[key] = load_image(session, step.image, options, kernel=step.kernel)
+            loaded[key] = load_image(
+                session, step.image, options, kernel=step.kernel, again=not program.algebra
+            )
         libraries.append(loaded[key])
     return libraries
 

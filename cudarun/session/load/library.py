@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.bindings import counting_call
-from cudarun.base.errors import ImageRefused, RequestError
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.base.records import dataclass, replace
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import ImageFacts, KernelFacts, VariableFacts
@@ -223,14 +225,24 @@ def read_parameters(
     return tuple(layout)
 
 
+_ahead: dict[tuple[int, str | None], Library] = {}
+"""Libraries that are loaded for the next launch, which probably has the same image."""
+
+
 def load_image(
-    session: Session, image: Image, options: JitOptions | None = None, *, kernel: str | None = None
+    session: Session,
+    image: Image,
+    options: JitOptions | None = None,
+    *,
+    kernel: str | None = None,
+    again: bool = False,
 ) -> Library:
     """Load an image as a library, before or after any context exists.
 
     Args:
         session: The session, which unloads the library when it releases a job's resources.
         kernel: The kernel that will be launched, which selects a fatbin of a file with several.
+        again: Load it anew after the launch, if it is loaded again and again.
     """
     session.progress.report(f"loading {image.origin}")
     if image.portable is not None and not session.driver.traits.runs_machine_code:
@@ -242,7 +254,20 @@ def load_image(
     else:
         image = with_version_note(session.driver, image)
     # The driver clears the buffers. The log of an image that it has accepted is short.
-    is_known = options is None and (id(image), kernel) in _kernels
+    key = id(image), kernel
+    is_known = options is None and key in _kernels
+    if is_known and again:
+        session.add_preparation(partial(_load_ahead, session, image, key))
+        if (ahead := _ahead.pop(key, None)) is not None:
+            return ahead
     library = Library(session.driver, image, options, Logs(_SHORT_LOG) if is_known else None)
     session.add_release(library.unload)
     return library
+
+
+def _load_ahead(session: Session, image: Image, key: tuple[int, str | None]) -> None:
+    """Load an image for the next task, whose release also unloads one that it does not use."""
+    with suppress(CudarunError):  # the launch reports it
+        library = _ahead[key] = Library(session.driver, image, logs=Logs(_SHORT_LOG))
+        session.add_release(library.unload)
+        session.add_release(partial(_ahead.pop, key, None))

@@ -64,6 +64,7 @@ class Session:
     ) -> None:
         self.progress = progress or Progress()
         self._owned: list[Callable[[], object]] = []
+        self._preparations: list[Callable[[], object]] = []
         # The addresses and sizes that are reserved for a recording.
         self.reserved: list[tuple[int, int]] = []
         # Called with the bound steps and the buffers of a launch, before it runs.
@@ -118,6 +119,10 @@ class Session:
         """Register the release of a resource that a task acquired."""
         self._owned.append(give_back)
 
+    def add_preparation(self, prepare: Callable[[], object]) -> None:
+        """Register what the next task probably needs, to do after the release of this one."""
+        self._preparations.append(prepare)
+
     @contextmanager
     def temporary(self) -> Iterator[None]:
         """Release at the end of the block what was acquired in it.
@@ -150,6 +155,7 @@ class Session:
         self._is_settled = False
         while self._owned:
             self._owned.pop()()
+        preparations, self._preparations = self._preparations, []
         if self.driver.traits.renew():
             self._leave.clear()
             self._entered = None
@@ -159,3 +165,5 @@ class Session:
             self._keeps_memory = True
         if not self._is_logged:
             self.enter_only()
+            for prepare in preparations:
+                prepare()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cudarun.session.driver.protocol import Handle
 
 _GUARD = 0x5A  # the contents of guard zones
+_SHORT = 1 << 14  # bytes of a buffer up to which both zones are set and read with it, in one call
 
 
 class DeviceBuffer:
@@ -44,9 +45,18 @@ class DeviceBuffer:
             shown = f"buffer '{name}' of {nbytes} bytes"
             raise error.of(argument=name, shown=shown) from None
         self.address = self._start + self._guard
-        if self._guard:
-            driver.cuMemsetD8(self._start, _GUARD, self._guard)
-            driver.cuMemsetD8(self.address + nbytes, _GUARD, self._guard)
+        for start, size in self._zones():
+            driver.cuMemsetD8(self.address + start, _GUARD, size)
+
+    def _zones(self) -> list[tuple[int, int]]:
+        """Return the guard zones: where they start, from the buffer, and their sizes.
+
+        Those of a short buffer are one, with the buffer between them.
+        """
+        guard = self._guard
+        if guard and self.nbytes <= _SHORT:
+            return [(-guard, self.nbytes + 2 * guard)]
+        return [(-guard, guard), (self.nbytes, guard)] if guard else []
 
     def free(self) -> None:
         """Free the memory."""
@@ -111,14 +121,16 @@ class DeviceBuffer:
 
     def guard_damage(self) -> int | None:
         """Return a modified guard byte's offset from the buffer's start; ``None`` when intact."""
-        guard = self._guard
-        zone = np.empty(guard, np.uint8)
-        for start in (-guard, self.nbytes) if guard else ():
-            self.driver.cuMemcpyDtoH(zone.ctypes.data, self.address + start, guard)
-            damaged = np.flatnonzero(zone != _GUARD)
+        for start, size in self._zones():
+            zone = np.empty(size, np.uint8)
+            self.driver.cuMemcpyDtoH(zone.ctypes.data, self.address + start, size)
+            if size > self._guard:
+                zone[self._guard : -self._guard] = _GUARD
+            damaged = start + np.flatnonzero(zone != _GUARD)
             if damaged.size:
                 # The byte nearest to the buffer best shows how far out of bounds the kernel wrote.
-                return start + int(damaged[-1] if start < 0 else damaged[0])
+                before = damaged[damaged < 0]
+                return int(before[-1] if before.size else damaged[0])
         return None
 
 

@@ -19,13 +19,16 @@ from cudarun.session.workers.session import Session
 InSession = Callable[[Callable[[Session], Any]], Any]
 
 
-def _stray_write(offset: int, session: Session) -> int | None:
-    """Where the guard zones say that a byte was written, `offset` from a 100-byte buffer's start.
+LONG = 1 << 15  # bytes of a buffer whose guard zones are read one by one
+
+
+def _stray_write(offset: int, session: Session, nbytes: int = 100) -> int | None:
+    """Where the guard zones say that a byte was written, `offset` from the start of a buffer.
 
     The emulated device needs no guard zones; a GPU's are put around this buffer.
     """
     session.driver.traits = replace(session.driver.traits, guard_bytes=4096)
-    buffer = DeviceBuffer(session.driver, "x", 100)
+    buffer = DeviceBuffer(session.driver, "x", nbytes)
     buffer.poison(b"\xa5")
     if offset:
         session.driver.cuMemsetD8(buffer.address + offset, 1, 1)
@@ -35,6 +38,11 @@ def _stray_write(offset: int, session: Session) -> int | None:
 @pytest.mark.parametrize("offset", [-4096, -1, 100, 4195])
 def test_a_stray_write_is_found_on_either_side(in_session: InSession, offset: int) -> None:
     assert in_session(partial(_stray_write, offset)) == offset
+
+
+@pytest.mark.parametrize("offset", [-4096, -1, LONG, LONG + 4095])
+def test_a_stray_write_beside_a_long_buffer(in_session: InSession, offset: int) -> None:
+    assert in_session(partial(_stray_write, offset, nbytes=LONG)) == offset
 
 
 @pytest.mark.parametrize("offset", [0, 99])

@@ -94,8 +94,8 @@ class Binding:
         ]
         return self.scope.including(self.buffers, values, self.objects)
 
-    @property
-    def scalars(self) -> dict[str, Any]:
+    @cached_property
+    def scalars(self) -> Mapping[str, Any]:
         """The arguments passed by value, by name, as expressions see them.
 
         Scalars are numpy scalars, vectors and arrays are arrays, structs are structured scalars

@@ -7,7 +7,7 @@ import shlex
 import stat
 import sys
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -191,9 +191,8 @@ def command(quiet: bool, **values: Any) -> int:
     where = target(values, capture=renderer.owns_stdout)
     if values["image"] is None:
         raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
-    for each in click.get_current_context().command.params:
-        is_of_spec = isinstance(each, Option) and each.of_spec
-        if is_of_spec and each.name != "candidates" and values[each.name or ""] not in _ABSENT:
+    for each in _own_options(of_spec=True):
+        if each.name != "candidates" and values[each.name or ""] not in _ABSENT:
             raise RequestError(f"{each.opts[-1]} requires --spec")
     if values["output_format"] == "jsonl":
         raise RequestError("--format jsonl requires --spec").naming("--format", "--spec")
@@ -268,10 +267,10 @@ def _known_request(values: Iterable[tuple[str, object]], where: Target, _data: b
 def _all_that_it_reads(values: Values) -> bytes | None:
     """Return the contents of a short image; ``None`` if a launch depends on other files, too."""
     image, words = values["image"], values["arguments"]
-    options = (each for each in command.params if isinstance(each, Option))
+    files = _own_options(of_spec=False)
     if (
         not all(isinstance(each, str) and "@" not in each for each in (image, *words))
-        or any(values[o.name or ""] not in _ABSENT for o in options if o.file is not None)
+        or any(values[each.name or ""] not in _ABSENT for each in files)
         or values[STEPS]
         or values["seed"] == "random"
         or os.path.exists(files_beside(image)[0])
@@ -286,6 +285,13 @@ def _all_that_it_reads(values: Values) -> bytes | None:
     except (OSError, ValueError):  # its reader reports it
         return None
     return None if data[:4] == ZIP_MAGIC else data  # a recording is more than its image
+
+
+@cache
+def _own_options(*, of_spec: bool) -> list[Option]:
+    """Return the options of the run of a spec, or those that name files."""
+    options = (each for each in command.params if isinstance(each, Option))
+    return [each for each in options if (each.of_spec if of_spec else each.file is not None)]
 
 
 _SHORT = 1 << 16

@@ -46,6 +46,10 @@ def main() -> None:
         from cudarun.session.workers import prefork
 
         prefork.begin(sys.argv[1:], _prefetch, _share)
+        if sys.argv[1:2] == ["exec"]:
+            from cudarun.session.exec import server_process
+
+            server_process.begin(sys.argv[1:], os.environ)
         from cudarun.cli import main as run
 
         code = run(begin=signals.admit)  # which has flushed stdout

@@ -1,8 +1,7 @@
-"""``python -m cudarun.debugger.program_server OPTIONS``: servers whose launches are debugged."""
+"""``python -m cudarun.debugger.program_server ADDRESS``: servers whose launches are debugged."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
     from cudarun.session.driver.drivers import Controller, DebugObserver
 
 
-def main(arguments: list[str]) -> None:
+def main(address: str) -> None:
     """Serve the processes of a program as ``cudarun exec`` does."""
-    address: str = json.loads(arguments[0])["debugger"]
 
     def control(
         start: Callable[[Controller], DebugObserver],
@@ -37,8 +35,8 @@ def main(arguments: list[str]) -> None:
 
         return execute
 
-    serve_program(arguments, control)
+    serve_program(control)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1])

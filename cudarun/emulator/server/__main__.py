@@ -1,12 +1,14 @@
-"""``python -m cudarun.emulator.server OPTIONS``: the servers of the processes of a program.
+"""``python -m cudarun.emulator.server``: the servers of the processes of a program.
 
-Stdin is a listening socket. The first connection of a process starts its server, a copy of this
-process, which gets all further ones. A process is recognized by its number and by the random bytes
-that the system gives each program that it executes.
+Stdin is a socket, by which a listening socket and the options come. The first connection of a
+process starts its server, a copy of this process, which gets all further ones. A process is
+recognized by its number and by the random bytes that the system gives each program that it
+executes.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -25,24 +27,30 @@ from cudarun.programs.report import USED
 _CREDENTIALS = struct.Struct("=3i")
 _HELLO = struct.Struct("=QQ")
 _MESSAGES = {2: DRAIN, 3: STOP}  # of the parent, in place of a connection for calls or callbacks
+_MOST_OPTIONS = 1 << 16  # bytes
 _MOST_SILENT = 64  # connections without their first message
 _PAUSE = 0.01  # seconds without descriptors
 
 
-def main(arguments: list[str], control: Control | None = None) -> None:
+def main(control: Control | None = None) -> None:
     """Serve until the parent says that the program has ended, and all servers have.
 
     Args:
-        arguments: The options.
         control: Returns what executes launches in place of the emulated device itself.
     """
-    given = json.loads(arguments[0])
+    gc.freeze()  # what is imported stays, also in copies of this process
+    message, descriptors, _, _ = socket.recv_fds(socket.socket(fileno=0), _MOST_OPTIONS, 1)
+    if not descriptors:  # the command has ended without a program
+        os._exit(0)
+    given = json.loads(message)
     rest = (given[each] for each in ("detect", "stats", "engine", "stall"))
     options = Options(Path(given["folder"]), *rest)
-    listener = socket.socket(fileno=0)
+    listener = socket.socket(fileno=descriptors[0])
     select.select([listener], [], [])
     options.folder.joinpath(USED).touch()  # before the first connection is accepted
-    sys.exit(_Dispatcher(listener, options, control).serve())
+    has_failed = _Dispatcher(listener, options, control).serve()
+    sys.stderr.flush()
+    os._exit(has_failed)  # taking the interpreter down piece by piece takes longer than all calls
 
 
 class _Dispatcher:
@@ -156,4 +164,4 @@ class _Dispatcher:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

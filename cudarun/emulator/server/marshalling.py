@@ -99,6 +99,9 @@ def handler(
         if each.stars and (each not in taken or _COUNTS.fullmatch(each.name))
     ]
     needs_place = len(outputs) == 1 and call.documented not in _OPTIONAL
+    structures = [
+        (at, each) for at, each in enumerate(taken) if each.stars and each.kind == "struct"
+    ]
 
     def perform(slots: Slots) -> tuple[int, Outputs]:
         if needs_place and not slots[outputs[0].slot]:
@@ -106,8 +109,8 @@ def handler(
         arguments = [each(slots) for each in inputs]
         result, *values = function(*arguments)
         changed = []
-        for each, value in zip(taken, arguments, strict=True):  # structures that the call changed
-            if each.stars and each.kind == "struct" and hasattr(value, "getPtr"):
+        for at, each in structures:  # that the call can have changed
+            if hasattr(value := arguments[at], "getPtr"):
                 data = encoded(value, each.size)
                 if data != addresses.host.read(slots[each.slot], each.size):
                     changed.append((slots[each.slot], data))
@@ -279,13 +282,15 @@ def encoded(value: Any, size: int, fields: Sequence[tuple[int, int, int, str]] =
         size: The size, in a list that of one item.
         fields: The fields: offset, size, size of an item, and name.
     """
+    if isinstance(value, int):  # most are
+        return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
     if isinstance(value, dict):
         data = bytearray(size)
         for offset, length, item, name in fields:
             part = encoded(value.get(name, 0), item)[:length]
             data[offset : offset + len(part)] = part
         return bytes(data)
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return b"".join(encoded(each, size) for each in value)
     if isinstance(value, bytes | bytearray):
         return bytes(value)

@@ -28,7 +28,7 @@ from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.launches import LaunchGeometry
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.memory import exchange_by
 from cudarun.emulator.program import KernelCode
 from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, thread
@@ -251,8 +251,9 @@ class ProcessServer:
         """Answer the requests of a thread, and note the errors that it ignores."""
         connections.local.connection = own
         view, failed = own.view, ("", 0)
+        words = view.cast("Q")
         while size := own.receive():
-            number, _ = _HEAD.unpack_from(view)
+            number = words[0]
             if number == REGISTER:
                 runtime_calls.code.register(bytes(view[16:size]))
                 continue
@@ -267,9 +268,9 @@ class ProcessServer:
                     result, outputs = 0, ()
                 else:
                     perform = self._handlers.get(number) or self._handler(number)
-                    result, outputs = perform(struct.unpack_from(f"={(size - 16) // 8}Q", view, 16))
-                    if not all(address for address, _ in outputs):
-                        raise Refusal("INVALID_VALUE", "there is no place for a result")
+                    result, outputs = perform(words[2 : size // 8].tolist())
+                    for address, _ in outputs:
+                        refuse_if(not address, "there is no place for a result")
             except Refusal as refusal:  # of an argument
                 result, outputs = int(refusal.result), ()
                 thread.error = result if number >= PER_LIBRARY else thread.error

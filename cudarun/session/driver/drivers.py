@@ -50,9 +50,9 @@ SERVER = "cudarun.emulator.server"
 """The module that serves the emulated driver to the processes of a program."""
 
 
-def serve_program(arguments: list[str], control: Callable[..., Callable[..., None]]) -> None:
+def serve_program(control: Callable[..., Callable[..., None]]) -> None:
     """Do as `SERVER` does, and let a debugger control the launches."""
-    importlib.import_module(f"{SERVER}.__main__").main(arguments, control)
+    importlib.import_module(f"{SERVER}.__main__").main(control)
 
 
 def _nothing(*_: object) -> None:

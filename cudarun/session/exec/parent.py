@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import re
@@ -10,7 +9,6 @@ import shlex
 import signal
 import socket
 import struct
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -18,19 +16,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from cudarun.base.profiles import PROFILE_VARIABLE
 from cudarun.base.records import dataclass
 from cudarun.images.demangler import base_name, demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
 from cudarun.programs.report import USED, ProcessReport, read_report
-from cudarun.session.driver import drivers
 from cudarun.session.driver.selection import process_profile
 from cudarun.session.exec.libraries import ASSEMBLER, AUDIT, build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
+from cudarun.session.exec.server_process import ServerProcess, take
 from cudarun.session.exec.symbols import function_at
 from cudarun.session.workers.program import SupervisedProgram, run_in_foreground, temporary_folder
-from cudarun.session.workers.worker import BLAS_THREADS
 
 _DRAIN, _STOP = 2, 3  # messages to the servers
 _SOCKET = "CUDARUN_EXEC_SOCKET"
@@ -163,24 +159,20 @@ def running_servers(
         "detect": request.detect,
         "stats": request.stats,
         "engine": request.engine,
-        "debugger": debugger and debugger.address,
         # Else the time limit ends the work that is left, or the user.
         "stall": _STALL if request.timeout is None and debugger is None else None,
     }
-    module = drivers.SERVER if debugger is None else debugger.module
-    command = [sys.executable, "-m", module, json.dumps(options)]
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(os.fspath(path))
         listener.listen(1024)
-        name, spinning = BLAS_THREADS
-        environment = {name: os.environ.get(name, spinning)}
-        if request.profile:
-            environment[PROFILE_VARIABLE] = request.profile
-        with SupervisedProgram(
-            command, stdin=listener.fileno(), environment=environment
-        ) as program:
+        if debugger is not None:
+            process = ServerProcess(request.profile, (debugger.module, debugger.address))
+        else:
+            process = ServerProcess(request.profile) if request.profile else take()
+        with process:
+            process.listen(listener, options)
             listener.close()  # no process waits for servers that have ended
-            yield Servers(path, program)
+            yield Servers(path, process)
 
 
 def program_environment(folder: Path) -> dict[str, str]:

@@ -1,0 +1,55 @@
+"""The process of the servers that starts before the command line is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from cudarun.base.profiles import PROFILE_VARIABLE
+from cudarun.session.exec import server_process
+from cudarun.session.exec.server_process import begin, take
+
+
+@pytest.fixture(autouse=True)
+def ends() -> Iterator[None]:
+    """Ends what a test leaves."""
+    yield
+    while server_process._waiting:
+        server_process._waiting.pop().end()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["exec", "--", "./a.out"], ["exec", "--timeout", "5", "--", "./a.out", "-d", "x", "--help"]],
+)
+def test_it_is_taken_once(arguments: list[str]) -> None:
+    begin(arguments, {})
+    [early] = server_process._waiting
+    with take() as process, take() as other:
+        assert process is early
+        assert other is not early
+        assert process.status() is other.status() is None  # they run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [
+        (["exec", "--help"], {}),
+        (["exec", "-d", "cpu@a100", "--", "./a.out"], {}),
+        (["exec", "--device=cpu@a100", "--", "./a.out"], {}),
+        (["exec", "--debug", "--", "./a.out"], {}),
+        (["exec", "--", "./a.out"], {PROFILE_VARIABLE: "a100"}),
+        (["launch", "--", "exec"], {}),
+    ],
+)
+def test_others_start_none(arguments: list[str], environment: dict[str, str]) -> None:
+    begin(arguments, environment)
+    assert not server_process._waiting
+
+
+def test_it_ends_if_no_program_follows() -> None:
+    begin(["exec"], {})
+    [process] = server_process._waiting
+    process._socket.close()
+    assert process.wait(None) == 0

@@ -147,7 +147,16 @@ def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: N
         begin()
         _check_environment()
         try:
-            return cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
+            if not given or given[0] not in COMMANDS or COMPLETION_VARIABLE in os.environ:
+                return cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
+            command, group = _command_of(given[0], outer)  # without the group's own parser
+            with (
+                _reader_may_leave(),
+                command.make_context(given[0], [*given[1:]], parent=group) as context,
+            ):
+                return command.invoke(context)
+        except click.exceptions.Exit as end:
+            return end.exit_code
         except SystemExit as end:  # click's completion; a process of a server goes on
             return end.code
 
@@ -167,14 +176,20 @@ def call(
 
     def run(outer: click.Context) -> Any:
         _check_environment()
-        group = HelpContext(cudarun, outer, "cudarun")
-        command = cudarun.get_command(group, words[0])
-        assert command is not None, f"the table has {words[0]}"
+        command, group = _command_of(words[0], outer)
         with keyword_context(command, keywords(), group) as context:
             check_required(context)
             return command.invoke(context)
 
     return _exit_code(run, words, renderer)
+
+
+def _command_of(name: str, outer: click.Context) -> tuple[click.Command, click.Context]:
+    """Return a command of the table, and the context of the group that it is in."""
+    group = HelpContext(cudarun, outer, "cudarun", **cudarun.context_settings)
+    command = cudarun.get_command(group, name)
+    assert command is not None, f"the table has {name}"
+    return command, group
 
 
 def keywords_of(command: str) -> Collection[str]:

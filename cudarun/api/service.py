@@ -61,13 +61,14 @@ def _close_files() -> None:
 os.register_at_fork(after_in_child=_close_files)  # a worker that outlives the call would keep them
 
 
-def serve(calls: int, life: int, *, keeps_gpus: bool) -> NoReturn:
+def serve(calls: int, life: int, *, keeps_gpus: bool, spares: int) -> NoReturn:
     """Answer calls until the program ends, or a command was interrupted.
 
     Args:
         calls: The descriptor of the socket.
         life: The descriptor of the pipe that closes when the program ends.
         keeps_gpus: Keep the workers of GPUs, too.
+        spares: See `keep_workers`.
     """
     # What the program ignores or blocks is not for this process to ignore.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -77,7 +78,7 @@ def serve(calls: int, life: int, *, keeps_gpus: bool) -> NoReturn:
     signals = EndingSignals(received)
     end_with(life)
     connection = socket.socket(fileno=calls)
-    service = _Service(partial(send, connection), keeps_gpus=keeps_gpus)
+    service = _Service(partial(send, connection), keeps_gpus=keeps_gpus, spares=spares)
     try:
         signals.admit()
         while not received:  # which the exit code does not show: it can be that of a program
@@ -102,11 +103,14 @@ class _Service:
     Args:
         send: Sends a message before the answer.
         keeps_gpus: Keep the workers of GPUs, too.
+        spares: See `keep_workers`.
     """
 
-    def __init__(self, send: Callable[[object], None], *, keeps_gpus: bool) -> None:
+    def __init__(
+        self, send: Callable[[object], None], *, keeps_gpus: bool, spares: int = 0
+    ) -> None:
         self._send = send
-        self._keeps_gpus = keeps_gpus
+        self._keep = partial(keep_workers, gpus=keeps_gpus, spares=spares)
         self._streams = CommandStreams()
         self._environment = dict(os.environ)
         self._directory = os.getcwd()
@@ -185,7 +189,7 @@ class _Service:
         os.environ.clear()
         os.environ.update(own)
         of_workers = {k: v for k, v in own.items() if k not in _OF_NO_WORKER}
-        keep_workers((of_workers, umask), self._streams.log, gpus=self._keeps_gpus)
+        self._keep((of_workers, umask), self._streams.log)
         self._entered = environment, umask
 
 

@@ -39,7 +39,8 @@ def command(**values: Any) -> int:
     from cudarun.session.serve.server import Server
     from cudarun.session.serve.socket_file import default_path, listening
 
-    server = Server(request.jobs, ",".join(map(str, values["devices"])))
+    devices = ",".join(map(str, values["devices"]))
+    server = Server(request.jobs, devices, request.spares)
     try:
         if request.stdio:
             server.serve_streams()

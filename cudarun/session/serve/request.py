@@ -24,3 +24,10 @@ class ServeRequest:
         bounds=(1, 1000),
         help="Run at most N commands at a time.  [default: twice the number of cores, at least 4]",
     )
+    spares: int = option_field(
+        "--spares N",
+        default=0,
+        bounds=(0, 100),
+        help="Keep N further workers ready for each of these commands, for those that a fault of a "
+        "GPU or a time limit ends; each takes a context.",
+    )

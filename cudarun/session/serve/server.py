@@ -34,9 +34,11 @@ class Server:
         jobs: The most commands at a time; ``None``: by the number of cores.
         device: The device that each service process launches an empty kernel on before its first
             command, so that its imports are made and a worker has a context.
+        spares: The number of further workers with a context in each service process.
     """
 
-    def __init__(self, jobs: int | None, device: str) -> None:
+    def __init__(self, jobs: int | None, device: str, spares: int = 0) -> None:
+        self._spares = spares
         self._jobs = jobs or max(_FEWEST_JOBS, 2 * machine.available_cores())
         words = ("launch", "-", "--device", device, "--threads", "1")
         self._first = ServerRequest(argv=words, stdin=_EMPTY_KERNEL)
@@ -156,7 +158,7 @@ class Server:
                 with self._changed:
                     if self._has_ended:
                         sys.exit()  # the thread
-                    service = ServiceProcess(keeps_gpus=True)
+                    service = ServiceProcess(keeps_gpus=True, spares=self._spares)
                     self._services.add(service)
             except OSError as error:
                 _report(error)

@@ -32,13 +32,16 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
     of a process with a GPU takes a while, so it is not awaited before the pool's end.
     """
 
-    def __init__(self, *, log: int | None = None, keeps_gpus: bool = False) -> None:
+    def __init__(
+        self, *, log: int | None = None, keeps_gpus: bool = False, spares: int = 0
+    ) -> None:
         # The log of a process that keeps workers for further commands.
         self._log = log
         # Also those of GPUs, whose contexts take memory of the device.
         self._keeps_gpus = keeps_gpus
-        self._lost: AnyWorker | None = None
-        self._idle: list[AnyWorker] = []
+        self._spares = spares  # idle workers beside the one of the next command
+        self._last: WorkerSpec[Any] | None = None  # of the last worker that was to be kept
+        self._idle: list[AnyWorker] = []  # first the last one that had work
         self._at_work: list[AnyWorker] = []
         self._ending: list[AnyWorker] = []
 
@@ -56,20 +59,20 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
         return is_kept and self._log is not None
 
     def end_command(self) -> None:
-        """End the workers that a command left at work, and all idle ones but the last."""
+        """End the workers that a command left at work, and all idle ones but a few."""
         for worker in [*self._at_work]:
             self.discard(worker)
-        kept = [worker for worker in self._idle if self.keeps(worker.spec)][-_MOST_KEPT:]
+        kept = [worker for worker in self._idle if self.keeps(worker.spec)]
+        kept = kept[: _MOST_KEPT + self._spares]
         for worker in [each for each in self._idle if each not in kept]:
             self._idle.remove(worker)
             self._end(worker)
         self._forget_ended()
 
     def replace_lost(self) -> None:
-        """Start a worker for the next command, if the last one has lost its own, by a fault."""
-        lost, self._lost = self._lost, None
-        if lost is not None and not self._idle_of(lost.spec):
-            self.reserve(lost.spec)
+        """Start the workers that the next command needs and the last one has lost, by a fault."""
+        if self._last is not None:
+            self.reserve(self._last, 1 + self._spares)
 
     def _forget_ended(self) -> None:
         self._ending = [worker for worker in self._ending if not worker.has_ended()]
@@ -101,14 +104,18 @@ class WorkerPool(AbstractContextManager["WorkerPool"]):
     def release(self, worker: AnyWorker) -> None:
         """Make a worker idle again."""
         self._at_work.remove(worker)
-        self._idle.append(worker)
+        self._idle.insert(0, worker)
+        self._note(worker)
 
     def discard(self, worker: AnyWorker) -> None:
         """End a worker that is unusable or no longer needed."""
         self._at_work.remove(worker)
-        if self.keeps(worker.spec):
-            self._lost = worker
+        self._note(worker)
         self._end(worker)
+
+    def _note(self, worker: AnyWorker) -> None:
+        if self.keeps(worker.spec):
+            self._last = worker.spec
 
     def _end(self, worker: AnyWorker) -> None:
         worker.retire()
@@ -204,7 +211,7 @@ _of_process: tuple[object, WorkerPool] | None = None
 """The pool of `keep_workers`, and the surroundings of its workers."""
 
 
-def keep_workers(surroundings: object, log: int, *, gpus: bool = False) -> None:
+def keep_workers(surroundings: object, log: int, *, gpus: bool = False, spares: int = 0) -> None:
     """Keep the workers of this process from one command to the next.
 
     Args:
@@ -212,6 +219,7 @@ def keep_workers(surroundings: object, log: int, *, gpus: bool = False) -> None:
             end.
         log: The descriptor for errors of workers between commands.
         gpus: Keep also those of GPUs.
+        spares: The number of workers to keep ready beside the one of the next command.
     """
     global _of_process
     if _of_process is not None:
@@ -219,11 +227,11 @@ def keep_workers(surroundings: object, log: int, *, gpus: bool = False) -> None:
         if before == surroundings:
             return
         pool.__exit__()
-    _of_process = surroundings, WorkerPool(log=log, keeps_gpus=gpus)
+    _of_process = surroundings, WorkerPool(log=log, keeps_gpus=gpus, spares=spares)
 
 
 def replace_lost_workers() -> None:
-    """Start a worker for the next command of this process, if the last one has lost its own."""
+    """Start the workers for the next command of this process that it lacks."""
     if _of_process is not None:
         _of_process[1].replace_lost()
 

@@ -37,7 +37,7 @@ sys.path.insert(0, {folder!r})
 import cudarun
 sys.path.append(sys.path.pop(0))
 from cudarun.api.service import serve
-serve({calls}, {life}, keeps_gpus={keeps_gpus})
+serve({calls}, {life}, keeps_gpus={keeps_gpus}, spares={spares})
 """
 """The program of a service process, which imports the cudarun of this process.
 
@@ -51,9 +51,10 @@ class ServiceProcess:
 
     Args:
         keeps_gpus: It keeps the workers of GPUs, too, with their contexts.
+        spares: The number of workers that it keeps ready beside the one of the next command.
     """
 
-    def __init__(self, *, keeps_gpus: bool = False) -> None:
+    def __init__(self, *, keeps_gpus: bool = False, spares: int = 0) -> None:
         ends = (above_streams(each.detach()) for each in socket.socketpair())
         self._socket, calls = (socket.socket(fileno=end) for end in ends)
         life, parent_end = map(above_streams, os.pipe())
@@ -61,7 +62,7 @@ class ServiceProcess:
         try:
             program = _START.format(
                 folder=str(Path(__file__).resolve().parents[3]),
-                calls=calls.fileno(), life=life, keeps_gpus=keeps_gpus,
+                calls=calls.fileno(), life=life, keeps_gpus=keeps_gpus, spares=spares,
             )  # fmt: skip
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-X", "utf8", "-c", program],

@@ -309,6 +309,26 @@ def test_a_service_process_keeps_its_worker(path: Path, tmp_path: Path) -> None:
         client.close()
 
 
+def test_a_spare_is_ready_when_a_worker_ends(tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(KERNELS)
+    with server(tmp_path, "--jobs", "1", "--spares", "1") as (own, process):
+        client = ServerClient(own)
+        assert client.ask(**FILL)["exit_code"] == 0
+        [service] = children_of_threads(process.pid)
+        wait_until(lambda: len(children(service)) == 2, "a spare")
+        for ended in children(service):  # the spare takes the place of the worker
+            assert client.ask(**launch("endless", "--timeout", "1"))["exit_code"] == 6
+            wait_until(
+                lambda ended=ended: (
+                    client.ask(**FILL)["exit_code"] == 0
+                    and ended not in (found := children(service))
+                    and len(found) == 2
+                ),
+                "another spare",
+            )
+        client.close()
+
+
 RELEASE = """
 import importlib._bootstrap as bootstrap
 from contextlib import suppress

@@ -131,7 +131,7 @@ def _listed(room: int, *columns: Sequence[Node], has_data: bool = True) -> Any:
     There are as many handles as there is room for, padded with null; without room, all are counted.
     """
     handles = [[cuda.CUgraphNode(node.handle) for node in nodes[:room]] for nodes in columns]
-    padded = [each + [cuda.CUgraphNode(0) for _ in range(room - len(each))] for each in handles]
+    padded = [each + [cuda.CUgraphNode(0)] * (room - len(each)) for each in handles]
     returns_data = has_data and cuda.CUDA_VERSION >= 13000
     data = [[cuda.CUgraphEdgeData() for _ in range(room)]] if returns_data else []
     return *padded, *data, len(handles[0]) if room else len(columns[0])

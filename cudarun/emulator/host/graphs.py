@@ -297,10 +297,6 @@ class Graph:
         """Return its nodes and those of the graphs that they execute."""
         return [node for graph in self.all_graphs() for node in graph.nodes]
 
-    def has_memory_nodes(self) -> bool:
-        """Return whether a node of it allocates or frees memory."""
-        return any(isinstance(each.operation, MemoryOperation) for each in self.nodes)
-
     def is_unique(self) -> bool:
         """Return whether it has nodes that do not permit copies, or two executable graphs."""
         unique = MemoryOperation | ConditionalOperation
@@ -314,7 +310,8 @@ class Graph:
     def check_can_shrink(self) -> None:
         """Raise `Refusal` if nodes and edges cannot be removed."""
         words = "nodes and edges of a graph with memory nodes cannot be removed"
-        refuse_if(self.has_memory_nodes(), words, "NOT_SUPPORTED")
+        has_memory_nodes = any(isinstance(each.operation, MemoryOperation) for each in self.nodes)
+        refuse_if(has_memory_nodes, words, "NOT_SUPPORTED")
 
     def destroy_node(self, node: Node) -> None:
         """Remove a node with its edges; `Refusal` if the graph has memory nodes."""

@@ -264,11 +264,7 @@ def _overrides(symbol: DeclaredSymbol, other: DeclaredSymbol) -> bool:
 def _rewritten(
     item: ModuleStatement, renamed: Mapping[str, str], file_offset: int, linkage: str, limit: int
 ) -> str:
-    """Return the text of a statement with local names, file numbers and linkage replaced.
-
-    Args:
-        limit: That of the registers of a kernel; 0 for none.
-    """
+    """Return a statement with local names, file numbers, linkage and a limit of registers."""
     pieces, end, before = [], 0, ""
     for token in item.tokens:
         new = token.text

@@ -11,7 +11,6 @@ import inspect
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
@@ -66,6 +65,7 @@ _OPTION_VALUES = ("optionValues", "jitOptionsValues")  # those of `CUjit_option 
 _OPTION_COUNTS = ("numOptions", "numJitOptions")
 _SWITCHES = (1, 2, 3)  # attributes of memory pools that are an int
 _OLD_TYPES = re.compile(r"CUdeviceptr_v1|CUDA_(MEMCPY|ARRAY)\w*_v1(_st)?")  # of 32 bits
+_MOST_NODES = 1 << 18  # of a list; a count can be uninitialized
 # Calls with one result that the program need not take.
 _OPTIONAL = ("cuCtxPopCurrent", "cuStreamEndCapture", "cudaStreamEndCapture")
 
@@ -147,14 +147,9 @@ def _input(each: CallParameter, call: Prototype, bindings: Any) -> Callable[[Slo
         form = "=f" if size == 4 else "=d"
         return lambda slots: struct.unpack(form, slots[slot].to_bytes(8, "little")[:size])[0]
     if each.kind == "enum":
-        kind = getattr(bindings, each.type, int)
-
-        def member(slots: Slots) -> Any:
-            with suppress(ValueError):  # the call refuses it
-                return kind(slots[slot] & 0xFFFF_FFFF)
-            return slots[slot] & 0xFFFF_FFFF
-
-        return member
+        members = {int(member): member for member in getattr(bindings, each.type, ())}
+        # The call refuses any other number.
+        return lambda slots: members.get(slots[slot] & 0xFFFF_FFFF, slots[slot] & 0xFFFF_FFFF)
     if each.kind == "signed":
         limit, half = 1 << 8 * size, 1 << 8 * size - 1
         return lambda slots: (slots[slot] % limit + half) % limit - half
@@ -165,7 +160,10 @@ def _input(each: CallParameter, call: Prototype, bindings: Any) -> Callable[[Slo
 def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:
     slot, size = each.slot, each.size
     if each.type == "char":
-        return lambda slots: addresses.host.text(slots[slot]) if slots[slot] else None
+        can_be_null = call.documented == "cuLinkAddData"
+        return lambda slots: (
+            None if can_be_null and not slots[slot] else addresses.host.text(slots[slot])
+        )
     if each.name in _EDGES:
         return lambda slots: None
     counts = [other.slot for other in call.parameters if other.name == _ARRAYS.get(each.name)]
@@ -186,8 +184,15 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
             return [*found] or [0]  # an array is one even without items
 
         return numbers
-    if _COUNTS.fullmatch(each.name):
-        return lambda slots: read_numbers(slots[slot], 1)[0] if slots[slot] else 0
+    if _COUNTS.fullmatch(each.name):  # without a list, it has no meaning
+        lists = [
+            other.slot for other in call.parameters if "raphNode" in other.type and other.stars
+        ]
+        return lambda slots: (
+            min(read_numbers(slots[slot], 1)[0], _MOST_NODES)
+            if slots[slot] and any(slots[at] for at in lists)
+            else 0
+        )
     if each.name == "value" and call.documented.endswith(("MemPoolSetAttribute", "MemAttribute")):
         [kind] = (other.slot for other in call.parameters if other.name == "attr")
         switches = _SWITCHES if "Pool" in call.documented else ()

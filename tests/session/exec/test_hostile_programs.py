@@ -66,6 +66,15 @@ print(
 )
 """
 
+NO_LISTS = """
+import ctypes
+driver, runtime = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libcudart.so.13")
+graph, count, out = ctypes.c_void_p(), ctypes.c_size_t(-1), ctypes.c_void_p()
+runtime.cudaGraphCreate(ctypes.byref(graph), 0)
+print(runtime.cudaGraphGetNodes(graph, None, ctypes.byref(count)), count.value)
+print(driver.cuModuleLoad(ctypes.byref(out), None), flush=True)
+"""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -94,6 +103,11 @@ def test_a_connection_disturbs_no_other_process(other: str) -> None:
 def test_numbers_that_no_enumeration_has_are_refused() -> None:
     ran = run(NO_MEMBERS)
     assert (ran.stdout, ran.returncode) == ("1 1 1 1 1 1\n", 0), ran.stderr
+
+
+def test_a_count_without_a_list_and_a_text_that_is_missing() -> None:
+    ran = run(NO_LISTS)
+    assert (ran.stdout, ran.returncode) == ("0 0\n1\n", 0), ran.stderr
 
 
 def test_processes_that_have_ended_keep_no_descriptors() -> None:

@@ -32,11 +32,11 @@ from cudarun.arguments.values import (
     Value,
     value_type,
 )
-from cudarun.images.parameters import Parameter, ParameterMember
+from cudarun.images.parameters import Parameter
 
 
 def struct_fields(
-    members: Sequence[ParameterMember], offset: int = 0, prefix: str = ""
+    members: Sequence[Parameter], offset: int = 0, prefix: str = ""
 ) -> Iterator[Parameter]:
     """Yield the members that are no structs, in order; those of a struct in it in its place.
 
@@ -47,7 +47,7 @@ def struct_fields(
         name = f"{prefix}{member.name}" if member.name else prefix.rstrip(".")
         start = offset + member.offset
         if expected_type(member.type) is not None or not member.members:
-            yield Parameter(0, start, member.size, type=member.type, name=name)
+            yield replace(member, offset=start, name=name, members=(), count=1)
             continue
         size = member.size // member.count
         for index in range(member.count):
@@ -79,15 +79,13 @@ def fields_of(parameter: Parameter) -> list[Parameter]:
     return [replace(each, index=index) for index, each in enumerate(found)]
 
 
-def _declared_fields(members: Sequence[ParameterMember], offset: int) -> Iterator[Parameter]:
+def _declared_fields(members: Sequence[Parameter], offset: int) -> Iterator[Parameter]:
     for each in members:
         start = offset + each.offset
         if each.name is None and each.members:
             yield from _declared_fields(each.members, start)
         else:
-            yield Parameter(
-                0, start, each.size, None, each.type, each.name, each.members, each.count
-            )
+            yield replace(each, offset=start)
 
 
 def has_member_names(value: Value) -> bool:
@@ -212,9 +210,7 @@ def fit_members(given: types.Type, parameter: Parameter) -> None:
     ):
         return
     name = parameter.name if parameter.count > 1 else None
-    size, type_ = parameter.size, parameter.type
-    own = ParameterMember(0, size, type_, name, parameter.count, parameter.members)
-    declared = dict(_declared((own,)))
+    declared = dict(_declared((replace(parameter, offset=0, name=name),)))
     offsets = sorted(declared)
     for offset, part in _parts(given, 0):
         if part.size == 1 and isinstance(part, types.ScalarType) and part.is_integer:
@@ -241,7 +237,7 @@ def pointer_at(parameter: Parameter, offset: int) -> Parameter | None:
 
 
 def _declared(
-    members: Sequence[ParameterMember],
+    members: Sequence[Parameter],
 ) -> Iterator[tuple[int, tuple[str, types.ScalarType | types.PointerType, str]]]:
     """Yield the scalars and pointers of members: their offsets, names, types and spellings."""
     for field in struct_fields(members):

@@ -15,7 +15,7 @@ from elftools.dwarf.die import DIE
 from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle
 from cudarun.images.dwarf import Dwarf, UnusableDwarf, count, number
-from cudarun.images.parameters import ParameterMember
+from cudarun.images.parameters import Parameter
 
 _POINTER_BYTES = 8
 _DEEPEST = 64  # types within types
@@ -46,7 +46,7 @@ class DebugParameter:
     name: str | None
     type: str  # its C++ type
     size: int | None  # bytes; ``None`` if they are unknown
-    members: tuple[ParameterMember, ...] = ()  # the members of a struct
+    members: tuple[Parameter, ...] = ()  # the members of a struct
     is_enumeration: bool = False  # whether it is an enumeration; its type names the underlying one
 
 
@@ -207,11 +207,11 @@ class TypeReader:
 
     # --- members ---------------------------------------------------------------------------------
 
-    def _members(self, type_: DIE | None, depth: int = 0) -> tuple[ParameterMember, ...]:
+    def _members(self, type_: DIE | None, depth: int = 0) -> tuple[Parameter, ...]:
         """Return the members of a struct; none of another type or of an incomplete struct."""
         if type_ is None or type_.tag not in STRUCTS or depth > _DEEPEST:
             return ()
-        found: list[ParameterMember] = []
+        found: list[Parameter] = []
         for die in self.dwarf.children(type_):
             offset = self.dwarf.location(die)
             if die.tag not in ("DW_TAG_member", "DW_TAG_inheritance") or offset is None:
@@ -224,13 +224,13 @@ class TypeReader:
             if name is not None and name.startswith(BASE_CLASS):
                 name = None
             if "DW_AT_bit_size" in die.attributes:  # other members can be in the same bytes
-                found.append(ParameterMember(offset, size, name=name))
+                found.append(Parameter(0, offset, size, name=name))
                 continue
             elements = 1
             while inner is not None and inner.tag == "DW_TAG_array_type":
                 elements *= prod(self.extents(inner))
                 inner = self.unqualified(inner)
             spelling, members = self._value_spelling(inner), self._members(inner, depth + 1)
-            found.append(ParameterMember(offset, size, spelling, name, elements, members))
+            found.append(Parameter(0, offset, size, None, spelling, name, members, elements))
         whole = count(type_, "DW_AT_byte_size") or 0
         return tuple(found) if all(each.offset + each.size <= whole for each in found) else ()

@@ -8,31 +8,20 @@ from cudarun.base.records import LEFT_OUT, dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class ParameterMember:
-    """A member of a struct that is passed by value."""
-
-    offset: int  # the offset in the struct, in bytes
-    size: int  # the size in bytes; of an array that of all elements
-    # The C++ type, of an array that of an element; ``None`` for a bit field.
-    type: str | None = None
-    name: str | None = None  # the name; ``None`` for a base class and an anonymous union
-    count: int = 1  # the elements of an array
-    # The members of a struct, of an array those of an element.
-    members: tuple[ParameterMember, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a kernel."""
+    """A parameter of a kernel, or a member of a struct that is passed by value."""
 
-    index: int  # its position, from 0
-    offset: int  # the offset in the parameter buffer
-    size: int  # its size
+    index: int  # its position, from 0; of a member 0
+    offset: int  # the offset in the parameter buffer, or in the struct
+    size: int  # its size; of an array that of all elements
     alignment: int | None = None  # its alignment, where the image has it
-    type: str | None = None  # its type in C++ or PTX, where the image has it
-    name: str | None = None  # its name, where the image has one
-    # The members of a struct, if the image has debug information.
-    members: tuple[ParameterMember, ...] = field(default=(), metadata=LEFT_OUT)
+    # Its type in C++ or PTX, where the image has it; of an array that of an element; ``None`` for a
+    # bit field.
+    type: str | None = None
+    # Its name, where the image has one; ``None`` for a base class and an anonymous union.
+    name: str | None = None
+    # The members of a struct, if the image has debug information; of an array those of an element.
+    members: tuple[Parameter, ...] = field(default=(), metadata=LEFT_OUT)
     # The elements of an array, which only a struct contains.
     count: int = field(default=1, metadata=LEFT_OUT)
 

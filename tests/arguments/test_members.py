@@ -14,18 +14,19 @@ from cudarun.arguments.binding import bind
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.members import struct_fields
 from cudarun.base.errors import RequestError
-from cudarun.images.parameters import Parameter, ParameterMember
+from cudarun.images.parameters import Parameter
+from tests.support.parameters import member
 
-RANGE = (ParameterMember(0, 4, "int", "begin"), ParameterMember(4, 4, "unsigned int", "end"))
+RANGE = (member(0, 4, "int", "begin"), member(4, 4, "unsigned int", "end"))
 SETTINGS = (
-    ParameterMember(0, 4, "float", "scale"),
-    ParameterMember(4, 16, "Range", "ranges", count=2, members=RANGE),
-    ParameterMember(24, 8, "float const*", "bias"),
-    ParameterMember(32, 8, "float2", "shift"),
-    ParameterMember(40, 6, "short", "rows", count=3),
-    ParameterMember(48, 4, "enum Mode : unsigned int", "mode"),
-    ParameterMember(52, 4, "Word", "word"),  # a union
-    ParameterMember(56, 8, "Base", members=(ParameterMember(0, 8, "unsigned long", "address"),)),
+    member(0, 4, "float", "scale"),
+    member(4, 16, "Range", "ranges", count=2, members=RANGE),
+    member(24, 8, "float const*", "bias"),
+    member(32, 8, "float2", "shift"),
+    member(40, 6, "short", "rows", count=3),
+    member(48, 4, "enum Mode : unsigned int", "mode"),
+    member(52, 4, "Word", "word"),  # a union
+    member(56, 8, "Base", members=(member(0, 8, "unsigned long", "address"),)),
 )
 PARAMETERS = (
     Parameter(0, 0, 64, type="Settings", name="s", members=SETTINGS),
@@ -106,7 +107,7 @@ def test_members_of_another_type(old, new, problem):
 
 
 def test_a_part_that_lies_in_two_members():
-    odd = (ParameterMember(0, 6, "short", "rows", count=3), ParameterMember(6, 2, "short", "last"))
+    odd = (member(0, 6, "short", "rows", count=3), member(6, 2, "short", "last"))
     to = (Parameter(0, 0, 8, type="S", name="s", members=odd),)
     with pytest.raises(RequestError, match=r"\^ rows at offset 4 is i16, not f32"):
         bind(parse_arguments(["s={i16:0, f32:0}"]), to, kernel="k")
@@ -204,8 +205,8 @@ def test_arrays_and_vectors_from_files(tmp_path: Path):
 
 def test_arrays_of_vectors_and_pointers_by_value():
     members = (
-        ParameterMember(0, 32, "float2", "shifts", count=4),
-        ParameterMember(32, 16, "float*", "rows", count=2),
+        member(0, 32, "float2", "shifts", count=4),
+        member(32, 16, "float*", "rows", count=2),
     )
     to = (Parameter(0, 0, 48, type="S", name="s", members=members),)
     for shifts in ("{{1,2},{3,4},{5,6},{7,8}}", "[[[1,2],[3,4]],[[5,6],float2:7,8]]"):

@@ -13,16 +13,17 @@ from cudarun.images.debug_information import DebugInformation
 from cudarun.images.elf import read_elf
 from cudarun.images.fatbin import read_entries
 from cudarun.images.kinds import ImageKind
-from cudarun.images.parameters import Parameter, ParameterMember
+from cudarun.images.parameters import Parameter
 from cudarun.images.reader import read_image
 from tests.images.golden_files import golden
+from tests.support.parameters import member
 
-RANGE = (ParameterMember(0, 4, "int", "begin"), ParameterMember(4, 4, "int", "end"))
+RANGE = (member(0, 4, "int", "begin"), member(4, 4, "int", "end"))
 SETTINGS = (
-    ParameterMember(0, 4, "float", "scale"),
-    ParameterMember(4, 8, "Range", "range", members=RANGE),
-    ParameterMember(16, 8, "float const*", "bias"),
-    ParameterMember(24, 4, "enum ns::Mode : unsigned int", "mode"),
+    member(0, 4, "float", "scale"),
+    member(4, 8, "Range", "range", members=RANGE),
+    member(16, 8, "float const*", "bias"),
+    member(24, 4, "enum ns::Mode : unsigned int", "mode"),
 )
 APPLY = [
     ("y", "float*", ()),
@@ -40,7 +41,7 @@ def kernels(data: bytes) -> dict[str, tuple[Parameter, ...]]:
 
 def described(
     data: bytes, kernel: str
-) -> list[tuple[str | None, str | None, tuple[ParameterMember, ...]]]:
+) -> list[tuple[str | None, str | None, tuple[Parameter, ...]]]:
     """The names, types and members of a kernel's parameters, which are all usable."""
     before = kernels(data)[kernel]
     after, note = DebugInformation(data).describe(kernel, before)
@@ -78,7 +79,7 @@ def test_names_types_and_members(image):
 
 
 def test_a_kernel_of_the_second_unit():
-    pair = (ParameterMember(0, 4, "int", "first"), ParameterMember(8, 8, "double", "second"))
+    pair = (member(0, 4, "int", "first"), member(8, 8, "double", "second"))
     assert described(golden("debug_linked.cubin"), "more") == [
         ("pair", "Pair", pair),
         ("sum", "double*", ()),
@@ -107,13 +108,13 @@ def test_every_kind_of_type():
     ]
     members = {name: members for name, _, members in found}
     base, grid, low, high, ranges, union, half = members["derived"]
-    assert base == ParameterMember(0, 4, "Base", members=(ParameterMember(0, 4, "int", "id"),))
-    assert grid == ParameterMember(4, 24, "float", "grid", count=6)
+    assert base == member(0, 4, "Base", members=(member(0, 4, "int", "id"),))
+    assert grid == member(4, 24, "float", "grid", count=6)
     assert (low, high) == (
-        ParameterMember(28, 4, name="low"),
-        ParameterMember(28, 4, name="high"),
+        member(28, 4, name="low"),
+        member(28, 4, name="high"),
     )  # bit fields
-    assert ranges == ParameterMember(32, 16, "Range", "ranges", count=2, members=RANGE)
+    assert ranges == member(32, 16, "Range", "ranges", count=2, members=RANGE)
     assert (union.offset, union.size, union.name, union.members) == (48, 4, None, ())
     assert (half.offset, half.type) == (52, "__half")
     assert members["word"] == ()

@@ -10,7 +10,7 @@ from elftools.dwarf.enums import ENUM_DW_AT, ENUM_DW_FORM, ENUM_DW_TAG
 from cudarun.images import dwarf
 from cudarun.images.debug_types import debug_parameters
 from cudarun.images.dwarf import Dwarf, UnusableDwarf
-from cudarun.images.parameters import ParameterMember
+from cudarun.images.parameters import Parameter
 
 _TAGS = "base_type subprogram formal_parameter member structure_type pointer_type typedef"
 BASE, SUBPROGRAM, FORMAL, MEMBER, STRUCTURE, POINTER, TYPEDEF = (
@@ -172,7 +172,7 @@ def test_members_by_constant_and_static_members():
         return found[0]
 
     found = parameters(8, b"\4")
-    assert (found.size, found.members) == (8, (ParameterMember(4, 4, "int", "a"),))
+    assert (found.size, found.members) == (8, (Parameter(0, 4, 4, type="int", name="a"),))
     assert parameters(8, b"\5").members == ()  # beyond the struct's end
     with pytest.raises(UnusableDwarf):
         parameters(8, b"\x7f")  # -1

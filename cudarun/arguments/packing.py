@@ -263,24 +263,16 @@ def leaf_bytes(leaf: values.Leaf) -> bytes:
 
 def element_bytes(element: values.Element) -> bytes:
     """Return the bytes of a value without addresses."""
+    if isinstance(element, Scalar):
+        return element.bits.to_bytes(element.type.size, "little")
+    if isinstance(element, values.SequenceValue):
+        return b"".join(map(element_bytes, element.elements))
     data = bytearray(element.type.size)
-    _write(element, data, 0)
+    for member, start in zip(element.members, element.type.layout.offsets, strict=True):
+        if isinstance(member.value, values.Element):
+            part = element_bytes(member.value)
+            data[start : start + len(part)] = part
     return bytes(data)
-
-
-def _write(element: values.Element, data: bytearray, offset: int) -> None:
-    match element:
-        case Scalar():
-            size = element.type.size
-            data[offset : offset + size] = element.bits.to_bytes(size, "little")
-        case values.SequenceValue():
-            step = element.type.element.size
-            for index, part in enumerate(element.elements):
-                _write(part, data, offset + index * step)
-        case values.StructValue():
-            for member, start in zip(element.members, element.type.layout.offsets, strict=True):
-                if isinstance(member.value, values.Element):
-                    _write(member.value, data, offset + start)
 
 
 @dataclass(slots=True)
@@ -315,18 +307,18 @@ class _Packer:
             case values.StructValue():
                 return "{…}", None
             case Scalar() | values.SequenceValue():
-                _write(value, self.data, offset)
+                self.write(element_bytes(value), offset)
                 return value.literal, None
-            case values.Bytes():
-                self.data[offset : offset + len(value.data)] = value.data
-                return value.data.hex(), None
+            case values.Bytes(data):
+                self.write(data, offset)
+                return data.hex(), None
             case values.Buffer() | values.FileBuffer() | values.ObjectValue():
                 spec = self.resolve(value, name)
                 self.pointers.append((offset, spec))
                 return spec.text, f"{spec.type}*" if isinstance(spec, BufferSpec) else None
             case values.Descriptor():
                 data, pointers, text = value.packed(name, self.buffer)
-                self.data[offset : offset + len(data)] = data
+                self.write(data, offset)
                 self.pointers += ((offset + at, pointee) for at, pointee in pointers)
                 return text, value.type_name
             case values.AddressOf() | values.TensorExtent():
@@ -337,6 +329,9 @@ class _Packer:
             case UntypedNumber():
                 raise TypeError(f"the number {value} has no type")
         return str(value), None
+
+    def write(self, data: bytes, offset: int) -> None:
+        self.data[offset : offset + len(data)] = data
 
     def buffer(self, value: values.Buffer | values.FileBuffer, name: str) -> BufferSpec:
         """Return the buffer for a value."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import re
@@ -26,7 +27,7 @@ from cudarun.session.exec.libraries import ASSEMBLER, AUDIT, build_cuda_librarie
 from cudarun.session.exec.request import ExecRequest
 from cudarun.session.exec.server_process import ServerProcess, take
 from cudarun.session.exec.symbols import function_at
-from cudarun.session.workers.program import SupervisedProgram, run_in_foreground, temporary_folder
+from cudarun.session.workers.program import run_in_foreground, temporary_folder
 
 _DRAIN, _STOP = 2, 3  # messages to the servers
 _SOCKET = "CUDARUN_EXEC_SOCKET"
@@ -96,7 +97,7 @@ def execute(
 class Servers:
     """The process whose copies are the servers of the program's processes."""
 
-    def __init__(self, path: Path, program: SupervisedProgram) -> None:
+    def __init__(self, path: Path, program: ServerProcess) -> None:
         self._path = path
         self._program = program
         self.have_failed = False  # whether one has ended without its report
@@ -165,10 +166,8 @@ def running_servers(
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(os.fspath(path))
         listener.listen(1024)
-        if debugger is not None:
-            process = ServerProcess(request.profile, (debugger.module, debugger.address))
-        else:
-            process = ServerProcess(request.profile) if request.profile else take()
+        module = () if debugger is None else (debugger.module, json.dumps(debugger.address))
+        process = take(request.profile, *module)
         with process:
             process.listen(listener, options)
             listener.close()  # no process waits for servers that have ended

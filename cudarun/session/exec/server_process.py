@@ -18,7 +18,7 @@ from cudarun.session.driver import drivers
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.worker import BLAS_THREADS
 
-_OTHERWISE = ("-h", "--help", "-d", "--device", "--debug")  # options with which none, or another
+_OTHERS = ("-h", "--help", "-d", "--device", "--debug")  # options with another process, or none
 
 _waiting: list[ServerProcess] = []  # the process that was started early
 
@@ -31,25 +31,19 @@ class ServerProcess(SupervisedProgram):
         module: The module that it runs, and its arguments.
     """
 
-    def __init__(self, profile: str = "", module: Sequence[str] = (drivers.SERVER,)) -> None:
-        name, spinning = BLAS_THREADS
-        environment = {name: os.environ.get(name, spinning)}
+    def __init__(self, profile: str, *module: str) -> None:
+        self._socket, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        environment = dict([BLAS_THREADS]) | os.environ
         if profile:
             environment[PROFILE_VARIABLE] = profile
-        self._socket, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with end:
-            command = [sys.executable, "-m", *module]
+            command = [sys.executable, "-m", *(module or (drivers.SERVER,))]
             super().__init__(command, stdin=end.fileno(), environment=environment)
 
     def listen(self, listener: socket.socket, options: Mapping[str, object]) -> None:
         """Let it serve a socket, with options."""
-        with suppress(OSError):  # it has ended
+        with self._socket, suppress(OSError):  # it has ended
             socket.send_fds(self._socket, [json.dumps(options).encode()], [listener.fileno()])
-
-    def end(self) -> None:
-        """Kill it, with its copies."""
-        super().end()
-        self._socket.close()
 
 
 def begin(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
@@ -58,13 +52,14 @@ def begin(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
     It ends with this one, also if the arguments are refused.
     """
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    is_other = any(word.startswith(_OTHERWISE) for word in own)
-    if arguments[:1] == ["exec"] and not is_other and PROFILE_VARIABLE not in environ:
+    is_other = any(word.startswith(_OTHERS) for word in own) or PROFILE_VARIABLE in environ
+    if arguments[:1] == ["exec"] and not is_other:
         # Without it the process starts later, and reports what the operating system refuses.
         with suppress(OSError):
-            _waiting.append(ServerProcess())
+            _waiting.append(ServerProcess(""))
 
 
-def take() -> ServerProcess:
-    """Return the process that was started early, once, or a new one."""
-    return _waiting.pop() if _waiting else ServerProcess()
+def take(profile: str, *module: str) -> ServerProcess:
+    """Return the process that was started early, once, if it is such a one; else a new one."""
+    is_early = _waiting and not profile and not module
+    return _waiting.pop() if is_early else ServerProcess(profile, *module)

@@ -16,7 +16,9 @@ def ends() -> Iterator[None]:
     """Ends what a test leaves."""
     yield
     while server_process._waiting:
-        server_process._waiting.pop().end()
+        left = server_process._waiting.pop()
+        left._socket.close()
+        left.end()
 
 
 @pytest.mark.parametrize(
@@ -26,10 +28,12 @@ def ends() -> Iterator[None]:
 def test_it_is_taken_once(arguments: list[str]) -> None:
     begin(arguments, {})
     [early] = server_process._waiting
-    with take() as process, take() as other:
+    with take("a100") as other, take("") as process, take("") as another:
         assert process is early
-        assert other is not early
-        assert process.status() is other.status() is None  # they run
+        assert early not in (other, another)
+        for each in (other, process, another):
+            assert each.status() is None  # it runs
+            each._socket.close()
 
 
 @pytest.mark.parametrize(

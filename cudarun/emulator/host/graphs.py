@@ -310,8 +310,8 @@ class Graph:
     def check_can_shrink(self) -> None:
         """Raise `Refusal` if nodes and edges cannot be removed."""
         words = "nodes and edges of a graph with memory nodes cannot be removed"
-        has_memory_nodes = any(isinstance(each.operation, MemoryOperation) for each in self.nodes)
-        refuse_if(has_memory_nodes, words, "NOT_SUPPORTED")
+        has_memory = any(isinstance(each.operation, MemoryOperation) for each in self.nodes)
+        refuse_if(has_memory, words, "NOT_SUPPORTED")
 
     def destroy_node(self, node: Node) -> None:
         """Remove a node with its edges; `Refusal` if the graph has memory nodes."""

@@ -86,7 +86,8 @@ def runtime_call(
         def answer(*args: P.args, **kwargs: P.kwargs) -> Answer:
             values, named = converted(types.integers, args, kwargs)
             try:
-                driver_call("cuInit", 0)
+                if not process.devices:
+                    driver_call("cuInit", 0)
                 if uses_context:
                     _enter_context()
                 value = body(*values, **named)

@@ -15,7 +15,7 @@ from cudarun.emulator.host import addresses
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import refuse_if
 
-DONE, PRINT, _, SHARE, UNSHARE, START_CALLBACKS = range(6)
+DONE, PRINT, _, SHARE, UNSHARE, START_CALLBACKS, CLEAR = range(7)
 """The kinds of messages to a thread of the program."""
 
 _BYTES = 128 << 10  # of a message
@@ -50,9 +50,9 @@ class ProgramConnection:
         for at in range(0, len(text), _TEXT):
             self._send(_HEAD.pack(0, PRINT) + text[at : at + _TEXT])
 
-    def reply(self, result: int, outputs: Outputs) -> None:
-        """Answer a request."""
-        parts = [_HEAD.pack(result, DONE)]
+    def reply(self, result: int, outputs: Outputs, kind: int = DONE) -> None:
+        """Answer a request; ``CLEAR`` if the same one has no other answer until a call fails."""
+        parts = [_HEAD.pack(result, kind)]
         for address, data in outputs:
             if len(data) > _TEXT:
                 addresses.host.write(address, data)

@@ -109,6 +109,7 @@ class ProcessServer:
             LINK: link,
             SYNC: lambda _: (0, ()),
         }
+        self._error_readers: set[int] = set()  # the numbers of the calls that return the last error
         self._unsupported: Counter[str] = Counter()
         self._unchecked: Counter[FailedCall] = Counter()
         threading.excepthook = lambda args: self._note_defect(args.exc_value)
@@ -202,10 +203,10 @@ class ProcessServer:
 
     def _timed(self, execute: Callable[..., None]) -> Callable[..., None]:
         """Return the execution of launches that notes their times, until the parent ends it."""
-        skips = self._options.folder / SKIPS_KERNELS
+        skips = os.fspath(self._options.folder / SKIPS_KERNELS)
 
         def run(program: Any, code: KernelCode, *rest: Any, **named: Any) -> None:
-            if skips.exists():
+            if os.path.exists(skips):
                 return
             start = time.perf_counter()
             try:
@@ -283,7 +284,8 @@ class ProcessServer:
                 failed = self._name(number), result
                 if failed[0] in _READS_ERROR:
                     ignored.clear()
-            own.reply(result, outputs)
+            is_clear = not result and number in self._error_readers
+            own.reply(result, outputs, connections.CLEAR if is_clear else connections.DONE)
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -306,6 +308,8 @@ class ProcessServer:
         if made is None:
             made = self._not_supported(call if isinstance(call, str) else call.name, library)
         self._handlers[number] = made
+        if self._name(number) in _READS_ERROR:
+            self._error_readers.add(number)
         return made
 
     def _not_supported(self, name: str, library: str) -> Handler:

@@ -29,6 +29,7 @@ int cudaMemcpyToArray(void *, size_t, size_t, const void *, size_t, int);
 int cudaMemcpyFromArray(void *, const void *, size_t, size_t, size_t, int);
 int cudaDeviceSynchronize(void);
 int cudaGetLastError(void);
+int cudaPeekAtLastError(void);
 int cudaSetDevice(int);
 int cudaLaunchHostFunc(stream, void (*)(void *), void *);
 int cudaStreamAddCallback(stream, void (*)(stream, int, void *), void *, unsigned);
@@ -503,6 +504,15 @@ int main(int count, char **words) {
     printf("%s\n", cudaGetErrorName(cudaMalloc(0, 4)));
     printf("%s\n", cudaGetErrorName(cudaGetLastError()));
     printf("%s\n", cudaGetErrorName(cudaStreamCreate(0)));
+    return 0;
+  }
+  if (!strcmp(what, "last error")) { /* once by each call that fails */
+    printf("%d", cudaGetLastError());
+    cudaSetDevice(99);
+    printf(" %d", cudaPeekAtLastError());
+    for (int i = 0; i < 3; i++) printf(" %d", cudaGetLastError());
+    cudaStreamCreate(0);
+    for (int i = 0; i < 3; i++) printf(" %d", cudaGetLastError());
     return 0;
   }
   if (!strcmp(what, "malformed")) { /* a call without its arguments */

@@ -229,6 +229,10 @@ def test_a_result_needs_a_place(program: Exec) -> None:
     assert program("no place").stdout == 3 * "cudaErrorInvalidValue\n"
 
 
+def test_an_error_is_the_last_one_once(program: Exec) -> None:
+    assert program("last error").stdout == "0 101 101 0 0 1 0 0"
+
+
 def test_a_defect_of_cudarun_is_not_the_kernels(program: Exec) -> None:
     ran = program("malformed")
     assert ran.returncode == 7
@@ -238,7 +242,8 @@ def test_a_defect_of_cudarun_is_not_the_kernels(program: Exec) -> None:
 KILL_SERVERS = """
 "$0" scale
 for each in /proc/[0-9]*; do
-  grep -qs "${CUDARUN_EXEC_SOCKET%/*}" $each/cmdline && kill -9 ${each#/proc/}
+  read -r pid _ _ parent _ < $each/stat
+  [ "$parent" = $PPID ] && [ $pid != $$ ] && kill -9 $pid
 done
 true
 """

@@ -113,7 +113,8 @@ def test_each_launch_begins_with_the_variables_of_the_image(folder: Path, path: 
     words = ("launch", "count.ptx", "-d", "cpu", "--threads", "1", "y=u32[1]", "--print", "y")
     first = run(folder, *words, path=path)
     assert "y = [5]" in first[1]
-    own = (*words, "--algebra"), FILL, ("devices", "-d", "cpu", "-q")
+    recording = str(ROOT / "tests/data/recordings/cluster.cudarun")
+    own = (*words, "--algebra"), FILL, ("launch", recording, "-d", "cpu"), ("devices", "-d", "cpu")
     for between in (words, words, *own):
         found = run(folder, *between, path=path)
         assert found == first if between is words else found[0] == 0

@@ -118,7 +118,9 @@ class KernelJob(Job[T]):
             session.add_release(partial(session.driver.traits.select_algebra, False))
         if self.addresses:
             from cudarun.session.launch.recorded.fixed_addresses import reserve  # few need it
+            from cudarun.session.load.library import unload_ahead
 
+            unload_ahead()  # its variables can have these addresses
             reserve(session, self.addresses)
         self._libraries = load_libraries(session, self.program, self._jit)
 

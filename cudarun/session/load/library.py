@@ -256,18 +256,23 @@ def load_image(
     # The driver clears the buffers. The log of an image that it has accepted is short.
     key = id(image), kernel
     is_known = options is None and key in _kernels
+    library = _ahead.pop(key, None) if is_known and again else None
+    if library is None:
+        library = Library(session.driver, image, options, Logs(_SHORT_LOG) if is_known else None)
+    session.add_release(library.unload)
     if is_known and again:
         session.add_preparation(partial(_load_ahead, session, image, key))
-        if (ahead := _ahead.pop(key, None)) is not None:
-            return ahead
-    library = Library(session.driver, image, options, Logs(_SHORT_LOG) if is_known else None)
-    session.add_release(library.unload)
     return library
 
 
 def _load_ahead(session: Session, image: Image, key: tuple[int, str | None]) -> None:
-    """Load an image for the next task, whose release also unloads one that it does not use."""
+    """Load an image for the next task."""
     with suppress(CudarunError):  # the launch reports it
-        library = _ahead[key] = Library(session.driver, image, logs=Logs(_SHORT_LOG))
-        session.add_release(library.unload)
-        session.add_release(partial(_ahead.pop, key, None))
+        _ahead[key] = Library(session.driver, image, logs=Logs(_SHORT_LOG))
+        session.add_release(unload_ahead)
+
+
+def unload_ahead() -> None:
+    """Unload the libraries that were loaded for a task and that it does not use."""
+    while _ahead:
+        _ahead.popitem()[1].unload()

@@ -167,11 +167,15 @@ def cuCtxAttach(flags: int) -> CUcontext:
 
 @call(waits=Wait.DEVICE)
 def cuCtxDetach(ctx: ContextHandle) -> None:
-    """Decrement the usage count of the current context; at 0 it is destroyed (deprecated)."""
+    """Decrement the usage count of the current context; at 0 it is destroyed (deprecated).
+
+    A primary context remains, as on an H200.
+    """
     refuse_if(ctx is not process.current(), "the context is not the current one", "INVALID_CONTEXT")
-    if ctx.uses == 1:
+    if ctx.uses > 1:
+        ctx.uses -= 1
+    elif not ctx.is_primary:
         _destroy(ctx)
-    ctx.uses -= 1
 
 
 # --- limits and preferences ----------------------------------------------------------------------

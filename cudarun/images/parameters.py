@@ -9,17 +9,19 @@ from cudarun.base.records import LEFT_OUT, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a kernel, or a member of a struct that is passed by value."""
+    """A parameter of a kernel.
 
-    index: int  # its position, from 0; of a member 0
-    offset: int  # the offset in the parameter buffer, or in the struct
-    size: int  # its size; of an array that of all elements
+    A member of a struct that is passed by value has the same facts: its offset is that in the
+    struct, its index 0. The size of an array is that of all elements, its type that of one. Base
+    classes and anonymous unions have no name, bit fields no type.
+    """
+
+    index: int  # its position, from 0
+    offset: int  # the offset in the parameter buffer
+    size: int  # its size
     alignment: int | None = None  # its alignment, where the image has it
-    # Its type in C++ or PTX, where the image has it; of an array that of an element; ``None`` for a
-    # bit field.
-    type: str | None = None
-    # Its name, where the image has one; ``None`` for a base class and an anonymous union.
-    name: str | None = None
+    type: str | None = None  # its type in C++ or PTX, where the image has it
+    name: str | None = None  # its name, where the image has one
     # The members of a struct, if the image has debug information; of an array those of an element.
     members: tuple[Parameter, ...] = field(default=(), metadata=LEFT_OUT)
     # The elements of an array, which only a struct contains.

@@ -154,7 +154,7 @@ class BlockThreads:
         if not self._others:
             if queue.is_known:
                 self._alone = lead.seconds
-        elif lead.seconds >= queue.threads * self._alone:  # per block, as in one thread
+        elif self._is_slower(lead.seconds):
             self._kernel.is_parallel = False  # also of later launches
         else:
             queue.chunk_seconds = CHUNK_SECONDS
@@ -162,6 +162,10 @@ class BlockThreads:
             self._most = queue.threads = 1
             queue.chunk_seconds = CHUNK_SECONDS
             lead.set_concurrent(False)
+
+    def _is_slower(self, seconds: float) -> bool:
+        """Return whether one thread is as fast as all are, by the seconds of a block."""
+        return seconds >= self._queue.threads * self._alone
 
     def _run_other(self) -> None:
         queue = self._queue

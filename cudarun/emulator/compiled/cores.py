@@ -14,7 +14,7 @@ Kernels that have some begin in one thread, and return to it if several threads 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class BlockThreads:
         first: The number of the first block.
         threads: The most threads; one where blocks are not independent.
         leaves: Asked from time to time whether blocks that have not begun are left to others.
+        jumps: What `run` returned of the blocks before: preempted lanes can show it.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class BlockThreads:
         first: int,
         threads: int,
         leaves: Callable[[], bool] = lambda: False,
+        jumps: Sequence[int] = (),
     ) -> None:
         wait = resident_blocks(kernel, launch) > launch.cluster_blocks  # for one another
         unit = launch.blocks if wait else launch.cluster_blocks
@@ -57,6 +59,7 @@ class BlockThreads:
         self._launch = launch
         self._on_progress = on_progress
         self._leaves = leaves
+        self._jumps = jumps
         self._most = threads
         self._queue = BlockQueue(first, launch.blocks, unit, seconds)
         launch.take_last = self._queue.give_up
@@ -64,14 +67,14 @@ class BlockThreads:
         self._others: list[threading.Thread] = []
         self._parts: list[CompiledRun] = []
 
-    def run(self) -> int:
-        """Run the blocks; return the number of the first one that is left.
+    def run(self) -> tuple[int, list[int]]:
+        """Run the blocks; return the number of the first one that is left, and `CompiledRun.jumps`.
 
         Raises:
             DeviceFault: A thread caused a fault, or there is a deadlock.
         """
         queue, launch = self._queue, self._launch
-        lead = CompiledRun(self._kernel, launch, queue, self._tick)
+        lead = CompiledRun(self._kernel, launch, queue, self._tick, jumps=self._jumps)
         self._parts.append(lead)
         launch.running, launch.find_running = None, self._running
         if self._kernel.has_reductions and self._most > 1:
@@ -96,7 +99,7 @@ class BlockThreads:
         if queue.fault is not None:
             raise queue.fault
         self._report()
-        return queue.first_left
+        return queue.first_left, lead.jumps()
 
     def _running(self) -> Batch | None:
         """Return the batch of the first thread that runs blocks."""

@@ -176,10 +176,11 @@ class KernelCompilation:
         launch = run.launch
         if not first and launch.config.schedule is None:
             launch.repetition = Repetition.of(launch, has_assertions=self.kernel.has_assertions)
+        jumps: list[int] = []
         try:
             while first < launch.blocks and self.is_loaded():
                 given = self.kernel, launch, run.on_progress, first, run.threads
-                first = BlockThreads(*given, self._has_compiled).run()
+                first, jumps = BlockThreads(*given, self._has_compiled, jumps).run()
         except DeviceFault:
             if launch.repetition is not None:
                 print_to_stderr(launch.repetition.run(run.interpret))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class CompiledRun:
     Args:
         on_tick: Called from time to time.
         lead: The part of another thread, with which it shares what does not change.
+        jumps: The `jumps` of what has run the blocks before, with other code; none by default.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class CompiledRun:
         queue: BlockQueue,
         on_tick: Callable[[], object],
         lead: CompiledRun | None = None,
+        jumps: Sequence[int] = (),
     ) -> None:
         self._kernel = kernel
         self._launch = launch
@@ -79,8 +81,10 @@ class CompiledRun:
         self._calling = 0  # the slot of the last callback
         self._failed = 0  # the block that raised the error
         self._slots = slots = resident_blocks(kernel, launch)
-        self._jumps = [0] * slots  # back, until the last tick and since lanes were preempted
-        self._next_tick = [self._interval] * slots  # after so many jumps more
+        # Back, until the last tick and since lanes were preempted.
+        self._jumps = list(jumps) or [0] * slots
+        # After so many jumps more.
+        self._next_tick = [min(self._interval, _MOST_JUMPS - each) for each in self._jumps]
         self._batch = batch = Batch(launch, slots)
         batch.begin(0, slots)
         batch.waiting.clear()
@@ -118,7 +122,6 @@ class CompiledRun:
             (layout.SCRATCH, self._scratch.ctypes.data, 0),
             (layout.STATES, self._states.ctypes.data, warps * self._state_bytes),
             (layout.CALLBACK, ctypes.cast(self._callback, ctypes.c_void_p).value or 0, 0),
-            (layout.TICKS, self._interval, 0),
             (layout.SHARED, self._shared.bytes.ctypes.data, launch.shared_stride),
             (layout.SHARED_STRIDE, launch.shared_stride if launch.shared_bytes else 0, 0),
             (layout.SHARED_START, launch.shared_start, 0),
@@ -147,6 +150,7 @@ class CompiledRun:
             if step and slots > 1:
                 steps = np.arange(0, step * slots, step, dtype=np.uint64)
                 self._contexts[:, offset // 8] += steps
+        self._contexts[:, layout.TICKS // 8] = self._next_tick
         schedule = launch.config.schedule
         self._scheduled = None
         if schedule is not None:
@@ -157,6 +161,12 @@ class CompiledRun:
         )
 
     # --- running ---------------------------------------------------------------------------------
+
+    def jumps(self) -> list[int]:
+        """Return the jumps back of each slot since lanes were preempted."""
+        left = self._contexts[:, layout.TICKS // 8].tolist()
+        found = zip(self._jumps, self._next_tick, left, strict=True)
+        return [jumps + next_tick - rest for jumps, next_tick, rest in found]
 
     def set_concurrent(self, value: bool) -> None:
         """Set whether other threads run blocks from now on; only this run's thread may call it."""

@@ -142,10 +142,13 @@ def test_a_kernel_of_thousands_of_instructions(monkeypatch: pytest.MonkeyPatch) 
     assert [note.engine for note in notes] == [COMPILE, COMPILE]
 
 
-@pytest.mark.parametrize("asked", [1, 3])
-def test_faster_code_takes_over_between_blocks(monkeypatch: pytest.MonkeyPatch, asked: int) -> None:
-    """It is ready when the launch first asks for it, or after two blocks of the other code."""
-    parts: list[tuple[bool, int]] = []  # of the launch: whether it is slower code, its first block
+def delayed(monkeypatch: pytest.MonkeyPatch, asked: int) -> list[tuple[bool, int]]:
+    """Let a launch have faster code when it asks for the n-th time, which it does for each block.
+
+    Returns:
+        The parts of launches: whether it is slower code, and the first block.
+    """
+    parts: list[tuple[bool, int]] = []
     times = 0
     ended, improve = CompilerProcess.has_ended, engine.KernelCompilation.improve
     begin = cores.BlockThreads.__init__
@@ -169,6 +172,13 @@ def test_faster_code_takes_over_between_blocks(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(queue, "CHUNK_SECONDS", 0)
     monkeypatch.setattr(queue, "TRIAL_SECONDS", 0)
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    return parts
+
+
+@pytest.mark.parametrize("asked", [1, 3])
+def test_faster_code_takes_over_between_blocks(monkeypatch: pytest.MonkeyPatch, asked: int) -> None:
+    """It is ready when the launch first asks for it, or after two blocks of the other code."""
+    parts = delayed(monkeypatch, asked)
     found, (note,) = launched(PLAIN, AUTO, 100, 1, eager(improved=0))
     assert found == launched(PLAIN, INTERPRET, 100)[0]
     assert (note.engine, note.reason) == (COMPILE, "")
@@ -324,10 +334,10 @@ L:  atom.global.add.u32 %r4, [%a3], 1;
 
 
 def tickets(
-    mode: str, blocks: int = 100, times: int = 2, least: int = 600_000
+    mode: str, blocks: int = 100, times: int = 2, **thresholds: float
 ) -> tuple[list[bytes], list[str]]:
     """The last ticket of each thread after each launch of a counter, and the notes."""
-    tiers = eager(least=least)
+    tiers = eager(**{"least": 600_000, **thresholds})
     made, engines = device(ORDERED, mode, in_order=False, tiers=tiers)
     found, notes = [], []
     for _ in range(times):
@@ -358,6 +368,37 @@ def test_visible_order_is_the_same_in_every_run(
     for _ in range(2):
         monkeypatch.setattr(engine, "_compilations", {})
         assert tickets(AUTO) == first
+
+
+# Sums of floats, whose rounding shows the order.
+ROUNDED = """.visible .entry sums(.param .u64 out) {
+    .reg .b32 %r<6>; .reg .b64 %a; .reg .f32 %f<3>; .reg .pred %p;
+    ld.param.u64 %a, [out]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, 0;
+    mad.lo.u32 %r3, %r1, 64, %r0; mad.lo.u32 %r3, %r3, 1664525, 1013904223;
+L:  mad.lo.u32 %r3, %r3, 1664525, 1013904223;
+    cvt.rn.f32.s32 %f0, %r3;
+    red.global.add.f32 [%a], %f0;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p, %r2, 20;
+    @%p bra L;
+    ret;
+}"""
+
+
+def test_visible_order_is_that_of_slower_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes are preempted after as many jumps, whenever faster code takes over."""
+    monkeypatch.setattr(runtime, "_MOST_JUMPS", 64)
+    found = []
+    for asked in (1, 3, 10, 10000):
+        monkeypatch.setattr(engine, "_compilations", {})
+        with monkeypatch.context() as patch:
+            parts = delayed(patch, asked)
+            made, _ = device(ROUNDED, AUTO, in_order=False, tiers=eager(improved=0, least=600_000))
+            place = made.buffer(np.zeros(1, "f4"))
+            made.launch("sums", (100,), (64,), place)
+        assert [is_slow for is_slow, _ in parts] == ([asked > 1] + [False] * (1 < asked < 100))
+        found.append((made.read(place, "u4", 1)[0], parts))
+    assert len({result for result, _ in found}) == 1, found
 
 
 @pytest.mark.usefixtures("unsaved")

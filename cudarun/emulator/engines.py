@@ -175,7 +175,7 @@ class Engines:
                 compilation = compilation_of(launch)
                 order = "" if launch.is_serial else compilation.visible_order
                 reason = compilation.reason or (order if self.in_order else "")
-                if compilation.kernel is None and not reason:
+                if not (reason or compilation.is_complete()):
                     run.on_progress(0.0)
                     compilation.complete()
             if compilation.is_unobservable:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING
 
 from cudarun.base.records import dataclass
@@ -119,8 +120,10 @@ class KernelTier:
             self._begin(launch)
         if self._compilation is None:
             return False
-        with launch.compiling():
-            self._compilation.wait()
+        self._lane_work = inf  # it is not known: faster code is compiled at once
+        if self._compilation.kernel is None:
+            with launch.compiling():
+                self._compilation.wait()
         if not self._compilation.is_loaded():
             self.reason = self._compilation.reason
         return not self.reason
@@ -193,7 +196,7 @@ class KernelTier:
         compilation = self._compilation
         if compilation is None or (self._shows_order and (work < self._due or not can_leave())):
             return False
-        if self._shows_order or self._waits:
+        if compilation.kernel is None and (self._shows_order or self._waits):
             with launch.compiling():
                 compilation.wait()
         if not compilation.is_loaded():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 
@@ -87,6 +88,7 @@ class KernelCompilation:
         # The compiled kernel; ``None`` until it has been loaded.
         self.kernel: CompiledKernel | None = None
         self._process: CompilerProcess | None = None
+        self._lock = threading.Lock()  # launches on several devices run at the same time
         try:
             self._make = module
             self._module = module(is_quick=is_quick)
@@ -95,11 +97,17 @@ class KernelCompilation:
             self.reason = str(reason)
             self.is_unobservable = isinstance(reason, Unobservable)
 
+    def is_complete(self) -> bool:
+        """Return whether the kernel is loaded, and no code runs faster."""
+        return self.kernel is not None and not self.kernel.is_quick
+
     def complete(self) -> None:
-        """Compile and load the kernel, unless this has been done."""
-        if self.kernel is None and not self.reason:
-            objects = interruptible_object_files(self._module.text.text())
-            self.kernel = CompiledKernel(self._module, objects)
+        """Compile and load the code that runs fastest."""
+        with self._lock:
+            module = self._make(is_quick=False) if self._module.is_quick else self._module
+            objects = interruptible_object_files(module.text.text())
+            self.kernel = CompiledKernel(module, objects)
+            self._module, self._process = module, None  # which can compile the other one
 
     def begin(self) -> None:
         """Load the kernel if this takes a short time, or begin to compile in another process."""
@@ -116,29 +124,33 @@ class KernelCompilation:
 
     def improve(self) -> None:
         """Begin to compile a loaded kernel to code that runs faster, unless this has been done."""
-        if self._module.is_quick:
-            self._module = self._make(is_quick=False)
-            self.begin()
+        with self._lock:
+            if self._module.is_quick:
+                self._module = self._make(is_quick=False)
+                self.begin()
 
     def wait(self) -> None:
         """Wait until the other process has compiled the kernel."""
-        if self._process is not None:
-            self._process.wait()
+        process = self._process
+        if process is not None:
+            process.wait()
 
     def is_loaded(self) -> bool:
         """Return whether the kernel can be launched; load what has been compiled."""
-        if self._has_compiled():
-            assert self._process is not None
-            objects = self._process.result()
-            self._process = None
-            if objects is not None:
-                self.kernel = CompiledKernel(self._module, objects)
-            elif self.kernel is None:
-                self.reason = "LLVM failed to compile it"
+        with self._lock:
+            process = self._process
+            if process is not None and process.has_ended():
+                self._process = None
+                objects = process.result()
+                if objects is not None:
+                    self.kernel = CompiledKernel(self._module, objects)
+                elif self.kernel is None:
+                    self.reason = "LLVM failed to compile it"
         return self.kernel is not None
 
     def _has_compiled(self) -> bool:
-        return self._process is not None and self._process.has_ended()
+        process = self._process
+        return process is not None and process.has_ended()
 
     def run_observed(self, run: EngineRun) -> bool:
         """Run a launch with detectors; interpret it if they may have findings, or after a fault.

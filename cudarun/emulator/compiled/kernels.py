@@ -123,6 +123,7 @@ class CompiledKernel:
 
     def __init__(self, module: KernelModule, objects: Sequence[bytes]) -> None:
         self.code = module.code  # what the code needs from its caller
+        self.is_quick = module.is_quick  # whether another module of the kernel runs faster
         # Whether its blocks can run at the same time, and are not slower then.
         self.is_parallel = module.is_parallel
         # Whether it has integer reductions of global memory.

@@ -185,6 +185,18 @@ def test_faster_code_takes_over_between_blocks(monkeypatch: pytest.MonkeyPatch, 
     assert parts == [[(False, 0)], [(True, 0), (False, 2)]][asked > 1]
 
 
+def test_compile_waits_for_faster_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever `auto` has compiled of the kernel before, and is compiling."""
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    for improved in (1e30, 0):
+        monkeypatch.setattr(engine, "_compilations", {})
+        with monkeypatch.context() as patch:
+            parts = delayed(patch, 10000)
+            launched(PLAIN, AUTO, 100, 1, eager(improved=improved))
+            launched(PLAIN, COMPILE, 100)
+        assert parts == [(True, 0), (False, 0)]
+
+
 def test_what_compiled_code_runs_counts_as_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
     tiers = eager(improved=1e30)
@@ -524,6 +536,30 @@ def test_operations_that_the_program_shares_are_compiled_first(
     made.launch("sums", (2,), (32,), place)
     assert made.read(place, "u4", 1)[0] == 64
     assert engines.notes["sums"].engine == used
+
+
+def test_kernels_that_are_compiled_first_have_faster_code_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next launch does not wait for it."""
+    tiers = eager(improved=1e30)
+    tiers.waits = False
+    made, _ = device(SYSTEM, AUTO, tiers=tiers)
+    other = Memory(1 << 40, 1 << 20)
+    other.allocate(16)
+    made.others.append(other)
+    place = made.buffer(np.zeros(1, "u4"))
+    with monkeypatch.context() as patch:
+        parts = delayed(patch, 10000)
+        for _ in range(2):
+            made.launch("sums", (2,), (32,), place)
+    assert parts == [(True, 0)] * 2
+    (tier,) = tiers._tiers.values()
+    assert tier._compilation is not None
+    tier._compilation.wait()
+    made.launch("sums", (2,), (32,), place)
+    assert tier._compilation.is_complete()
+    assert made.read(place, "u4", 1)[0] == 192
 
 
 def test_the_states_of_threads_between_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

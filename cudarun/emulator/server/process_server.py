@@ -171,17 +171,18 @@ class ProcessServer:
     def _drain(self, control: socket.socket) -> bool:
         """Wait for the work that is left; return false if the parent says stop, or it stalls."""
         self._callbacks.end()
-        progress, since = (0, 0), time.monotonic()
+        launch, ended, since = process.launch, 0, time.monotonic()
         while process.has_work() or any(each.is_alive() for each in self._threads):
             for end in self._ends:  # a process that the program forked can hold the other ends
                 with suppress(OSError):
                     end.shutdown(socket.SHUT_RD)  # what was sent is still received
             if select.select([control], [], [], _POLL)[0] and self._receive(control) in _AT_ONCE:
                 return False
-            launch = process.launch
-            latest = (id(launch), launch.ended) if launch is not None else (0, 0)
-            if latest != progress or driver.is_compiling():
-                progress, since = latest, time.monotonic()
+            latest = process.launch
+            blocks = 0 if latest is None else latest.ended
+            # The launch itself: its successors can have the address of one that has been deleted.
+            if latest is not launch or blocks != ended or driver.is_compiling():
+                launch, ended, since = latest, blocks, time.monotonic()
             elif self._options.stall is not None and time.monotonic() - since > self._options.stall:
                 return False
         return True

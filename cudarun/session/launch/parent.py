@@ -111,6 +111,7 @@ class KernelJob(Job[T]):
         """Load the images, before any context exists."""
         super().begin(session)
         from cudarun.session.launch.steps import load_libraries
+        from cudarun.session.load.library import unload_ahead
 
         session.driver.traits.compile_on_demand()
         if self.program.algebra:
@@ -118,11 +119,11 @@ class KernelJob(Job[T]):
             session.add_release(partial(session.driver.traits.select_algebra, False))
         if self.addresses:
             from cudarun.session.launch.recorded.fixed_addresses import reserve  # few need it
-            from cudarun.session.load.library import unload_ahead
 
             unload_ahead()  # its variables can have these addresses
             reserve(session, self.addresses)
         self._libraries = load_libraries(session, self.program, self._jit)
+        unload_ahead()  # the memory of its variables is for this launch
 
     def on(self, device: Device) -> T:
         """Launch."""

@@ -266,7 +266,9 @@ def load_image(
 
 
 def _load_ahead(session: Session, image: Image, key: tuple[int, str | None]) -> None:
-    """Load an image for the next task."""
+    """Load an image for the next task, once also if this one has loaded it twice."""
+    if key in _ahead:
+        return
     with suppress(CudarunError):  # the launch reports it
         _ahead[key] = Library(session.driver, image, logs=Logs(_SHORT_LOG))
         session.add_release(unload_ahead)

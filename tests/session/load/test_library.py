@@ -123,3 +123,24 @@ def test_a_template_that_is_not_instantiated(wanted: str, is_one: bool) -> None:
     with pytest.raises(RequestError, match="has no kernel") as caught:
         select_kernel(SCALE, wanted, "scale.ptx")
     assert ("launch -k 'ns::f<float>'" in (caught.value.hint or "")) == is_one
+
+
+def _loaded_ahead(image: Image, session: Session) -> int:
+    """How many libraries are loaded for the next task after one that has loaded an image twice."""
+    load_image(session, image).kernel(None)
+    for _ in range(2):  # such as of a kernel and its baseline
+        load_image(session, image, again=True)
+    loads, attempt = [], session.driver.attempt
+
+    def watched(name: str, *args: Any) -> tuple[Any, ...]:
+        loads.append(name == "cuLibraryLoadData")
+        return attempt(name, *args)
+
+    session.driver.attempt = watched  # type: ignore[method-assign]
+    session.settle()
+    session.release()
+    return sum(loads)
+
+
+def test_an_image_is_loaded_ahead_once(in_session: InSession, sample: SampleImage) -> None:
+    assert in_session(partial(_loaded_ahead, sample("saxpy.ptx"))) == 1

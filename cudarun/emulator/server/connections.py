@@ -54,15 +54,21 @@ class ProgramConnection:
         """Answer a request; ``CLEAR`` if the same one has no other answer until a call fails."""
         parts = [_HEAD.pack(result, kind)]
         for address, data in outputs:
-            if len(data) > _TEXT:
-                addresses.host.write(address, data)
-            else:
-                parts += [_PART.pack(address, len(data)), data, bytes(-len(data) % 8)]
+            parts += [_PART.pack(address, len(data)), data, bytes(-len(data) % 8)]
         self._send(b"".join(parts))
 
     def _send(self, message: bytes) -> None:
         with suppress(OSError):  # the program has ended
             self._socket.send(message)
+
+
+def write_long(outputs: Outputs) -> Outputs:
+    """Write what is too long for a message and return the rest; `Refusal` if there is no memory."""
+    for address, data in outputs:
+        refuse_if(not address, "there is no place for a result")
+        if len(data) > _TEXT:
+            addresses.host.write(address, data)
+    return [each for each in outputs if len(each[1]) <= _TEXT]
 
 
 class Callbacks:

@@ -28,7 +28,7 @@ from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host import addresses
 from cudarun.emulator.host.launches import LaunchGeometry
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal, refuse_if
+from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import exchange_by
 from cudarun.emulator.program import KernelCode
 from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, thread
@@ -271,8 +271,7 @@ class ProcessServer:
                 else:
                     perform = self._handlers.get(number) or self._handler(number)
                     result, outputs = perform(words[2 : size // 8].tolist())
-                    for address, _ in outputs:
-                        refuse_if(not address, "there is no place for a result")
+                    outputs = connections.write_long(outputs)
             except Refusal as refusal:  # of an argument
                 result, outputs = int(refusal.result), ()
                 thread.error = result if number >= PER_LIBRARY else thread.error

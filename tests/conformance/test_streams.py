@@ -5,6 +5,7 @@ import ctypes
 import pytest
 
 LEGACY, PER_THREAD = 1, 2
+ATTRIBUTE = "CU_LAUNCH_ATTRIBUTE_"
 
 
 @pytest.mark.parametrize("flags", [0, 1])
@@ -98,4 +99,62 @@ def test_event_and_stream_must_be_of_one_context(cuda, device, context):
     other = cuda.create_context(0, device)
     stream = cuda.cuStreamCreate(0)
     assert cuda.result("cuEventRecord", event, stream) == "INVALID_HANDLE"
+    cuda.cuCtxDestroy(other)
+
+
+def attribute(cuda, stream, name):
+    return cuda.cuStreamGetAttribute(stream, getattr(cuda.CUstreamAttrID, f"{ATTRIBUTE}{name}"))
+
+
+def set_attribute(cuda, stream, name, value):
+    kind = getattr(cuda.CUstreamAttrID, f"{ATTRIBUTE}{name}")
+    return cuda.result("cuStreamSetAttribute", stream, kind, value)
+
+
+def test_attributes_of_a_new_stream(cuda, context):
+    stream = cuda.cuStreamCreateWithPriority(0, -2)
+    window = attribute(cuda, stream, "ACCESS_POLICY_WINDOW").accessPolicyWindow
+    assert window.num_bytes == 0
+    assert attribute(cuda, stream, "PRIORITY").priority == -2
+    domains = attribute(cuda, stream, "MEM_SYNC_DOMAIN_MAP").memSyncDomainMap
+    assert (domains.default_, domains.remote) == (0, 1)
+    assert int(attribute(cuda, stream, "MEM_SYNC_DOMAIN").memSyncDomain) == 0
+    cuda.cuStreamDestroy(stream)
+
+
+def test_attributes_are_copied_to_another_stream(cuda, context):
+    source, target = cuda.cuStreamCreate(0), cuda.cuStreamCreate(0)
+    address = cuda.cuMemAlloc(4096)
+    value, window = cuda.CUstreamAttrValue(), cuda.CUaccessPolicyWindow()
+    window.base_ptr, window.num_bytes, window.hitRatio = int(address), 4096, 0.5
+    window.hitProp, window.missProp = cuda.CUaccessProperty(2), cuda.CUaccessProperty(1)
+    value.accessPolicyWindow = window
+    assert set_attribute(cuda, source, "ACCESS_POLICY_WINDOW", value) == "CUDA_SUCCESS"
+    value = cuda.CUstreamAttrValue()
+    value.syncPolicy = cuda.CUsynchronizationPolicy.CU_SYNC_POLICY_YIELD
+    assert set_attribute(cuda, source, "SYNCHRONIZATION_POLICY", value) == "CUDA_SUCCESS"
+    cuda.cuStreamCopyAttributes(target, source)
+    value.syncPolicy = cuda.CUsynchronizationPolicy.CU_SYNC_POLICY_SPIN
+    assert set_attribute(cuda, source, "SYNCHRONIZATION_POLICY", value) == "CUDA_SUCCESS"
+    found = attribute(cuda, target, "ACCESS_POLICY_WINDOW").accessPolicyWindow
+    assert (int(found.hitProp), int(found.missProp), found.hitRatio) == (2, 1, 0.5)
+    assert int(attribute(cuda, target, "SYNCHRONIZATION_POLICY").syncPolicy) == 3
+    cuda.cuMemFree(address)
+
+
+def test_attributes_that_are_refused(cuda, context):
+    stream, value = cuda.cuStreamCreate(0), cuda.CUstreamAttrValue()
+    window = cuda.CUaccessPolicyWindow()
+    window.hitProp = window.missProp = cuda.CUaccessProperty(2)  # persisting
+    value.accessPolicyWindow = window
+    assert set_attribute(cuda, stream, "ACCESS_POLICY_WINDOW", value) == "INVALID_VALUE"
+    cooperative = getattr(cuda.CUstreamAttrID, f"{ATTRIBUTE}COOPERATIVE")
+    assert cuda.result("cuStreamGetAttribute", stream, cooperative) == "INVALID_VALUE"
+    assert cuda.result("cuStreamSetAttribute", stream, cooperative, value) == "INVALID_VALUE"
+
+
+def test_attributes_are_copied_within_a_context(cuda, device, context):
+    stream = cuda.cuStreamCreate(0)
+    other = cuda.create_context(0, device)
+    assert cuda.result("cuStreamCopyAttributes", cuda.cuStreamCreate(0), stream) == "INVALID_VALUE"
     cuda.cuCtxDestroy(other)

@@ -249,3 +249,21 @@ def test_an_array_of_the_driver_whose_channels_have_no_description():
     back = np.zeros_like(data)
     check(cudart.cudaMemcpy2DFromArray(back, 8, array, 0, 0, 8, 1, KIND.cudaMemcpyDeviceToHost))
     assert back.tolist() == data.tolist()
+
+
+def test_the_description_of_an_array():
+    channels = cudart.cudaCreateChannelDesc(8, 8, 0, 0, 1)[1]
+    array = check(cudart.cudaMallocArray(channels, 5, 3, 2))  # cudaArraySurfaceLoadStore
+    found, extent, flags = check(cudart.cudaArrayGetInfo(array))
+    assert (found.x, found.y, found.z, int(found.f), flags) == (8, 8, 0, 1, 2)
+    assert (extent.width, extent.height, extent.depth) == (5, 3, 0)
+
+
+def test_attributes_of_streams():
+    stream, other = (check(cudart.cudaStreamCreate()) for _ in range(2))
+    policy, value = cudart.cudaSynchronizationPolicy, bindings.cudaStreamAttrValue()
+    value.syncPolicy = policy.cudaSyncPolicyBlockingSync
+    check(cudart.cudaStreamSetAttribute(stream, 3, value))
+    check(cudart.cudaStreamCopyAttributes(other, stream))
+    found = check(cudart.cudaStreamGetAttribute(other, 3))
+    assert (type(found), found.syncPolicy) == (type(value), policy.cudaSyncPolicyBlockingSync)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
+from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream, CUstreamAttrValue
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import EventHandle, IdleStreamHandle, StreamHandle
@@ -12,6 +12,7 @@ from cudarun.emulator.host.captures import CaptureBranch, CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
+from cudarun.emulator.host.stream_attributes import PRIORITY, copied_attribute
 
 _TICK = 0.001  # seconds between looks at the event of another process
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
@@ -76,7 +77,7 @@ def _branch(stream: streams.Stream) -> CaptureBranch:
 @call()
 def cuStreamGetPriority(hStream: StreamHandle) -> int:
     """Return a stream's priority."""
-    return hStream.priority
+    return int(hStream.attributes[PRIORITY].priority)
 
 
 @call()
@@ -104,6 +105,25 @@ def cuStreamGetDevice(hStream: StreamHandle) -> CUdevice:
     """Return a stream's device."""
     hStream.check_not_capturing()
     return CUdevice(hStream.context.device.ordinal)
+
+
+@call()
+def cuStreamGetAttribute(hStream: StreamHandle, attr: int) -> CUstreamAttrValue:
+    """Return an attribute of a stream: access policy, synchronization, priority, domains."""
+    return copied_attribute(attr, hStream.attributes.get(attr), hStream.context)
+
+
+@call()
+def cuStreamSetAttribute(hStream: StreamHandle, attr: int, value: CUstreamAttrValue) -> None:
+    """Set an attribute of a stream; no effect here, but noted."""
+    hStream.attributes[attr] = copied_attribute(attr, value, hStream.context)
+
+
+@call()
+def cuStreamCopyAttributes(dst: StreamHandle, src: StreamHandle) -> None:
+    """Copy the attributes of a stream to another one of its context."""
+    refuse_if(dst.context is not src.context, "the streams belong to different contexts")
+    dst.attributes.update(src.attributes)
 
 
 # --- events --------------------------------------------------------------------------------------

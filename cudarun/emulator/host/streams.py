@@ -10,8 +10,9 @@ import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import field
+from functools import cached_property
 
-from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags
+from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags, CUstreamAttrValue
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.captures import Capture, CaptureBranch
@@ -19,6 +20,7 @@ from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context, ContextOb
 from cudarun.emulator.host.graphs import Node, Operation
 from cudarun.emulator.host.interprocess import SharedCounts
 from cudarun.emulator.host.refusal import Refusal, refuse_if
+from cudarun.emulator.host.stream_attributes import default_attributes
 
 DEFAULT_STREAMS = (0, 1, 2)  # null, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
 PER_THREAD = 2
@@ -35,11 +37,16 @@ class Stream(ContextObject):
 
     context: Context
     flags: int = 0
-    priority: int = 0
+    priority: int = 0  # when it is created
     handle: int = 0
     is_legacy: bool = False  # whether it is the legacy default stream
     id: int = field(default_factory=itertools.count(1).__next__)
     _branch: CaptureBranch | None = None
+
+    @cached_property
+    def attributes(self) -> dict[int, CUstreamAttrValue]:
+        """The values of its attributes."""
+        return default_attributes(self.priority)
 
     @property
     def is_blocking(self) -> bool:

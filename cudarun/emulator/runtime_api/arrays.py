@@ -1,7 +1,13 @@
 """CUDA arrays, texture and surface objects."""
+# ruff: noqa: N802 - the names are CUDA's
 
 from __future__ import annotations
 
+from cuda.bindings import runtime as cudart
+
+from cudarun.emulator.host.handles import Handle
+from cudarun.emulator.runtime_api.calls import driver_call, runtime_call
+from cudarun.emulator.runtime_api.conversions import channel_description
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 forward_calls(
@@ -43,3 +49,11 @@ cudaDestroyTextureObject(texObject) = cuTexObjectDestroy
 cudaDestroySurfaceObject(surfObject) = cuSurfObjectDestroy
 """,
 )
+
+
+@runtime_call(3)
+def cudaArrayGetInfo(array: Handle) -> tuple[object, cudart.cudaExtent, int]:
+    """Return channels, extent and flags of an array; without rows or slices, sizes are 0."""
+    found, extent = driver_call("cuArray3DGetDescriptor", array), cudart.cudaExtent()
+    extent.width, extent.height, extent.depth = found.Width, found.Height, found.Depth
+    return channel_description(found), extent, int(found.Flags)

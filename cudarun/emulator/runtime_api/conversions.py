@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsInt, TypeVar
 
@@ -16,6 +17,7 @@ from cudarun.emulator.runtime_api.calls import RuntimeRefusal
 T = TypeVar("T")
 
 INVALID_VALUE = 1
+_ATTRIBUTE_BYTES = 64
 _INVALID_CHANNELS = 20  # cudaErrorInvalidChannelDescriptor
 _INVALID_PITCH = 12  # cudaErrorInvalidPitchValue
 _INVALID_DIRECTION = 21  # cudaErrorInvalidMemcpyDirection
@@ -224,3 +226,10 @@ def node_parameters(parameters: cudart.cudaGraphNodeParams) -> cuda.CUgraphNodeP
 def location(structure: Any) -> object:
     """Return the driver's form of a ``cudaMemLocation``; the device of CUDA 12 as it is."""
     return _location(structure) if hasattr(structure, "type") else structure
+
+
+def stream_attribute(value: cuda.CUstreamAttrValue) -> cudart.cudaStreamAttrValue:
+    """Return the runtime's form of the value of an attribute of a stream."""
+    made = cudart.cudaStreamAttrValue()
+    ctypes.memmove(made.getPtr(), value.getPtr(), _ATTRIBUTE_BYTES)
+    return made

@@ -56,6 +56,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "host_function": same_layout(cuda.CUDA_HOST_NODE_PARAMS),
     "node": conversions.node_parameters,
     "pool": same_layout(cuda.CUmemPoolProps),
+    "stream_attribute": same_layout(cuda.CUstreamAttrValue),
     "resource": resource,
     "texture": texture,
     "view": view,
@@ -69,6 +70,7 @@ _RESULTS: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "value": lambda it: it,
     "cudaChannelFormatDesc": conversions.channel_description,
+    "cudaStreamAttrValue": conversions.stream_attribute,
 }
 _ROW = re.compile(
     r"cuda(\w+)\(([^)]*)\)(?:\s+-> ([\w, *]+?))?(?:\s+= (\w+)(?:\(([^)]*)\))?)?\n(?: {4}(?! )(.+))?"

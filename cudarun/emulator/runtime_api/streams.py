@@ -25,6 +25,9 @@ cudaStreamWaitEvent(stream, event, flags: int)
 cudaStreamGetPriority(hStream) -> int
 cudaStreamGetFlags(hStream) -> int
 cudaStreamGetId(hStream) -> int
+cudaStreamGetAttribute(hStream, attr: enum) -> cudaStreamAttrValue
+cudaStreamSetAttribute(hStream, attr: enum, value: stream_attribute)
+cudaStreamCopyAttributes(dst, src)
 cudaLaunchHostFunc(stream, fn, userData)
 cudaStreamBeginCapture(stream, mode: enum)
 cudaStreamBeginCaptureToGraph(stream, graph, dependencies, dependencyData, numDependencies: int,

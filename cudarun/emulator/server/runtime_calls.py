@@ -279,7 +279,6 @@ _ACTIONS: dict[str, Callable[..., Any]] = {
     "cudaFuncSetCacheConfig": lambda func, cacheConfig: code.kernel(func),
     "cudaFuncSetSharedMemConfig": lambda func, config: code.kernel(func),
     # No effect: the emulated device has no caches and banks of one width.
-    "cudaStreamSetAttribute": lambda hStream, attr, value: None,
     "cudaDeviceSetCacheConfig": lambda cacheConfig: None,
     "cudaDeviceSetSharedMemConfig": lambda config: None,
 }

@@ -75,6 +75,38 @@ print(runtime.cudaGraphGetNodes(graph, None, ctypes.byref(count)), count.value)
 print(driver.cuModuleLoad(ctypes.byref(out), None), flush=True)
 """
 
+ATTRIBUTES = """
+import ctypes
+runtime = ctypes.CDLL("libcudart.so.13")
+stream, other = ctypes.c_void_p(), ctypes.c_void_p()
+value, found = (ctypes.c_int * 16)(2), (ctypes.c_int * 16)()
+runtime.cudaStreamCreate(ctypes.byref(stream))
+runtime.cudaStreamCreate(ctypes.byref(other))
+print(runtime.cudaStreamSetAttribute(stream, 3, value), end=" ")
+print(runtime.cudaStreamCopyAttributes(other, stream), end=" ")
+print(runtime.cudaStreamGetAttribute(other, 3, found), found[0])
+print(runtime.cudaStreamGetAttribute(other, 99, found), end=" ")
+print(runtime.cudaStreamSetAttribute(other, 3, (ctypes.c_int * 16)(9)))
+array, channels = ctypes.c_void_p(), (ctypes.c_int * 5)(16, 0, 0, 0, 2)
+sizes = (ctypes.c_size_t * 3)()
+half, flags = (ctypes.c_int * 5)(), ctypes.c_uint(7)
+runtime.cudaMallocArray(ctypes.byref(array), channels, ctypes.c_size_t(6), ctypes.c_size_t(4), 0)
+print(runtime.cudaArrayGetInfo(half, sizes, ctypes.byref(flags), array), *half, *sizes, flags.value)
+print(runtime.cudaArrayGetInfo(None, sizes, None, array), flush=True)
+"""
+
+LONG_LIST = """
+import ctypes
+runtime = ctypes.CDLL("libcudart.so.13")
+graph, node, count = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t(1 << 40)
+runtime.cudaGraphCreate(ctypes.byref(graph), 0)
+runtime.cudaGraphAddEmptyNode(ctypes.byref(node), graph, None, ctypes.c_size_t(0))
+place = ctypes.c_void_p(8)  # no memory
+print(runtime.cudaGraphGetNodes(graph, place, ctypes.byref(count)), runtime.cudaGetLastError())
+count = ctypes.c_size_t(1)
+print(runtime.cudaGraphGetNodes(graph, ctypes.byref(node), ctypes.byref(count)), flush=True)
+"""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -108,6 +140,16 @@ def test_numbers_that_no_enumeration_has_are_refused() -> None:
 def test_a_count_without_a_list_and_a_text_that_is_missing() -> None:
     ran = run(NO_LISTS)
     assert (ran.stdout, ran.returncode) == ("0 0\n1\n", 0), ran.stderr
+
+
+def test_attributes_of_streams_and_the_description_of_an_array() -> None:
+    ran = run(ATTRIBUTES)
+    assert ran.stdout == "0 0 0 2\n1 1\n0 16 0 0 0 2 6 4 0 0\n0\n", ran.stderr
+
+
+def test_a_list_without_memory_is_an_error_of_the_call() -> None:
+    ran = run(LONG_LIST)
+    assert (ran.stdout, ran.returncode) == ("1 1\n0\n", 0), ran.stderr
 
 
 def test_processes_that_have_ended_keep_no_descriptors() -> None:

@@ -108,7 +108,7 @@ def test_the_page_lists_what_is_not_compared() -> None:
     ("old", "new", "fault"),
     [
         ("| `logic` |", "| `logics` |", "other numbers of forms than are recorded"),
-        ("): `", "): `add.u33`, `", "'add.u33' is no recorded form"),
+        ("- none", "- a reason (1): `add.u33`", "'add.u33' is no recorded form"),
     ],
 )
 def test_a_stale_page_is_found(

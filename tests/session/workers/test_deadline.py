@@ -27,7 +27,7 @@ def test_no_report_interrupts_another(monkeypatch: pytest.MonkeyPatch) -> None:
 
     driver = SimpleNamespace(traits=SimpleNamespace(thread_states=thread_states))
     progress = SimpleNamespace(add_states=events.append)
-    with deadline.stopped_when_overdue(driver, progress):  # type: ignore[arg-type]
+    with deadline.stopped_after_timeout(driver, progress):  # type: ignore[arg-type]
         while "states" not in events:
             pass
     assert events == ["begin", "end", "begin", "end", "states"]

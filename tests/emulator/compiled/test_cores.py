@@ -122,10 +122,10 @@ def test_an_interruption_ends_all_threads() -> None:
 def test_an_error_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     real = cores.CompiledRun
 
-    def broken(*given: Any) -> Any:
+    def broken(*given: Any, **named: Any) -> Any:
         if threading.current_thread() is not threading.main_thread():
             raise MemoryError
-        return real(*given)
+        return real(*given, **named)
 
     monkeypatch.setattr(cores, "CompiledRun", broken)
     with pytest.raises(MemoryError):

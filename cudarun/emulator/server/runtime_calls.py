@@ -163,9 +163,9 @@ _FUNC_ATTRIBUTES_BYTES = 144
 @program_call(1)
 def cudaFuncGetAttributes(func: Any) -> bytes:
     """Return the attributes of a kernel, a ``cudaFuncAttributes``."""
-    kernel, device, kinds = code.kernel(int(func)), current_device(), cuda.CUfunction_attribute
-    names = (f"CU_FUNC_ATTRIBUTE_{each}" for each in _ATTRIBUTES)
-    values = (driver_call("cuKernelGetAttribute", kinds[each], kernel, device) for each in names)
+    kernel, device = code.kernel(int(func)), current_device()
+    kinds = (getattr(cuda.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{x}") for x in _ATTRIBUTES)
+    values = (driver_call("cuKernelGetAttribute", kind, kernel, device) for kind in kinds)
     return struct.pack("=3Q13i", *values).ljust(_FUNC_ATTRIBUTES_BYTES, b"\0")
 
 

@@ -46,6 +46,7 @@ int cudaGraphExecUpdate(void *, void *, void *);
 int cudaGraphLaunch(void *, stream);
 int cudaGetKernel(void **, const void *);
 int cudaFuncGetName(const char **, const void *);
+int cudaFuncGetAttributes(void *, const void *);
 int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, void *);
 int cudaGraphExecDestroy(void *);
 int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
@@ -277,6 +278,15 @@ int main(int count, char **words) {
     CHECK(cudaGetDriverEntryPointByVersion("cuKernelGetName", &entry, 13000, 0, 0));
     CHECK(((int (*)(const char **, void *))entry)(&of_kernel, kernel));
     printf("%s %s\n", of_function, of_kernel);
+    return 0;
+  }
+  if (!strcmp(what, "attributes")) { /* Thrust and CUB ask for these */
+    struct {
+      size_t shared, constant, local;
+      int threads, registers, ptx, rest[27];
+    } attributes;
+    CHECK(cudaFuncGetAttributes(&attributes, (void *)scale));
+    printf("%zu %d %d\n", attributes.shared, attributes.threads, attributes.ptx);
     return 0;
   }
   if (!strcmp(what, "hello")) {

@@ -132,6 +132,10 @@ def test_names_are_texts_that_stay(program: Exec) -> None:
     assert program("names").stdout == "_Z8wait_forPViPi scale\n"
 
 
+def test_attributes_of_a_kernel(program: Exec) -> None:
+    assert program("attributes").stdout == "0 1024 75\n"
+
+
 def test_threads_of_a_program(program: Exec) -> None:
     assert program("threads").stdout == "93 102\n"
 

@@ -39,8 +39,9 @@ def copied_attribute(attribute: int, value: object, context: Context) -> cuda.CU
         is_valid = window.num_bytes <= most and 0 <= window.hitRatio <= 1
         _, miss = (enum_field(window, each) for each in ("hitProp", "missProp"))
         is_valid &= miss != cuda.CUaccessProperty.CU_ACCESS_PROPERTY_PERSISTING
-    elif member == "priority":
-        is_valid = made.priority in range(STREAM_PRIORITIES[1], STREAM_PRIORITIES[0] + 1)
+    elif member == "priority":  # the nearest one, as on an H200
+        lowest, highest = STREAM_PRIORITIES
+        made.priority = min(max(made.priority, highest), lowest)
     elif member == "memSyncDomainMap":
         is_valid = max(made.memSyncDomainMap.default_, made.memSyncDomainMap.remote) < _DOMAINS
     refuse_if(not is_valid, f"a stream cannot have this {member}")

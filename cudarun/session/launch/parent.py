@@ -120,10 +120,10 @@ class KernelJob(Job[T]):
         if self.addresses:
             from cudarun.session.launch.recorded.fixed_addresses import reserve  # few need it
 
-            unload_ahead()  # its variables can have these addresses
+            unload_ahead(session)  # its variables can have these addresses
             reserve(session, self.addresses)
         self._libraries = load_libraries(session, self.program, self._jit)
-        unload_ahead()  # the memory of its variables is for this launch
+        unload_ahead(session)  # the memory of its variables is for this launch
 
     def on(self, device: Device) -> T:
         """Launch."""

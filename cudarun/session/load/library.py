@@ -225,10 +225,6 @@ def read_parameters(
     return tuple(layout)
 
 
-_ahead: dict[tuple[int, str | None], Library] = {}
-"""Libraries that are loaded for the next launch, which probably has the same image."""
-
-
 def load_image(
     session: Session,
     image: Image,
@@ -256,8 +252,8 @@ def load_image(
     # The driver clears the buffers. The log of an image that it has accepted is short.
     key = id(image), kernel
     is_known = options is None and key in _kernels
-    library = _ahead.pop(key, None) if is_known and again else None
-    if library is None:
+    library = session.ahead.pop(key, None) if is_known and again else None
+    if not isinstance(library, Library):
         library = Library(session.driver, image, options, Logs(_SHORT_LOG) if is_known else None)
     session.add_release(library.unload)
     if is_known and again:
@@ -267,14 +263,16 @@ def load_image(
 
 def _load_ahead(session: Session, image: Image, key: tuple[int, str | None]) -> None:
     """Load an image for the next task, once also if this one has loaded it twice."""
-    if key in _ahead:
+    if key in session.ahead:
         return
     with suppress(CudarunError):  # the launch reports it
-        _ahead[key] = Library(session.driver, image, logs=Logs(_SHORT_LOG))
-        session.add_release(unload_ahead)
+        session.ahead[key] = Library(session.driver, image, logs=Logs(_SHORT_LOG))
+        session.add_release(partial(unload_ahead, session))
 
 
-def unload_ahead() -> None:
+def unload_ahead(session: Session) -> None:
     """Unload the libraries that were loaded for a task and that it does not use."""
-    while _ahead:
-        _ahead.popitem()[1].unload()
+    while session.ahead:
+        _, library = session.ahead.popitem()
+        if isinstance(library, Library):
+            library.unload()

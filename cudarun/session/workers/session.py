@@ -65,6 +65,8 @@ class Session:
         self.progress = progress or Progress()
         self._owned: list[Callable[[], object]] = []
         self._preparations: list[Callable[[], object]] = []
+        # What was made for the next task, by what it is made of.
+        self.ahead: dict[object, object] = {}
         # The addresses and sizes that are reserved for a recording.
         self.reserved: list[tuple[int, int]] = []
         # Called with the bound steps and the buffers of a launch, before it runs.

@@ -7,14 +7,15 @@ import socket
 
 from cudarun.emulator.host import addresses
 from cudarun.emulator.server import client_memory
-from cudarun.emulator.server.connections import ProgramConnection
+from cudarun.emulator.server.connections import ProgramConnection, write_long
 
 
 def test_a_result_can_be_larger_than_a_message() -> None:
     target = (ctypes.c_uint8 * 200_000)()  # of this process, which is the program here
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        ProgramConnection(ours).reply(0, [(ctypes.addressof(target), b"\x07" * len(target))])
+        result = (ctypes.addressof(target), b"\x07" * len(target))
+        ProgramConnection(ours).reply(0, write_long([result]))
         assert len(theirs.recv(1 << 18)) == 8
     assert bytes(target) == b"\x07" * len(target)
 

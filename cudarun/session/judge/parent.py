@@ -30,6 +30,7 @@ from cudarun.session.judge.request import SEED_BITS, JudgeRequest
 from cudarun.session.workers.line_program import LineProgram
 from cudarun.session.workers.program import temporary_folder
 from cudarun.session.workers.shared_file import SharedFile
+from cudarun.session.workers.worker import BLAS_THREADS
 
 _PROGRAMS = Path(__file__).parent / "programs"
 _BESIDE = ("task.py", "utils.py")  # the modules of a problem that a submission can import
@@ -61,6 +62,7 @@ def judge(request: JudgeRequest, progress: Callable[[str], object]) -> JudgeRepo
     """
     seed = secrets.randbits(SEED_BITS) if request.seed is None else request.seed
     found: list[JudgedSubmission] = []
+    os.environ.setdefault(*BLAS_THREADS)  # of the problem and the submissions, too
     with ProblemProcess(request) as problem:
         for path in request.submissions:
             progress(path)

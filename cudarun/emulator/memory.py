@@ -162,8 +162,7 @@ class Memory:
                 part = mmap.mmap(file, self._reserved, flags=mmap.MAP_SHARED | _MAP_NORESERVE)
                 moved = np.frombuffer(part, dtype=np.uint8)
                 for each in self._live:
-                    start = each.base - self.base
-                    moved[start : start + each.size] = each.bytes
+                    moved[each.base - self.base :][: each.size] = each.bytes
                 map_fixed(self._arena.ctypes.data, self._reserved, file)
                 self._file, self._advice = file, mmap.MADV_REMOVE
             return self._file

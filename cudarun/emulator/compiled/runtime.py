@@ -81,8 +81,7 @@ class CompiledRun:
         self._calling = 0  # the slot of the last callback
         self._failed = 0  # the block that raised the error
         self._slots = slots = resident_blocks(kernel, launch)
-        # Back, until the last tick and since lanes were preempted.
-        self._jumps = list(jumps) or [0] * slots
+        self._jumps = list(jumps) or [0] * slots  # back, until the last tick and since preemption
         # After so many jumps more.
         self._next_tick = [min(self._interval, _MOST_JUMPS - each) for each in self._jumps]
         self._batch = batch = Batch(launch, slots)
@@ -164,9 +163,8 @@ class CompiledRun:
 
     def jumps(self) -> list[int]:
         """Return the jumps back of each slot since lanes were preempted."""
-        left = self._contexts[:, layout.TICKS // 8].tolist()
-        found = zip(self._jumps, self._next_tick, left, strict=True)
-        return [jumps + next_tick - rest for jumps, next_tick, rest in found]
+        left = self._contexts[:, layout.TICKS // 8].astype(np.int64)
+        return list(np.add(self._jumps, self._next_tick) - left)
 
     def set_concurrent(self, value: bool) -> None:
         """Set whether other threads run blocks from now on; only this run's thread may call it."""
@@ -443,8 +441,7 @@ class CompiledRun:
             layout.ROW_COUNT: 0 if stride else max(count - (HALF - 1) * access.bytes, 0),
             layout.SHADOW: self._observed.shadow(region, start) if self._observed else 0,
         }
-        row = [values[8 * column] for column in range(len(values))]
-        self._cache[:, entries] = np.array(row, dtype=np.uint64)
+        self._cache[:, entries] = np.array([values[8 * n] for n in range(len(values))], np.uint64)
         if isinstance(region, Section) and region.ranks is not None:
             ranks = region.ranks[:: launch.block_threads, None][: self._slots]
             self._cache[:, entries, layout.BASE // 8] += ranks

@@ -252,7 +252,8 @@ def test_an_array_of_the_driver_whose_channels_have_no_description():
 
 
 def test_the_description_of_an_array():
-    channels = cudart.cudaCreateChannelDesc(8, 8, 0, 0, 1)[1]
+    unsigned = cudart.cudaChannelFormatKind.cudaChannelFormatKindUnsigned
+    channels = cudart.cudaCreateChannelDesc(8, 8, 0, 0, unsigned)[1]
     array = check(cudart.cudaMallocArray(channels, 5, 3, 2))  # cudaArraySurfaceLoadStore
     found, extent, flags = check(cudart.cudaArrayGetInfo(array))
     assert (found.x, found.y, found.z, int(found.f), flags) == (8, 8, 0, 1, 2)

@@ -1,7 +1,7 @@
 """The process whose copies are the servers of a program.
 
 Its imports take longer than all else that a short program waits for, so the entry point starts it
-before the command line is parsed. What it serves, and how, it is told when that is known.
+before the command line is parsed. Later it gets a socket and the options of the program.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cudarun.emulator import tiers
-from cudarun.emulator.compiled import background, cores, engine, queue, runtime
+from cudarun.emulator.compiled import background, engine, runtime
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET
@@ -20,43 +20,10 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import launch as launches
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.memory import Memory
-from cudarun.emulator.tiers import KernelTier, Tiers
+from cudarun.emulator.tiers import KernelTier
 from tests.emulator.compiled.engines import device
+from tests.emulator.compiled.sums import LOOP, PLAIN, SMALL, delayed, launched
 from tests.support.tiers import eager, patient
-
-LOOP = """.visible .entry sums(.param .u64 out) {
-    .reg .b32 %r<6>; .reg .b64 %a<3>; .reg .pred %p;
-    ld.param.u64 %a0, [out];
-    mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;
-    mad.lo.u32 %r0, %r1, %r2, %r0;
-    mul.wide.u32 %a1, %r0, 4;
-    add.u64 %a2, %a0, %a1;
-    FIRST
-    mov.u32 %r3, 0;
-L:  mad.lo.u32 %r0, %r0, 1664525, 1013904223;
-    BODY
-    add.u32 %r3, %r3, 1;
-    setp.lt.u32 %p, %r3, 20;
-    @%p bra L;
-    st.global.u32 [%a2], %r0;
-    ret;
-}"""
-PLAIN = LOOP.replace("FIRST", "").replace("BODY", "")
-SMALL = 64 * 32  # lanes of a batch, so that launches have several
-
-
-def launched(
-    text: str, mode: str, blocks: int, times: int = 1, tiers: Tiers | None = None
-) -> tuple[bytes, list[Any]]:
-    """The memory after launches, and the note of each."""
-    made, engines = device(text, mode, tiers=tiers)
-    place = made.buffer(np.arange(blocks * 64, dtype="u4"))
-    notes = []
-    for _ in range(times):
-        made.launch("sums", (blocks,), (64,), place)
-        notes.append(engines.notes["sums"])
-    return made.read(place, "u4", blocks * 64).tobytes(), notes
 
 
 @pytest.mark.parametrize("text", [PLAIN, LOOP.replace("FIRST", "st.global.u32 [%a2], 1;")])
@@ -140,81 +107,6 @@ def test_a_kernel_of_thousands_of_instructions(monkeypatch: pytest.MonkeyPatch) 
     found, notes = launched(text, AUTO, 100, 2)
     assert found == launched(text, INTERPRET, 100, 2)[0]
     assert [note.engine for note in notes] == [COMPILE, COMPILE]
-
-
-def delayed(monkeypatch: pytest.MonkeyPatch, asked: int) -> list[tuple[bool, int]]:
-    """Let a launch have faster code when it asks for the n-th time, which it does for each block.
-
-    Returns:
-        The parts of launches: whether it is slower code, and the first block.
-    """
-    parts: list[tuple[bool, int]] = []
-    times = 0
-    ended, improve = CompilerProcess.has_ended, engine.KernelCompilation.improve
-    begin = cores.BlockThreads.__init__
-
-    def improved(compilation: engine.KernelCompilation) -> None:
-        improve(compilation)
-        monkeypatch.setattr(CompilerProcess, "has_ended", has_ended)
-
-    def has_ended(process: CompilerProcess) -> bool:
-        nonlocal times
-        times += 1
-        return times >= asked and ended(process)
-
-    def begun(threads: Any, kernel: Any, *given: Any) -> None:
-        parts.append((kernel.code.is_large, given[2]))
-        begin(threads, kernel, *given)
-
-    monkeypatch.setattr(engine.KernelCompilation, "improve", improved)
-    monkeypatch.setattr(cores.BlockThreads, "__init__", begun)
-    monkeypatch.setattr(cores, "_SECONDS_PER_THREAD", 1e9)
-    monkeypatch.setattr(queue, "CHUNK_SECONDS", 0)
-    monkeypatch.setattr(queue, "TRIAL_SECONDS", 0)
-    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
-    return parts
-
-
-@pytest.mark.parametrize("asked", [1, 3])
-def test_faster_code_takes_over_between_blocks(monkeypatch: pytest.MonkeyPatch, asked: int) -> None:
-    """It is ready when the launch first asks for it, or after two blocks of the other code."""
-    parts = delayed(monkeypatch, asked)
-    found, (note,) = launched(PLAIN, AUTO, 100, 1, eager(improved=0))
-    assert found == launched(PLAIN, INTERPRET, 100)[0]
-    assert (note.engine, note.reason) == (COMPILE, "")
-    assert parts == [[(False, 0)], [(True, 0), (False, 2)]][asked > 1]
-
-
-def test_compile_waits_for_faster_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever `auto` has compiled of the kernel before, and is compiling."""
-    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
-    for improved in (1e30, 0):
-        monkeypatch.setattr(engine, "_compilations", {})
-        with monkeypatch.context() as patch:
-            parts = delayed(patch, 10000)
-            launched(PLAIN, AUTO, 100, 1, eager(improved=improved))
-            launched(PLAIN, COMPILE, 100)
-        assert parts == [(True, 0), (False, 0)]
-
-
-def test_what_compiled_code_runs_counts_as_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
-    tiers = eager(improved=1e30)
-    launched(PLAIN, AUTO, 100, 1, tiers)
-    (tier,) = tiers._tiers.values()
-    for_each = tier._compiled_work / len(tier.function.operations)
-    assert for_each > 0
-    tiers = eager(improved=1.5 * for_each)
-    made, _ = device(PLAIN, AUTO, tiers=tiers)
-    place = made.buffer(np.zeros(6400, "u4"))
-    slower = []
-    for _ in range(2):
-        made.launch("sums", (100,), (64,), place)
-        (tier,) = tiers._tiers.values()
-        assert tier._compilation is not None
-        assert tier._compilation.kernel is not None
-        slower.append(tier._compilation.kernel.code.is_large)
-    assert slower == [True, False]
 
 
 def test_launches_of_one_kernel_count_together() -> None:
@@ -509,57 +401,6 @@ def is_running(number: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
-
-
-SYSTEM = """.visible .entry sums(.param .u64 out) {
-    .reg .b64 %a; ld.param.u64 %a, [out]; red.global.sys.add.u32 [%a], 1; ret;
-}"""
-
-
-@pytest.mark.parametrize(
-    ("text", "shares", "used"),
-    [
-        (SYSTEM, True, COMPILE),
-        (SYSTEM, False, INTERPRET),
-        (SYSTEM.replace("sys", "gpu"), True, INTERPRET),
-    ],
-)
-def test_operations_that_the_program_shares_are_compiled_first(
-    text: str, shares: bool, used: str
-) -> None:
-    made, engines = device(text, AUTO)
-    if shares:
-        other = Memory(1 << 40, 1 << 20)
-        other.allocate(16)
-        made.others.append(other)
-    place = made.buffer(np.zeros(1, "u4"))
-    made.launch("sums", (2,), (32,), place)
-    assert made.read(place, "u4", 1)[0] == 64
-    assert engines.notes["sums"].engine == used
-
-
-def test_kernels_that_are_compiled_first_have_faster_code_later(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The next launch does not wait for it."""
-    tiers = eager(improved=1e30)
-    tiers.waits = False
-    made, _ = device(SYSTEM, AUTO, tiers=tiers)
-    other = Memory(1 << 40, 1 << 20)
-    other.allocate(16)
-    made.others.append(other)
-    place = made.buffer(np.zeros(1, "u4"))
-    with monkeypatch.context() as patch:
-        parts = delayed(patch, 10000)
-        for _ in range(2):
-            made.launch("sums", (2,), (32,), place)
-    assert parts == [(True, 0)] * 2
-    (tier,) = tiers._tiers.values()
-    assert tier._compilation is not None
-    tier._compilation.wait()
-    made.launch("sums", (2,), (32,), place)
-    assert tier._compilation.is_complete()
-    assert made.read(place, "u4", 1)[0] == 192
 
 
 def test_the_states_of_threads_between_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

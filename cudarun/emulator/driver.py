@@ -43,7 +43,7 @@ from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.headers import newest_ptx as newest_ptx
 from cudarun.emulator.host.modules import LoadedLibrary, LoadedModule
-from cudarun.emulator.host.placed_memory import place
+from cudarun.emulator.host.placed_memory import limits_of_host, place
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.report import describe_thread_states
@@ -200,6 +200,7 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
         ranges: The addresses and sizes; they do not overlap.
 
     Raises:
+        MemoryError: The host has no addresses left for it.
         ValueError: The emulated device itself has an address, or less memory.
     """
     memories = [process.host_memory, *(each.memory for each in process.devices)]
@@ -210,14 +211,16 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
             f"it has {total} bytes of memory, {size} of them at {address:#x}; "
             f"the emulated device has {capacity}"
         )
-    process.host_memory.move_from(ranges)
+    with limits_of_host():
+        process.host_memory.move_from(ranges)
     own = [each.addresses() for each in memories]
     own.append((PARAMETER_WINDOW, WINDOWS_END))
     for address, size in ranges:
         if any(start < address + size and address < end for start, end in own):
             words = f"the {size} bytes at {address:#x} are addresses of the emulated device"
             raise ValueError(words)
-    placed = place(ranges)
+    with limits_of_host():
+        placed = place(ranges)
     process.placed += placed
 
     def free() -> None:

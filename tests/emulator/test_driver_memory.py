@@ -1,13 +1,19 @@
 """Memory in rows and in pools, callbacks, and how numbers are taken."""
 
 import ctypes
+import mmap
+import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cudarun.emulator import driver
+from cudarun.emulator.host import addresses
+from cudarun.emulator.host.hostmemory import HostMemory
 from cudarun.emulator.host.process import process
 
+MIB = 1 << 20
 HOST, DEVICE, ARRAY, UNIFIED = (driver.CUmemorytype(number) for number in (1, 2, 3, 4))
 USED, USED_HIGH, THRESHOLD = (driver.CUmemPool_attribute(number) for number in (7, 8, 4))
 
@@ -227,3 +233,26 @@ def test_given_addresses_of_allocated_host_memory_are_refused():
     taken = value(driver.cuMemHostAlloc(64, 0))
     with pytest.raises(ValueError, match="are addresses of the emulated device"):
         driver.allocate_at([(int(taken), 64)])
+
+
+def test_given_addresses_need_addresses_of_the_host():
+    start = process.host_memory.addresses()[0] - (1 << 44)
+    ranges = [(start, 64), (start + 1000 * MIB, 64)]  # near enough for one arena
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    old = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + 500 * MIB, old[1]))
+    try:
+        with pytest.raises(MemoryError, match="address space cannot be reserved"):
+            driver.allocate_at(ranges)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, old)
+    driver.allocate_at(ranges)()
+
+
+def test_an_arena_that_is_shared_does_not_move(monkeypatch):
+    base = 1 << 40
+    monkeypatch.setattr(addresses.host, "arena", lambda size: (mmap.mmap(-1, size), base))
+    memory = HostMemory(1 << 16)
+    memory.move_from([(base + 4096, 64)])
+    assert memory.addresses()[0] == base
+    assert memory.allocate(16) == base

@@ -72,6 +72,8 @@ class HostMemory(Memory):
     def move_from(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Reserve other addresses than those of ranges, if nothing is allocated yet.
 
+        An arena that another process shares has one address.
+
         Args:
             ranges: Their addresses and sizes.
         """
@@ -80,7 +82,10 @@ class HostMemory(Memory):
         while not self._live and any(at < end and start < at + size for at, size in ranges):
             taken.append(self._map)
             self._reserve()
-            start, end = self.addresses()
+            self._unused = 0
+            before, (start, end) = start, self.addresses()
+            if start == before:
+                return
 
     def _reserve(self) -> None:
         shared = addresses.host.arena(reserved_bytes(self.capacity))

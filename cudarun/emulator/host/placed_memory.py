@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from cudarun.emulator.memory import Allocation, Memory
+from cudarun.emulator.memory import Allocation, Memory, OutOfMemory
 
 _NEAR = 1 << 30  # allocations with smaller gaps share an arena, whose unused pages take no memory
 _ALIGNMENT = 4096
@@ -36,3 +37,12 @@ def place(ranges: Sequence[tuple[int, int]]) -> list[PlacedMemory]:
             groups.append([])
         groups[-1].append((address, size))
     return [*map(PlacedMemory, groups)]
+
+
+@contextmanager
+def limits_of_host() -> Iterator[None]:
+    """Raise `MemoryError` where the host has no addresses left: no call answers here."""
+    try:
+        yield
+    except OutOfMemory as error:
+        raise MemoryError(str(error)) from None

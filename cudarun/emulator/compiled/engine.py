@@ -102,8 +102,10 @@ class KernelCompilation:
         return self.kernel is not None and not self.kernel.is_quick
 
     def complete(self) -> None:
-        """Compile and load the code that runs fastest."""
+        """Compile and load the code that runs fastest, unless this has been done."""
         with self._lock:
+            if self.is_complete():  # a launch on another device has waited for it, too
+                return
             module = self._make(is_quick=False) if self._module.is_quick else self._module
             objects = interruptible_object_files(module.text.text())
             self.kernel = CompiledKernel(module, objects)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,30 @@ def test_compile_waits_for_faster_code(monkeypatch: pytest.MonkeyPatch) -> None:
             launched(PLAIN, AUTO, 100, 1, eager(improved=improved))
             launched(PLAIN, COMPILE, 100)
         assert parts == [(True, 0), (False, 0)]
+
+
+def test_launches_on_two_devices_compile_a_kernel_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One asks while the other one compiles; it waits, and has the same code."""
+    texts: list[str] = []
+    others: list[threading.Thread] = []
+    complete, objects = engine.KernelCompilation.complete, engine.interruptible_object_files
+
+    def completed(compilation: engine.KernelCompilation) -> None:
+        others.append(threading.Thread(target=complete, args=[compilation]))
+        complete(compilation)
+
+    def compiled(text: str) -> list[bytes]:
+        if not texts:
+            others[0].start()
+        texts.append(text)
+        return objects(text)
+
+    monkeypatch.setattr(engine.KernelCompilation, "complete", completed)
+    monkeypatch.setattr(engine, "interruptible_object_files", compiled)
+    monkeypatch.setattr(engine, "_compilations", {})
+    launched(PLAIN, COMPILE, 1)
+    others[0].join()
+    assert len(texts) == 1
 
 
 def test_what_compiled_code_runs_counts_as_work(monkeypatch: pytest.MonkeyPatch) -> None:

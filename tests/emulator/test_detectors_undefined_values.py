@@ -53,6 +53,14 @@ WRONG = {
         "st.global.f64 [%z], %d0;",
         "%d2", 64,
     ),
+    "a short integer": ("st.global.u16 [%g], %h0;", "%h0", 64),
+    "a bit of a byte": ("and.b16 %h1, %h0, 8; st.global.u8 [%g], %h1;", "%h0", 64),
+    "a byte that is computed": (
+        "and.b16 %h1, %h0, 255; add.u16 %h1, %h1, 1; st.global.u8 [%g], %h1;", "%h0", 64
+    ),
+    "a byte in a branch": (
+        "and.b16 %h1, %h0, 255; setp.eq.u16 %p6, %h1, 3; @%p6 bra A; A:", "%h0", 64
+    ),
 }  # fmt: skip
 RIGHT = {
     "copies": "mov.u32 %x0, %u0; mov.b64 %q0, {%x0, %u1}; add.u32 %x1, %x0, 1;",
@@ -77,6 +85,14 @@ RIGHT = {
     ),
     "written later": (
         f"st.shared.u32 [%s], %u0; st.shared.u32 [%s], %t; ld.shared.u32 %x0, [%s]; {STORE}"
+    ),
+    "padding, as bytes": "st.global.v2.u8 [%g], {%h0, %h1};",
+    "padding behind a byte": (
+        "cvt.u16.u32 %h2, %t; and.b16 %h2, %h2, 255; shl.b16 %h3, %h0, 8; or.b16 %h2, %h2, %h3;"
+        "st.global.v2.u16 [%g], {%h2, %h2};"
+    ),
+    "padding through shared memory": (
+        "st.shared.v4.u8 [%s], {%h0, %h0, %h1, %h1}; bar.sync 0; ld.shared.u32 %x0, [%o];" + STORE
     ),
     "another thread's": (
         f"@%p0 mov.u32 %x0, 1; shfl.sync.idx.b32 %x0, %x0, 0, 31, -1; @%p2 {STORE}"

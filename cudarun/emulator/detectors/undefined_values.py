@@ -3,6 +3,7 @@
 As in Valgrind's memcheck, an undefined value may be copied and computed with; an error is its use
 as an address, in a branch, or in a store to global memory. Undefined bits are followed through
 registers, and through shared and local memory, by the same functions that move the values.
+Compilers copy padding of structs byte by byte, in registers of 16 bits: it may be stored anywhere.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ class Origin:
     slot: int | None = None  # the register; ``None`` for a shuffle
     # The first read of the register, or the first shuffle from a wrong lane.
     place: AccessSite | None = None
+    # Whether the register has padding; ``None`` until an operation takes bytes of it.
+    is_padding: bool | None = False
 
 
 @dataclass(slots=True)
@@ -81,7 +84,8 @@ class UndefinedFlow:
         flow = cls()
         for slot in unwritten_registers(function) if "uninit" in detect else ():
             flow.reach[slot] = 1 << len(flow.origins)
-            flow.origins.append(Origin("uninit", slot))
+            is_short = function.slots[slot].type.bits == 16
+            flow.origins.append(Origin("uninit", slot, is_padding=None if is_short else False))
         operations = function.operations
         for operation in operations if "sync" in detect else ():
             if _is_shuffle(operation):
@@ -104,6 +108,11 @@ class UndefinedFlow:
                 for slot in slots_of(operation.destinations) if found else ():
                     flow.reach[slot] = flow.reach.get(slot, 0) | found
         return flow
+
+    def origins_of(self, use: Use) -> list[Origin]:
+        """Return the origins so far of the undefined values that an operand may have."""
+        reach = self.reach.get(use.slot, 0) if isinstance(use, RegisterUse) else 0
+        return [each for at, each in enumerate(self.origins) if reach >> at & 1 and each.place]
 
 
 def _is_shuffle(operation: Operation) -> bool:
@@ -156,14 +165,28 @@ class _Registers:
 
     def write(self, use: Use, values: Array, lanes: Indices | None = None) -> None:
         """Set the undefined bits of a register, by default for the active lanes."""
-        has_bits = _has_bits(values)
+        has_bits = _bytes(values).any()
         if not isinstance(use, RegisterUse) or not (has_bits or use.slot in self.undefined):
             return
         self._bits.write_registers(use, self.lanes if lanes is None else lanes, values)
         if has_bits:
             self.undefined.add(use.slot)
-        elif not _has_bits(self._bits.registers[use.slot]):
+        elif not _bytes(self._bits.registers[use.slot]).any():
             self.undefined.remove(use.slot)
+
+    def note_read(self, use: Use, site: Site, bits: Array) -> None:
+        """Note the first read of an unwritten register."""
+        slot = use.slot if isinstance(use, RegisterUse) else None
+        for origin in self.flow.origins if slot is not None else ():
+            if origin.slot == slot and origin.place is None and (wrong := _any([bits])).any():
+                thread = self.frame.batch.threads.coordinates(int(self.lanes[np.argmax(wrong)]))
+                origin.place = AccessSite("load", site, *thread)
+
+    def note_use(self, uses: Sequence[Use], given: Bits, *, takes_bytes: bool) -> None:
+        """Note that undefined operands are taken apart into bytes, or else are computed with."""
+        for use, bits in zip(uses, given, strict=True):
+            for origin in self.flow.origins_of(use) if _bytes(bits).any() else ():
+                origin.is_padding = takes_bytes and origin.is_padding is not False
 
 
 class UndefinedValueDetector(Detector):
@@ -221,10 +244,10 @@ class UndefinedValueDetector(Detector):
             registers.write(use, _filled(registers.read(use), "uninit" in self._detect))
             return
         action = operation.action
-        given: Bits = []
-        if not registers.undefined.isdisjoint(slots):
-            given = [registers.read(use) for use in operation.sources]
-        if not (any(map(_has_bits, given)) or (self._memory and isinstance(action, MemoryLoad))):
+        is_reached = not registers.undefined.isdisjoint(slots)
+        given = [registers.read(use) for use in operation.sources] if is_reached else []
+        has_bits = any(_bytes(each).any() for each in given)
+        if not (has_bits or (self._memory and isinstance(action, MemoryLoad))):
             active = registers.active
             is_shuffle = _is_shuffle(operation) and operation.site in registers.flow.shuffles
             if not is_shuffle or all_take_part(active, active.read(operation.sources[-1])):
@@ -234,17 +257,14 @@ class UndefinedValueDetector(Detector):
                 return
         given = given or [registers.read(use) for use in operation.sources]
         for use, bits in zip(operation.sources, given, strict=True):
-            _note_read(registers, use, operation.site, bits)
+            registers.note_read(use, operation.site, bits)
         results = [registers.read(use) for use in operation.destinations]
-        if not isinstance(operation, Action):
-            _compute(registers.active, operation, given, results)
-        elif isinstance(action, MemoryAction):
+        if isinstance(operation, Action) and isinstance(action, MemoryAction):
             self._access(registers, operation, given, results)
-        elif isinstance(action, Shuffle):
+        elif isinstance(operation, Action) and isinstance(action, Shuffle):
             self._shuffle(registers, operation, given, results)
         else:
-            for bits in results:
-                _filled(bits, _any(given))
+            _compute(registers, operation, given, results)
         for use, bits in zip(operation.destinations, results, strict=True):
             registers.write(use, bits)
 
@@ -296,16 +316,18 @@ class UndefinedValueDetector(Detector):
         active, (address, *values) = registers.active, operation.sources
         self._check(registers, address, operation.site, _any(given[:1]))
         addresses = active.read(address)
-        outside = np.zeros(active.count, dtype=np.bool_)
-        if isinstance(action, Atomic):
-            outside[:] = True
-        elif isinstance(action, MemoryStore):
+        outside = np.full(active.count, isinstance(action, Atomic))
+        if isinstance(action, MemoryStore):
             (access,) = action.accesses
             outside[:] = access.space == "global"
             if not access.space:
                 outside = access.wide(addresses) >= WINDOWS_END
+            if access.dtype.itemsize == 1:
+                registers.note_use(values, given[1:], takes_bytes=True)
         for use, bits in zip(values, given[1:], strict=True):
-            self._check(registers, use, operation.site, _any([bits]) & outside)
+            are_bytes = isinstance(action, MemoryStore) and np.isin(_bytes(bits), (0, 0xFF)).all()
+            if not are_bytes or not all(each.is_padding for each in registers.flow.origins_of(use)):
+                self._check(registers, use, operation.site, _any([bits]) & outside)
         if isinstance(action, MemoryLoad | MemoryStore):
             copy = action.with_accesses(partial(_BitAccess, memory=self._memory))
             try:
@@ -319,7 +341,7 @@ class UndefinedValueDetector(Detector):
         """Check the condition of a branch."""
         if use.slot in registers.undefined:
             bits = registers.read(use)
-            _note_read(registers, use, site, bits)
+            registers.note_read(use, site, bits)
             self._check(registers, use, site, _any([bits]))
 
     def _check(self, registers: _Registers, use: Use, site: Site, wrong: Mask) -> None:
@@ -330,9 +352,7 @@ class UndefinedValueDetector(Detector):
         lanes = registers.lanes[wrong]
         bits = registers.read(use)[wrong]
         registers.write(use, _filled(bits, False), lanes)
-        reach = registers.flow.reach[use.slot]
-        origins = (each for at, each in enumerate(registers.flow.origins) if reach >> at & 1)
-        origin = next((each for each in origins if each.place is not None), None)
+        origin = next(iter(registers.flow.origins_of(use)), None)
         if origin is None or origin.place is None:
             return  # reached on a path without one
         place = registers.active.batch.threads.coordinates(int(lanes[0]))
@@ -355,10 +375,9 @@ class _BitAccess(Access):
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate the bits."""
-        pieces = self._access.find(active, addresses)
         return [
             Piece(*self._bits(part.region, part.offsets), part.positions, part.region)
-            for part in self._access.footprints(pieces)
+            for part in self._access.footprints(self._access.find(active, addresses))
         ]
 
     def _bits(self, region: object, offsets: Array) -> tuple[Array, Array]:
@@ -370,30 +389,23 @@ class _BitAccess(Access):
         return self._memory[region].view(self.dtype), offsets // self.dtype.itemsize
 
 
-def _note_read(registers: _Registers, use: Use, site: Site, bits: Array) -> None:
-    """Note the first read of an unwritten register."""
-    slot = use.slot if isinstance(use, RegisterUse) else None
-    for origin in registers.flow.origins if slot is not None else ():
-        if origin.slot == slot and origin.place is None and (wrong := _any([bits])).any():
-            place = registers.active.batch.threads.coordinates(
-                registers.active.lane(int(np.argmax(wrong)))
-            )
-            origin.place = AccessSite("load", site, *place)
-
-
-def _compute(active: Active, operation: Lanewise, given: Bits, results: Bits) -> None:
+def _compute(registers: _Registers, operation: Operation, given: Bits, results: Bits) -> None:
     """Compute the undefined bits of the results of an operation."""
+    active = registers.active
     opcode, *modifiers = operation.site.name.split(".")
     count, places = _MOVES.get(opcode, (0, ()))
     moves = count == len(given) or opcode == "mov"
     if opcode == "cvt":  # between integers, without saturation
         moves = all(word[0] in "bsu" and word[1:].isdigit() for word in modifiers)
-    if opcode in ("and", "or") and len(given) == 2:
+    is_logical = opcode in ("and", "or") and len(given) == 2
+    if not moves or opcode in _MOVES.keys() - {"selp"}:
+        registers.note_use(operation.sources, given, takes_bytes=moves or is_logical)
+    if is_logical:
         a, b = (active.read(use) for use in operation.sources)
         if opcode == "or":
             a, b = ~a, ~b
         results[0][...] = given[0] & (b | given[1]) | given[1] & a
-    elif moves:
+    elif moves and isinstance(operation, Lanewise):
         values = [
             active.read(use) if place in places else bits
             for place, (use, bits) in enumerate(zip(operation.sources, given, strict=True))
@@ -408,17 +420,16 @@ def _compute(active: Active, operation: Lanewise, given: Bits, results: Bits) ->
             _filled(bits, _any(given))
 
 
-def _has_bits(array: Array) -> bool:
-    """Return whether any bit is set."""
-    return bool(np.ascontiguousarray(array).view(np.bool_).any())
+def _bytes(array: Array) -> Array:
+    """Return the bytes of each lane."""
+    return np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
 
 
 def _any(arrays: Bits) -> Mask:
     """Return whether a lane has an undefined bit in one of some arrays."""
     found: Mask = np.zeros(1, dtype=np.bool_)
     for array in arrays:
-        rows = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
-        found = found | rows.any(axis=1)
+        found = found | _bytes(array).any(axis=1)
     return found
 
 

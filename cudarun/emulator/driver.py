@@ -113,6 +113,10 @@ def thread_states() -> tuple[str, tuple[FaultPlace, ...]] | None:
     if process.launch is None:
         return None
     report = describe_thread_states(process.launch)
+    waiting = 0 if process.queues is None else process.queues.kernels_waiting()
+    if waiting:
+        kernels = "1 kernel waits" if waiting == 1 else f"{waiting} kernels wait"
+        report.lines.append(f"  {kernels} until it ends: a device of cpu runs one kernel at a time")
     return report.text, tuple(report.places)
 
 

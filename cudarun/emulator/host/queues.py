@@ -85,6 +85,13 @@ class StreamQueues:
         """Return whether any stream has work."""
         return any(self._waiting.values())
 
+    def kernels_waiting(self) -> int:
+        """Return how many kernels wait only for others to end: a device runs one at a time."""
+        first = [tasks[0] for tasks in [*self._waiting.values()] if tasks]
+        ready = [task for task in first if all(each.done for each in task.before)]
+        devices = [each.device for task in ready for each in task.operations[:1] if each.device]
+        return len(devices) - len(set(devices))
+
     def _run(self, stream: Stream) -> None:
         """Execute the work of a stream; end without any."""
         tasks = self._waiting[stream]

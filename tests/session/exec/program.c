@@ -34,6 +34,7 @@ int cudaSetDevice(int);
 int cudaLaunchHostFunc(stream, void (*)(void *), void *);
 int cudaStreamAddCallback(stream, void (*)(stream, int, void *), void *, unsigned);
 int cudaStreamCreate(stream *);
+int cudaStreamCreateWithFlags(stream *, unsigned);
 int cudaStreamSynchronize(stream);
 int cudaMemcpyAsync(void *, const void *, size_t, int, stream);
 int cudaStreamEndCapture(stream, void **);
@@ -298,6 +299,11 @@ int main(int count, char **words) {
   }
   if (!strcmp(what, "endless")) {
     start_endless();
+    stream other;
+    CHECK(cudaStreamCreateWithFlags(&other, 1 /* non-blocking */));
+    int *unused = 0;
+    void *args[] = {&unused, &unused};
+    CHECK(launch(wait_for, 1, args, other)); /* which does not begin */
     printf("running\n");
     fflush(stdout); /* the time limit kills this process */
     CHECK(cudaDeviceSynchronize());

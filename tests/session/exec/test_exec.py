@@ -160,6 +160,7 @@ def test_a_time_limit(program: Exec) -> None:
     ran = timed_out(program, "endless")
     assert ran.stdout == "running\n"
     assert "kernel wait_for(int volatile*, int*): 0 of 1 blocks have finished" in ran.stderr
+    assert "\n  1 kernel waits until it ends: a device of cpu runs one kernel" in ran.stderr
 
 
 def test_detectors_pass_only_in_a_complete_run(program: Exec) -> None:

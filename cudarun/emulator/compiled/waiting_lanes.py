@@ -153,7 +153,7 @@ class WaitingLanes:
     def _note_running(self, slot: int, waiting: Array) -> None:
         """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
         number, warp, mask = last_call(self.contexts[slot])
-        if layout.TICK_SITE < number < 0:
+        if layout.TICK_SITE < number < 0 or not mask:  # none, before the first callback
             return
         sites = self.kernel.code.sites.sites
         block = layout.TICK_SITE - number if number < 0 else sites[number].block

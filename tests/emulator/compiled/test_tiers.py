@@ -15,6 +15,7 @@ from cudarun.emulator import tiers
 from cudarun.emulator.compiled import background, engine, runtime
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import launch as launches
@@ -417,3 +418,26 @@ def test_the_states_of_threads_between_blocks(monkeypatch: pytest.MonkeyPatch) -
     launched(PLAIN, COMPILE, 2)
     assert found
     assert set(found) == {None}
+
+
+def test_the_states_of_threads_before_the_first_callback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block runs, but its code has called nothing, and has no place that calls back."""
+    found = []
+
+    def begun(run: Any) -> bool:
+        assert not run._sites
+        running = run._contexts[:, layout.RUNNING // 8]
+        running[0] = 1
+        found.append(run.thread_states())
+        running[0] = 0
+        return real(run)
+
+    real = runtime.CompiledRun.run
+    monkeypatch.setattr(runtime.CompiledRun, "run", begun)
+    text = """.visible .entry spin() { .reg .b64 %a<3>; .reg .pred %p;
+        mov.u64 %a0, %clock64;
+    L:  mov.u64 %a1, %clock64; sub.u64 %a2, %a1, %a0; setp.lt.u64 %p, %a2, 100;
+        @%p bra L; ret; }"""
+    device(text, COMPILE)[0].launch("spin", (1,), (1,))
+    assert found
+    assert None not in found

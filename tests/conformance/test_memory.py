@@ -344,6 +344,23 @@ def test_rows_closer_than_their_width(cuda, context, pitch):
     assert cuda.result("cuMemsetD2D32", pointer, pitch, 0, 4, 2) == "INVALID_VALUE"
 
 
+def test_memory_of_a_pool_in_a_stream_without_a_current_context(cuda, context):
+    """CUDA C++ (libcu++) initializes its pools so."""
+    properties = cuda.CUmemPoolProps()
+    properties.allocType = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    stream = cuda.cuStreamCreate(0)
+    cuda.cuCtxPopCurrent()
+    pool = cuda.cuMemPoolCreate(properties)
+    address = cuda.cuMemAllocFromPoolAsync(64, pool, stream)
+    kind = cuda.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE
+    assert cuda.result("cuMemPoolExportToShareableHandle", pool, kind, 0) == "INVALID_VALUE"
+    cuda.cuMemFreeAsync(address, stream)
+    cuda.cuStreamSynchronize(stream)
+    cuda.cuMemPoolDestroy(pool)
+    cuda.cuCtxPushCurrent(context)
+
+
 def test_a_pool(cuda, context):
     properties = cuda.CUmemPoolProps()
     properties.allocType = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED

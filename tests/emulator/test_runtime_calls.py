@@ -211,6 +211,20 @@ def test_pools_and_peers():
     check(cudart.cudaDeviceDisablePeerAccess(1))
 
 
+def test_a_pool_is_created_without_a_context():
+    """The tests of CUDA C++ (libcu++) expect so on hardware."""
+    check(cuda.cuInit(0))
+    properties = cudart.cudaMemPoolProps()
+    properties.allocType = cudart.cudaMemAllocationType.cudaMemAllocationTypePinned
+    properties.location.type = cudart.cudaMemLocationType.cudaMemLocationTypeDevice
+    pool = check(cudart.cudaMemPoolCreate(properties))
+    check(cudart.cudaMemPoolGetAttribute(pool, cudart.cudaMemPoolAttr(4)))
+    kind = cudart.cudaMemAllocationHandleType.cudaMemHandleTypeNone
+    refused = cudart.cudaMemPoolExportToShareableHandle(pool, kind, 0)
+    assert refused[0] == cudart.cudaError_t.cudaErrorInvalidValue
+    assert int(check(cuda.cuCtxGetCurrent())) == 0
+
+
 @pytest.mark.parametrize(
     ("call", "arguments", "kind", "on_host"),
     [

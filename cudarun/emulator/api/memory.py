@@ -10,6 +10,7 @@ from cudarun.emulator.api.graph_memory import GraphAllocation, freeing
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.allocations import DriverAllocation
 from cudarun.emulator.host.captures import CaptureRule
+from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.hostmemory import RegisteredMemory
 from cudarun.emulator.host.pools import DEVICE_KINDS, AllocationKind, Pool
@@ -25,10 +26,15 @@ _HOST_REGISTER_FLAGS = 15
 
 
 def allocated(
-    size: int, kind: AllocationKind, flags: int = 0, *, pool: Pool | None = None
+    size: int,
+    kind: AllocationKind,
+    flags: int = 0,
+    *,
+    pool: Pool | None = None,
+    context: Context | None = None,
 ) -> DriverAllocation:
-    """Allocate memory in the current context; ``pool`` is the pool to take device memory from."""
-    context = process.current()
+    """Allocate memory in a context, by default the current one, from a pool if there is one."""
+    context = context or process.current()
     refuse_if(size == 0, "the size is 0")
     device = context.device if pool is None else pool.device
     memory = device.memory if kind is AllocationKind.DEVICE else process.host_memory
@@ -110,7 +116,7 @@ def allocated_in_order(stream: Stream, size: int, pool: Pool) -> int:
     """Return the address of memory from a pool; in a capture that of a node that allocates it."""
     if stream.branch is None:
         process.captures.check_unsafe()
-        return allocated(size, pool.kind, pool=pool).address
+        return allocated(size, pool.kind, pool=pool, context=stream.context).address
     operation = GraphAllocation(size, pool.device, stream.context)
     stream.branch.add(operation)
     return operation.address

@@ -129,6 +129,12 @@ def cuMemPoolDestroy(pool: PoolHandle) -> None:
 
 
 @call()
+def cuMemPoolExportToShareableHandle(pool: PoolHandle, handleType: SupportsInt, flags: int) -> int:
+    """Fail: no pool here has been created with a type of handles."""
+    raise Refusal("INVALID_VALUE", "the pool was created without handles")
+
+
+@call()
 def cuMemPoolGetAttribute(
     pool: PoolHandle, attr: cuda.CUmemPool_attribute
 ) -> cuda.cuuint64_t | int:

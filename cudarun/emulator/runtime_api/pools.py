@@ -10,10 +10,7 @@ forward_calls(
 cudaMallocAsync(size: int, hStream) -> int = cuMemAllocAsync
 cudaMallocFromPoolAsync(size: int, memPool, stream) -> int = cuMemAllocFromPoolAsync
 cudaFreeAsync(devPtr: address, hStream) = cuMemFreeAsync
-cudaMemPoolCreate(poolProps: pool) -> cudaMemPool_t
 cudaMemPoolDestroy(memPool)
-cudaMemPoolGetAttribute(memPool, attr: enum) -> value
-    Return the value of a ``cudaMemPoolAttr``.
 cudaMemPoolSetAttribute(memPool, attr: enum, value)
 cudaMemPoolTrimTo(memPool, minBytesToKeep: int)
 """,
@@ -21,6 +18,10 @@ cudaMemPoolTrimTo(memPool, minBytesToKeep: int)
 forward_calls(
     __name__,
     """
+cudaMemPoolCreate(poolProps: pool) -> cudaMemPool_t
+cudaMemPoolExportToShareableHandle(memPool, handleType: enum, flags: int) -> int
+cudaMemPoolGetAttribute(memPool, attr: enum) -> value
+    Return the value of a ``cudaMemPoolAttr``.
 cudaDeviceGetDefaultMemPool(device: device) -> cudaMemPool_t
 cudaDeviceGetMemPool(device: device) -> cudaMemPool_t
     Return the pool that ``cudaMallocAsync`` allocates from.

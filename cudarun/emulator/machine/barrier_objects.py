@@ -60,6 +60,9 @@ class FailedWait(NamedTuple):
         found = []
         for place in dict.fromkeys(self.places.tolist()):
             expected, pending, owed, _ = fields(int(self.objects[place]))
+            if not expected:
+                found.append("it is no object: invalidated, or not initialized")
+                continue
             more = f"; copies wrote {-owed} bytes more than it expects" if owed < 0 else ""
             bytes_left = f"{max(owed, 0)} bytes of copies"
             found.append(f"{pending} of {expected} arrivals and {bytes_left} are pending{more}")

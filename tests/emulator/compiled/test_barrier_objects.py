@@ -77,12 +77,13 @@ ENDLESS = (
 
 
 def test_what_objects_wait_for() -> None:
-    words = np.array([packed(3, 2, 16, 0), packed(1, 0, -4, 0)], "u8")
-    wait = FailedWait(np.arange(2), words, np.arange(2), np.zeros(2, "u4"), None)
+    words = np.array([packed(3, 2, 16, 0), packed(1, 0, -4, 0), 0], "u8")
+    wait = FailedWait(np.arange(3), words, np.arange(3), np.zeros(3, "u4"), None)
     assert wait.outstanding() == [
         "2 of 3 arrivals and 16 bytes of copies are pending",
         "0 of 1 arrivals and 0 bytes of copies are pending; "
         "copies wrote 4 bytes more than it expects",
+        "it is no object: invalidated, or not initialized",
     ]
 
 

@@ -14,6 +14,7 @@ import pytest
 from tests.images.golden_files import golden
 from tests.support.forked_processes import run_command
 from tests.support.json_documents import validate
+from tests.support.shared_folders import made_once
 from tests.support.stub_driver import PTX, build_stub
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +87,5 @@ class Recorder:
 
 @pytest.fixture
 def recorder(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Recorder:
-    shared = tmp_path_factory.getbasetemp()
-    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
-    return Recorder(run, build_stub(shared), shared / "record-cache")
+    stub = made_once(tmp_path_factory, "record-stub", build_stub)
+    return Recorder(run, stub, stub / "cache")

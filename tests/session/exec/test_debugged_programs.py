@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from cudarun.session.compile.toolkit import find_program
-from tests.session.exec.test_exec import GCC, Exec, program
+from tests.session.exec.conftest import GCC, Exec
 from tests.support.forked_processes import run_command
 
-__all__ = ["program"]
 pytestmark = pytest.mark.skipif(GCC is None, reason="needs gcc")
 
 

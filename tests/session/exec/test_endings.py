@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.session.exec.libraries import build_cuda_libraries
+from tests.session.exec.conftest import GCC
 from tests.support.processes import PATIENCE, children, is_alive, marked, wait_for_end, wait_until
 
-pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+pytestmark = pytest.mark.skipif(GCC is None, reason="needs gcc")
 
 PROGRAM = Path(__file__).with_name("endings.py")
 SERVER = b"cudarun.emulator.server"
@@ -96,14 +95,8 @@ Start = Callable[..., Command]
 
 
 @pytest.fixture
-def start(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Start]:
+def start(tmp_path: Path, cached: None) -> Iterator[Start]:
     """Starts a command; whatever the test does, it ends with the test."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "endings"))
-    for name in ("CUDA_CACHE_DISABLE", "CUDARUN_CACHE"):
-        monkeypatch.delenv(name, raising=False)
-    build_cuda_libraries(tmp_path_factory.mktemp("libraries"))
     started: list[Command] = []
 
     def begin(how: str, *options: str, limit: str | None = None) -> Command:

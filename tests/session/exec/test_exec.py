@@ -4,66 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from cudarun.session.exec.libraries import build_cuda_libraries
-from tests.images.golden_files import fatbin_of_ptx
+from tests.session.exec.conftest import GCC, Exec
+from tests.support.forked_processes import run_command
+from tests.support.processes import PYTHON_PATH
 
 HERE = Path(__file__).parent
-GCC = shutil.which("gcc")
 pytestmark = pytest.mark.skipif(GCC is None, reason="needs gcc")
-
-Exec = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exec]:
-    """Runs the program with options of exec before what it does."""
-    folder = tmp_path_factory.mktemp("exec")
-    cache = pytest.MonkeyPatch()
-    cache.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-    for name in ("CUDA_CACHE_DISABLE", "CUDARUN_CACHE"):
-        cache.delenv(name, raising=False)
-    libraries = folder / "libraries"
-    libraries.mkdir()
-    build_cuda_libraries(libraries)
-    image = fatbin_of_ptx((HERE / "kernels.ptx").read_bytes() + b"\0")
-    (folder / "image.inc").write_text(", ".join(map(str, image)))
-    for version in (12, 13):
-        command = [str(GCC), "-O1", f"-I{folder}", str(HERE / "program.c"), "-pthread"]
-        linked = [f"-L{libraries}", f"-l:libcudart.so.{version}", "-l:libcudarun_client.so"]
-        # RPATH, which LD_LIBRARY_PATH would not replace, leads nowhere.
-        command += ["-o", str(folder / f"program{version}"), "-Wl,-rpath,/nowhere,--as-needed"]
-        subprocess.run([*command, *linked], check=True)
-
-    def run(
-        *words: str, cuda: int = 13, through: tuple[str, ...] = ()
-    ) -> subprocess.CompletedProcess[str]:
-        *options, what = words
-        path = folder / f"program{cuda}"
-        command = [
-            sys.executable,
-            "-m",
-            "cudarun",
-            "exec",
-            *options,
-            "--",
-            *through,
-            str(path),
-            what,
-        ]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-    yield run
-    cache.undo()
 
 
 @pytest.mark.parametrize("cuda", [12, 13])
@@ -278,12 +232,11 @@ with open(os.environ["CUDARUN_EXEC_LIBRARIES"] + "/report-1", "wb") as file:
 """
 
 
+@pytest.mark.usefixtures("cached")
 def test_a_program_cannot_act_by_its_report(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cudarun", "exec", "--", sys.executable, "-c", FORGED]
-    ran = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert "posix.mkdir is not a dataclass" in ran.stderr
+    command = ["exec", "--", sys.executable, "-c", FORGED]
+    _, _, errors = run_command(command, tmp_path, os.environ | {"PYTHONPATH": PYTHON_PATH})
+    assert b"posix.mkdir is not a dataclass" in errors
     assert not (tmp_path / "forged").exists()
 
 

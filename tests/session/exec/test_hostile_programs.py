@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cudarun.session.exec.libraries import build_cuda_libraries
+from tests.session.exec.conftest import GCC
 
-pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+pytestmark = [
+    pytest.mark.skipif(GCC is None, reason="needs gcc"),
+    pytest.mark.usefixtures("cached"),  # the limit of descriptors is of what runs
+]
 
 CONNECT = """
 import os, socket, struct, sys
@@ -106,16 +107,6 @@ print(runtime.cudaGraphGetNodes(graph, place, ctypes.byref(count)), runtime.cuda
 count = ctypes.c_size_t(1)
 print(runtime.cudaGraphGetNodes(graph, ctypes.byref(node), ctypes.byref(count)), flush=True)
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        for name in ("CUDA_CACHE_DISABLE", "CUDARUN_CACHE"):
-            patch.delenv(name, raising=False)
-        build_cuda_libraries(tmp_path_factory.mktemp("libraries"))  # the limit is of what runs
-        yield
 
 
 def run(code: str, *words: str, limit: str = "256") -> subprocess.CompletedProcess[str]:

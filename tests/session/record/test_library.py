@@ -12,6 +12,7 @@ from cudarun.base.errors import RequestError
 from cudarun.session.record.control import ControlPage, RecordMode
 from cudarun.session.record.parent import build_library, recorder_environment
 from cudarun.session.workers import c_library
+from tests.support.shared_folders import made_once
 from tests.support.stub_driver import PTX, build_stub
 
 
@@ -48,8 +49,10 @@ def test_a_folder_without_executable_files() -> None:
 @pytest.mark.parametrize(
     ("task", "wrong"), [("scale", 80), ("packed", 80), ("config", 80), ("graph", 88)]
 )
-def test_kernels_are_skipped(tmp_path: Path, task: str, wrong: int) -> None:
-    stub = build_stub(tmp_path)
+def test_kernels_are_skipped(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, task: str, wrong: int
+) -> None:
+    stub = made_once(tmp_path_factory, "record-stub", build_stub)
     page = ControlPage(tmp_path / "control", RecordMode.LIST)
     environment = os.environ | recorder_environment(tmp_path) | {"LD_LIBRARY_PATH": str(stub)}
     program = [stub / "program", task, PTX]

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cudarun.session.workers import deadline
+from tests.commands.conftest import Ran
 from tests.commands.limits import at_a_limit
 from tests.commands.notes import BY_ORDER
-from tests.support.processes import PATIENCE, children, wait_for_end
+from tests.support.forked_processes import run_script
+from tests.support.processes import PATIENCE, PYTHON_PATH, children, wait_for_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.commands.conftest import Ran, Run
+    from tests.commands.conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100", "--block", "32")
@@ -70,15 +71,27 @@ def test_an_endless_kernel_of_two_devices(run: Run) -> None:
     assert (ran.code, ran.err) == (6, endless_until(limit))
 
 
-def test_a_kernel_that_runs_for_long_reports_where(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deadline, "_LONG", 0.0)
-    monkeypatch.setattr(deadline, "_LOOKING", 0.01)
+SOON_LONG = """
+from cudarun.__main__ import main
+from cudarun.session.workers import deadline
+deadline._LONG, deadline._LOOKING = 0.0, 0.01
+main()
+"""
+
+
+def test_a_kernel_that_runs_for_long_reports_where(tmp_path: Path) -> None:
+    script = tmp_path / "soon_long.py"
+    script.write_text(SOON_LONG)
+
+    def launched(*options: str) -> Ran:
+        words = ["launch", str(ROOT / "samples/endless.ptx"), "-d", "cpu", "--threads", "1"]
+        environment = os.environ | {"PYTHONPATH": PYTHON_PATH}
+        code, out, err = run_script(script, [*words, "x=i32[1]:zeros", *options], environment)
+        return Ran(code, out.decode(), err.decode())
+
     note = "note: the kernel still runs\n" + ENDLESS.partition("\n")[2]
-    command = ("launch", "samples/endless.ptx", "-d", "cpu", "--threads", "1", "x=i32[1]:zeros")
     ran, _ = at_a_limit(
-        lambda limit: run(*command, "--json", "--timeout", f"{limit}"),
+        lambda limit: launched("--json", "--timeout", f"{limit}"),
         lambda ran: note in ran.err,
     )
     assert ran.err.count(note) == 1
@@ -90,7 +103,7 @@ def test_a_kernel_that_runs_for_long_reports_where(
             "file": "endless.cu", "line": 7, "buffer": None, "element": None,
         }
     ]  # fmt: skip
-    quiet = run(*command, "-q", "--timeout", "1")
+    quiet = launched("-q", "--timeout", "1")
     assert "note:" not in quiet.err
 
 

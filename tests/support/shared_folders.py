@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """Return a folder of this test run, in which the first process has made what it contains."""
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object] | None = None
+) -> Path:
+    """Return a folder of this test run; ``make`` fills it in the first process that needs it."""
     base = factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder, complete = base / name, base / f"{name}-complete"
@@ -19,6 +21,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not complete.exists():
             folder.mkdir()
-            make(folder)
+            if make is not None:
+                make(folder)
             complete.touch()
     return folder

@@ -106,6 +106,7 @@ def _is_module(name: str, root: Path) -> bool:
 # --- the graph -----------------------------------------------------------------------------------
 
 
+@cache
 def import_graph(root: Path = PACKAGE, *, types: bool = True) -> dict[str, set[str]]:
     """Return for each module of a package the modules of the package that it imports.
 

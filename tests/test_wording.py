@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 
 import pytest
 
@@ -197,34 +198,42 @@ def identifier_faults(source: str) -> list[str]:
     return [
         f"{line}: {name} ({replacement})"
         for line, name in identifiers(source)
+        for replacement in _replacements(name)
+    ]
+
+
+@cache
+def _replacements(name: str) -> list[str]:
+    return [
+        replacement
         for words, replacement in BANNED_IN_IDENTIFIERS.items()
         if re.search(rf"(?:^|_|(?<=[a-z])(?=[A-Z]))(?i:{words})(?:s|ed)?(?![a-z])", name)
     ]
 
 
-DOCUMENTS = dict(documents_read())
-HELP = dict(help_texts())
-MODULES = dict(modules())
+def test_documents() -> None:
+    assert _found(documents_read(), faults) == {}
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_documents(name: str) -> None:
-    assert not faults(DOCUMENTS[name])
+def test_help() -> None:
+    assert _found(help_texts(), lambda text: faults(text, _WORDS_IN_MESSAGES)) == {}
 
 
-@pytest.mark.parametrize("name", HELP)
-def test_help(name: str) -> None:
-    assert not faults(HELP[name], _WORDS_IN_MESSAGES)
+def test_messages() -> None:
+    assert _found(modules(), message_faults) == {}
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_messages(name: str) -> None:
-    assert not message_faults(MODULES[name])
+def test_identifiers() -> None:
+    assert _found(modules(), identifier_faults) == {}
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_identifiers(name: str) -> None:
-    assert not identifier_faults(MODULES[name])
+def _found(
+    texts: Iterable[tuple[str, str]], check: Callable[[str], list[str]]
+) -> dict[str, list[str]]:
+    """Return the faults of each text that has some, by its name."""
+    found = {name: check(text) for name, text in texts}
+    assert found
+    return {name: faults for name, faults in found.items() if faults}
 
 
 # --- the checks themselves -----------------------------------------------------------------------

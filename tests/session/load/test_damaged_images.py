@@ -9,7 +9,7 @@ import pytest
 
 from tools.fuzz import images as fuzz_images
 
-IMAGES = tuple(fuzz_images.damaged(fuzz_images.originals(), 120, seed=20))
+IMAGES = tuple(fuzz_images.damaged(fuzz_images.originals(), 40, seed=20))
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Generator
 from contextlib import suppress
+
+import pytest
 
 # A shell has what it starts in the background ignore SIGINT, and all children of that would, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -31,3 +35,14 @@ with suppress(ModuleNotFoundError):
 
     # A busy machine may need so long for a kernel, and tests compare what is on stderr.
     deadline._LONG = float("inf")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect the tests without looking for garbage among them, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

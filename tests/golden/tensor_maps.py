@@ -11,6 +11,7 @@ import json
 import lzma
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ Case = Tiled | Im2col | Replaced
 # --- cases ---------------------------------------------------------------------------------------
 
 
+@cache
 def cases() -> list[Case]:
     """All cases, the same wherever this runs, each once."""
     made = [*_tiled(), *_im2col(), *_replaced()]

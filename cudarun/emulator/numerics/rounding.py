@@ -8,6 +8,7 @@ f64 itself is too narrow, single lanes are computed with Python's integers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -218,31 +219,28 @@ def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
     # Infinities and NaN come from ordinary operations; a finite product must not cause any.
     result = np.where(simple, np.where(proper, c + 0.0, a * b + c), result)
     exactly = ~simple if mode != NEAREST else risky & ~simple
+    errors = np.zeros(result.shape)
     for index in np.flatnonzero(exactly):
         x, y, z = (float(value.flat[index]) for value in (a, b, c))
-        result.flat[index] = _fused_exactly(x, y, z, mode)
-    return with_hardware_nan(result, b, c, a)
+        result.flat[index], errors.flat[index] = _fused_exactly(x, y, z, mode)
+    return with_hardware_nan(step(result, errors, mode), b, c, a)
 
 
-def _fused_exactly(a: float, b: float, c: float, mode: str) -> float:
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
-    if exact == 0:
+def _fused_exactly(a: float, b: float, c: float, mode: str) -> tuple[float, int]:
+    """Return ``a * b + c``, rounded to nearest, and the sign of the error."""
+    parts = (each.as_integer_ratio() for each in (a, b, c))
+    (a_over, a_under), (b_over, b_under), (c_over, c_under) = parts
+    under = a_under * b_under * c_under
+    over = a_over * b_over * c_under + c_over * a_under * b_under
+    if over == 0:
         product_negative = (np.signbit(a) != np.signbit(b)).item()
         if product_negative == bool(np.signbit(c)) and c == 0:
-            return -0.0 if product_negative else 0.0
-        return -0.0 if mode == DOWN else 0.0
-    nearest = nearest_double(exact)
-    if np.isinf(nearest):
-        sign = -np.sign(nearest)
-    else:
-        sign = (exact > Fraction(nearest)) - (exact < Fraction(nearest))
-    return float(step(np.array([nearest]), np.array([sign]), mode)[0])
-
-
-def nearest_double(exact: Fraction) -> float:
-    """Round a fraction to nearest even: infinite beyond the range, zero with its sign."""
+            return -0.0 if product_negative else 0.0, 0
+        return -0.0 if mode == DOWN else 0.0, 0
     try:
-        value = exact.numerator / exact.denominator
+        nearest = over / under
     except OverflowError:
-        return float("inf") if exact > 0 else float("-inf")
-    return -0.0 if value == 0 and exact < 0 else value
+        return (math.inf, -1) if over > 0 else (-math.inf, 1)
+    nearest_over, nearest_under = nearest.as_integer_ratio()
+    exact, found = over * nearest_under, nearest_over * under
+    return nearest, (exact > found) - (exact < found)

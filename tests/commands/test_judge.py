@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
+from collections.abc import Iterable
 
 import pytest
 
+from tests.support.forked_processes import run_command
 from tests.support.processes import ROOT
 from tools.generate_judge_table import GUIDE, Judged, judged, rewritten
 
@@ -73,24 +74,21 @@ def test_the_guide_shows_these_results(candidates: list[Judged]) -> None:
     assert rewritten(page, candidates) == page, "run python -m tools.generate_judge_table"
 
 
-def answers(style: str) -> str:
-    """Return what the judge prints about all candidates."""
+def answers(style: str, names: Iterable[str]) -> str:
+    """Return what the judge prints about candidates."""
     words = ["launch", "--spec", "judge.toml", "-d", "cpu", "--timeout", "5", "--format", style]
-    for each in sorted((ROOT / "samples/judge").glob("*.ptx")):
-        words += ["--candidate", each.name]
-    done = subprocess.run(
-        [sys.executable, "-m", "cudarun", *words],
-        cwd=ROOT / "samples/judge",
-        stdout=subprocess.PIPE,
-    )
-    return done.stdout.decode()
+    for name in names:
+        words += ["--candidate", f"{name}.ptx"]
+    _, printed, _ = run_command(words, ROOT / "samples/judge", os.environ)
+    return printed.decode()
 
 
 def test_answers_about_every_case_are_short() -> None:
-    *lines, _ = answers("jsonl").splitlines()
+    names = sorted(path.stem for path in (ROOT / "samples/judge").glob("*.ptx"))
+    *lines, _ = answers("jsonl", names).splitlines()
     cases = [line for line in lines if "case" in json.loads(line)["schema"]]
     assert len(cases) == 20 * 8
     assert max(len(line.encode()) for line in lines) < 4000
-    failures = answers("brief").split("\nFAIL ")
+    failures = answers("brief", CAUGHT_BY).split("\nFAIL ")
     assert len(failures) > 15
     assert max(len(each.encode()) for each in failures) < 1000

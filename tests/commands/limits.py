@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.commands.conftest import Ran
 
-LIMITS = (1, 4, 16, 64)
+LIMITS = (0.5, 2, 8, 32, 128)
 """Seconds: the first where the machine is idle, a later one where it is busy."""
 
 
-def at_a_limit(attempt: Callable[[int], Ran], reached: Callable[[Ran], bool]) -> tuple[Ran, int]:
+def at_a_limit(
+    attempt: Callable[[float], Ran], reached: Callable[[Ran], bool]
+) -> tuple[Ran, float]:
     """Run a command with a time limit; with a longer one where its kernel did not come far enough.
 
     Args:

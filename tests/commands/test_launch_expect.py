@@ -197,7 +197,7 @@ def test_the_time_limit_is_the_function_s(run: Run) -> None:
 def test_a_slow_function_is_not_the_kernel_s_fault(run: Run, tmp_path: Path) -> None:
     """The call takes longer than the limit of the launch, however slow the machine is."""
 
-    def attempt(limit: int) -> Ran:
+    def attempt(limit: float) -> Ran:
         text = FUNCTIONS.replace("time.sleep(600)", f"time.sleep({limit} + 0.5)\n    return x")
         (tmp_path / "ref.py").write_text(text)
         return run(*SAXPY, "--expect", "x=ref.py:slow", "--timeout", str(limit))

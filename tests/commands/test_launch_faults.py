@@ -56,7 +56,7 @@ def test_an_endless_kernel_ends_with_the_time_limit(run: Run) -> None:
 
 
 def test_an_endless_kernel_of_two_devices(run: Run) -> None:
-    def launched(limit: int, *more: str) -> Ran:
+    def launched(limit: float, *more: str) -> Ran:
         two = {"CUDARUN_CPU_DEVICES": "2"}
         arguments = ("-d", "cpu:all", "--timeout", f"{limit}", "x=i32[1]:zeros")
         return run("launch", "samples/endless.ptx", "--threads", "1", *arguments, *more, env=two)
@@ -186,7 +186,7 @@ def test_an_endless_kernel_that_prints_wide_numbers(run: Run, tmp_path: Path) ->
     assert len(ran.out) < 1 << 25  # of printf's buffer
 
 
-def endless_until(limit: int) -> str:
+def endless_until(limit: float) -> str:
     return (
         f"error: timed out after {limit} s (--timeout {limit}); the worker was killed\n{ENDLESS}"
         "hint: check the kernel for an endless loop, or raise --timeout\n"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.commands.limits import at_a_limit
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -117,9 +119,12 @@ def test_a_variant_that_faults(run: Run, tmp_path: Path) -> None:
 def test_a_variant_that_never_ends(run: Run, tmp_path: Path) -> None:
     """The limit counts for each variant, and begins with it."""
     (tmp_path / "k.ptx").write_text(SOURCE.format(otherwise="STAY: @%q bra STAY;"))
-    ran = run(
-        *("launch", "k.ptx", "-d", "cpu", "-q", "--block", "64", "out=u32[2]:zeros"),
-        *("--detect", "race", "--prove", "--check", "out == [1, 2]", "--timeout", "5"),
+    ran, _ = at_a_limit(
+        lambda limit: run(
+            *("launch", "k.ptx", "-d", "cpu", "-q", "--block", "64", "out=u32[2]:zeros"),
+            *("--detect", "race", "--prove", "--check", "out == [1, 2]", "--timeout", str(limit)),
+        ),
+        lambda ran: ran.code == 0,
     )
     assert (ran.code, ran.err) == (0, "")
     assert "  timed out   without barrier: PTX line 11: bar.sync 0;\n" in ran.out

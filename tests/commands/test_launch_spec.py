@@ -151,7 +151,7 @@ def test_a_case_draws_a_seed(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_case_that_hangs_says_where(run: Run, tmp_path: Path) -> None:
-    def attempt(limit: int) -> Ran:
+    def attempt(limit: float) -> Ran:
         hang = HANG.replace("timeout = 1", f"timeout = {limit}")
         spec(tmp_path, case("hang", hang), case("after it", SAXPY))
         return run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "out.xml")

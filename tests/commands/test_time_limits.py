@@ -164,7 +164,7 @@ def test_a_limit_that_passes_while_a_kernel_is_compiled(tmp_path: Path) -> None:
     pytest.importorskip("llvmlite")
     image = os.fspath(ROOT / "samples/endless.ptx")
 
-    def attempt(limit: int) -> Ran:
+    def attempt(limit: float) -> Ran:
         done = subprocess.run(
             [
                 *(sys.executable, "-c", COMPILES_FOR_EVER, "launch", image, "-d", "cpu"),

@@ -14,6 +14,7 @@ import pkgutil
 
 import cudarun
 from cudarun.base import records
+from cudarun.session.workers import deadline
 from tests.support.processes import ROOT
 
 _OTHERS = (
@@ -65,6 +66,7 @@ for _name in [each for each in os.environ if each.startswith("CUDARUN_")]:
     del os.environ[_name]  # of the test that is the first; each process has its own
 for _name in _modules():
     importlib.import_module(_name)
+deadline._LONG = float("inf")  # a busy machine may need so long, and tests compare stderr
 _complete_dataclasses()
 _launch()
 gc.freeze()  # the processes share these objects' pages until they change them

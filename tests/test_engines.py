@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.shared_folders import made_once
 from tools.engines import page
 from tools.engines.comparison import Comparison, Part
 
@@ -20,8 +21,13 @@ def _forms(chapter: str, only: str, every: int = 1) -> Comparison:
     return Comparison.merged(chapter, [forms.compare(part) for part in parts])
 
 
-def test_forms_are_compared_on_both_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUDARUN_CACHE", "off")
+@pytest.fixture(autouse=True)
+def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.delenv("CUDARUN_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(made_once(tmp_path_factory, "kernels")))
+
+
+def test_forms_are_compared_on_both_engines() -> None:
     found = _forms("logic", "lop3.or")
     assert found.equal
     assert (found.different, found.interpreted) == ([], {})
@@ -30,7 +36,6 @@ def test_forms_are_compared_on_both_engines(monkeypatch: pytest.MonkeyPatch) -> 
 def test_other_bits_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from cudarun.emulator.compiled.lanes import operators
 
-    monkeypatch.setenv("CUDARUN_CACHE", "off")
     monkeypatch.setitem(operators.OPERATORS, "bitwise_xor", operators.OPERATORS["bitwise_or"])
     found = _forms("logic", "xor.b")
     assert found.different == ["xor.b16", "xor.b32", "xor.b64"]
@@ -41,7 +46,6 @@ def test_forms_without_a_rule_are_named_and_the_others_compiled(
 ) -> None:
     from cudarun.emulator.compiled.lanes import operators
 
-    monkeypatch.setenv("CUDARUN_CACHE", "off")
     monkeypatch.delitem(operators.OPERATORS, "bitwise_xor")
     found = _forms("logic", "or.b16")
     assert found.interpreted == {"xor.b16": "bitwise_xor"}
@@ -51,7 +55,6 @@ def test_forms_without_a_rule_are_named_and_the_others_compiled(
 def test_groups_that_do_not_run_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     from tools.engines import forms
 
-    monkeypatch.setenv("CUDARUN_CACHE", "off")
     monkeypatch.setattr(forms, "GROUP", 2)
     found = _forms("logic", "or.b", every=2)
     assert (len(found.equal), len(found.untested)) == (6, 6)

@@ -19,7 +19,7 @@ from tests.support.processes import ROOT
 
 _OTHERS = (
     *("click", "cuda.bindings.driver", "ml_dtypes", "numpy.random", "rich.console", "rich.table"),
-    *("cuda.bindings.nvrtc", "difflib", "numpy.ctypeslib", "rich._emoji_codes"),
+    *("cuda.bindings.nvrtc", "difflib", "numpy.ctypeslib"),
     *("cudarun.cli", "cudarun.emulator.driver", "cudarun.emulator.machine.effects"),
 )
 _PACKAGES = (

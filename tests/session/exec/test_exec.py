@@ -74,28 +74,34 @@ def test_streams_run_on_their_own(program: Exec, options: tuple[str, ...]) -> No
     assert (ran.stdout, ran.returncode) == ("2 7\n", 0)
 
 
-def test_registered_memory(program: Exec) -> None:
-    assert program("registered").stdout == "93 93 45\n"
+RESULTS = {
+    "registered memory": ("registered", 13, "93 93 45\n"),
+    "a copy goes through the rows of an array": ("array", 13, "5 8 31\n"),
+    "names are texts that stay": ("names", 13, "_Z8wait_forPViPi scale\n"),
+    "attributes of a kernel": ("attributes", 13, "0 1024 75\n"),
+    "threads of a program": ("threads", 13, "93 102\n"),
+    "processes that fork": ("fork", 13, "cudaSuccess\ncudaErrorInitializationError\n"),
+    "the number of nodes before the nodes": ("nodes", 12, "1 1 0 1 1 1\n"),
+    "the parameters of a kernel node": ("kernel node", 13, "1 1 0 93 279 910 2\n"),
+    "processes share memory and events": (
+        "processes",
+        13,
+        "1 1 186 cudaErrorDeviceUninitialized\n",
+    ),
+    "a kernel ends a loop of a graph": ("loop", 13, "0 3 0\n"),
+    "several copies by one call": ("batch", 13, "1 9 2 3 0 -2 -2\n"),
+    "the state of a capture": ("capture", 12, "0 0 1 1 1 1\n"),
+    "a launch of a graph waits for copies to pageable memory": ("pageable", 13, "1\n"),
+    "a result needs a place": ("no place", 13, 3 * "cudaErrorInvalidValue\n"),
+    "an error is the last one once": ("last error", 13, "0 101 101 0 0 1 0 0"),
+}
+"""What the program prints, by what is tested: its argument, the version of CUDA, its output."""
 
 
-def test_a_copy_goes_through_the_rows_of_an_array(program: Exec) -> None:
-    assert program("array").stdout == "5 8 31\n"
-
-
-def test_names_are_texts_that_stay(program: Exec) -> None:
-    assert program("names").stdout == "_Z8wait_forPViPi scale\n"
-
-
-def test_attributes_of_a_kernel(program: Exec) -> None:
-    assert program("attributes").stdout == "0 1024 75\n"
-
-
-def test_threads_of_a_program(program: Exec) -> None:
-    assert program("threads").stdout == "93 102\n"
-
-
-def test_processes_that_fork(program: Exec) -> None:
-    assert program("fork").stdout == "cudaSuccess\ncudaErrorInitializationError\n"
+@pytest.mark.parametrize("tested", RESULTS)
+def test_results_of_calls(program: Exec, tested: str) -> None:
+    argument, version, output = RESULTS[tested]
+    assert program(argument, cuda=version).stdout == output
 
 
 def timed_out(
@@ -150,48 +156,12 @@ def test_invalid_arguments_are_errors_of_the_call(program: Exec) -> None:
     assert "Traceback" not in ran.stderr
 
 
-def test_the_number_of_nodes_before_the_nodes(program: Exec) -> None:
-    assert program("nodes", cuda=12).stdout == "1 1 0 1 1 1\n"
-
-
-def test_the_parameters_of_a_kernel_node(program: Exec) -> None:
-    assert program("kernel node").stdout == "1 1 0 93 279 910 2\n"
-
-
-def test_processes_share_memory_and_events(program: Exec) -> None:
-    assert program("processes").stdout == "1 1 186 cudaErrorDeviceUninitialized\n"
-
-
 @pytest.mark.parametrize(
     ("end", "results"), [("fault", "0\n700\n"), ("error", "0\n1\n"), ("killed", "0\n600\n0\n")]
 )
 def test_an_event_ends_with_the_work_of_its_process(program: Exec, end: str, results: str) -> None:
     ran = program("--timeout", "60", end, through=(sys.executable, str(HERE / "shared_events.py")))
     assert ran.stdout == results, ran.stderr
-
-
-def test_a_kernel_ends_a_loop_of_a_graph(program: Exec) -> None:
-    assert program("loop").stdout == "0 3 0\n"
-
-
-def test_several_copies_by_one_call(program: Exec) -> None:
-    assert program("batch").stdout == "1 9 2 3 0 -2 -2\n"
-
-
-def test_the_state_of_a_capture(program: Exec) -> None:
-    assert program("capture", cuda=12).stdout == "0 0 1 1 1 1\n"
-
-
-def test_a_launch_of_a_graph_waits_for_copies_to_pageable_memory(program: Exec) -> None:
-    assert program("pageable").stdout == "1\n"
-
-
-def test_a_result_needs_a_place(program: Exec) -> None:
-    assert program("no place").stdout == 3 * "cudaErrorInvalidValue\n"
-
-
-def test_an_error_is_the_last_one_once(program: Exec) -> None:
-    assert program("last error").stdout == "0 101 101 0 0 1 0 0"
 
 
 def test_a_defect_of_cudarun_is_not_the_kernels(program: Exec) -> None:

@@ -85,7 +85,7 @@ def action_rules(accesses: AccessCode) -> dict[type, ActionRule]:
         Atomic: AtomicRules(accesses).atomic,
         AsynchronousCopy: copies.copy,
         NoEffect: _nothing,
-        GroupControl: _nothing,
+        GroupControl: copies.control,
         GridDependency: _nothing,
         Fence: warps.fence,
         ProxyFence: _nothing,

@@ -29,6 +29,7 @@ from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatri
 from cudarun.emulator.machine.spaces import InGlobalOrConst, Region, Section
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.transfers import (
+    AsynchronousCopy,
     Fence,
     GridDependency,
     MemoryLoad,
@@ -44,7 +45,10 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.uint8]
 
-_OBSERVED = (MemoryLoad, MemoryStore, Atomic, LoadMatrix, StoreMatrix, WarpMatrixTransfer)
+_OBSERVED = (
+    *(MemoryLoad, MemoryStore, Atomic, LoadMatrix, StoreMatrix, WarpMatrixTransfer),
+    AsynchronousCopy,
+)
 _OTHERS = (NoEffect, WarpAction, InGlobalOrConst, ReadMoment)
 _NOT_OBSERVED = (Fence, GridDependency, WarpgroupAction)
 
@@ -98,7 +102,8 @@ def _smallest_access(action: MemoryAction) -> int:
         return 2 if action.transposed else 4
     if isinstance(action, WarpMatrixTransfer):
         return action.type.bytes
-    return min(access.dtype.itemsize for access in action.accesses)
+    accesses = action.accesses[:2] if isinstance(action, AsynchronousCopy) else action.accesses
+    return min(access.dtype.itemsize for access in accesses)
 
 
 def _check(operation: Action) -> None:
@@ -137,6 +142,9 @@ class ObservedLaunch:
         self._shared = batch.section("shared")
         self._reserved = launch.reserved_bytes
         self._local = batch.section("local")
+        words = len(self._shared.bytes) // observation.unit  # each of a copy at the most
+        size = layout.COPY_GROUPS + layout.COPY_BYTES * words
+        self._copies = np.zeros((batch.threads.warps, size), dtype=np.uint8)
         if observation.finds_unwritten:
             self._shared.unwritten = np.ones(len(self._shared.bytes), dtype=np.uint8)
             self._shared.unwritten[: self._reserved] = 0
@@ -148,6 +156,8 @@ class ObservedLaunch:
         shadow = self.shadow(self._shared)
         size = len(self._shared.bytes) * self._scale
         found = [(layout.SHARED_SHADOW, shadow, 0), (layout.SHARED_SHADOW_BYTES, size, 0)]
+        found += [(layout.COPIES, self._copies.ctypes.data, 0)]
+        found += [(layout.COPIES_BYTES, self._copies.strides[0], 0)]
         for section, first, pointer, count in (
             (self._shared, self._reserved, layout.SHARED_MARKS, layout.SHARED_MARKS_BYTES),
             (self._local, 0, layout.LOCAL_MARKS, layout.LOCAL_MARKS_BYTES),

@@ -13,6 +13,7 @@ from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, EngineNote, Engines
 from cudarun.emulator.execution import execute
 from tests.emulator.device import Device
+from tests.emulator.test_detectors_asynchronous import HEAD, RIGHT, WRONG
 from tests.emulator.test_detectors_races import FOUND, KERNEL, SILENT
 from tests.support.tiers import eager
 
@@ -187,9 +188,6 @@ def test_random_programs(seed: int) -> None:
 REFUSED = {
     "bar.red.popc.u32 %v2, 0, %p0;": "a barrier with a number or a result, with detectors",
     "membar.gl;": "instruction membar.gl with detectors",
-    "cp.async.ca.shared.global [%s], [%g], 4;": (
-        "instruction cp.async.ca.shared.global with detectors"
-    ),
     "red.cta.global.add.u32 [%g], 1;": "instruction red.cta.global.add.u32 with detectors",
     "ld.volatile.global.u32 %v1, [%z];": "instruction ld.volatile.global.u32 with detectors",
 }
@@ -199,6 +197,22 @@ REFUSED = {
 def test_kernels_that_compiled_code_does_not_observe(body: str, reason: str) -> None:
     note = check_equal(body)
     assert (note.engine, note.reason) == (INTERPRET, reason)
+
+
+COPIES = (*(name for name in RIGHT if name.startswith(("cp.async", "two groups"))),)
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_without_findings_are_compiled(name: str) -> None:
+    note = check_equal(RIGHT[name], before=HEAD, detect="race")
+    observed = name != "cp.async at an mbarrier"
+    assert not observed or (note.engine, note.reason) == (COMPILE, "")
+
+
+@pytest.mark.parametrize("detect", ["race", "uninit", "race,uninit,sync"])
+@pytest.mark.parametrize("name", WRONG)
+def test_findings_of_asynchronous_operations_are_equal(name: str, detect: str) -> None:
+    check_equal(WRONG[name][0], before=HEAD, detect=detect)
 
 
 def test_statistics_observe_the_interpreter() -> None:

@@ -10,7 +10,7 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.compiled.state.sites import pass_values
 from cudarun.emulator.machine.bulk_copies import CHUNK, BulkCopy
-from cudarun.emulator.machine.transfers import AsynchronousCopy
+from cudarun.emulator.machine.transfers import AsynchronousCopy, GroupControl
 
 
 class CopyCode(AccessRules):
@@ -20,7 +20,7 @@ class CopyCode(AccessRules):
 
     def copy(self, operation: Action, mask: str) -> None:
         """Compile ``cp.async``; the caller copies parts that are neither whole nor empty."""
-        code, action = self._code, operation.action
+        code, action, memory = self._code, operation.action, self._accesses.memory
         assert isinstance(action, AsynchronousCopy)
         unit = action.size // action.count
 
@@ -43,15 +43,29 @@ class CopyCode(AccessRules):
             reading = code.to_mask(reads)
             target, origin = places
             data = [
-                self._accesses.memory.load(code, origin, reading, 8 * unit, unit * part)
+                memory.load(code, origin, reading, 8 * unit, unit * part)
                 for part in range(action.count)
             ]
+            memory.copy(code, target, origin, reading, action.size)
             for part, value in enumerate(data):
                 kept = code.select(reads, value, splat(value.element, 0))
-                self._accesses.memory.store(code, target, "%mask", kept, unit * part)
+                memory.store(code, target, "%mask", kept, unit * part, copies=True)
             return []
 
         self._accesses.access(operation, action.accesses[:2], mask, copied, checked)
+
+    def control(self, operation: Action, mask: str) -> None:
+        """Compile the end of a group of copies, or a wait, which only detectors observe."""
+        action = operation.action
+        assert isinstance(action, GroupControl)
+        if not self._accesses.memory.is_observed or action.queue != "cp.async":
+            return
+        if action.commits:
+            call(self._code, "void", "commit_copies", f"ptr %ctx, i32 %warp, i32 {mask}")
+        else:
+            groups = -1 if action.pending is None else action.pending
+            given = f"ptr %ctx, ptr %state, i32 %warp, i32 {mask}, i32 {groups}"
+            call(self._code, "void", "complete_copies", given)
 
     # --- cp.async.bulk ---------------------------------------------------------------------------
 

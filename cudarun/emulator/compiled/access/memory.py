@@ -55,11 +55,22 @@ class MemoryFunctions:
         return take_results(code, 1, [LaneType(np.dtype(f"u{width // 8}"))])[0]
 
     def store(
-        self, code: CodeBuilder, place: CheckedPlace, mask: str, value: LaneVector, ahead: int
+        self,
+        code: CodeBuilder,
+        place: CheckedPlace,
+        mask: str,
+        value: LaneVector,
+        ahead: int,
+        *,
+        copies: bool = False,
     ) -> None:
-        """Store a value per lane, and mark its bytes as written where that is tracked."""
+        """Store a value per lane, and mark its bytes as written where that is tracked.
+
+        Args:
+            copies: Whether `copy` has recorded the accesses.
+        """
         pass_values(code, [place.offsets, value])
-        if self._observes(value.bits):
+        if self._observes(value.bits) and not copies:
             given = f"{_given(place, mask, ahead)}, i32 {int(self.is_joint)}"
             access(code, "observe_stores", given, value.bits)
         else:
@@ -73,6 +84,15 @@ class MemoryFunctions:
         with _marks(code, place.entry) as marks:
             pass_values(code, [place.offsets])
             access(code, "mark_lanes", f"ptr {marks}, i32 {mask}, i64 {ahead}", width)
+
+    def copy(
+        self, code: CodeBuilder, place: CheckedPlace, origin: CheckedPlace, reads: str, size: int
+    ) -> None:
+        """Record for detectors that lanes begin to copy some bytes, of which some read others."""
+        if self.is_observed:
+            pass_values(code, [place.offsets, origin.offsets])
+            given = f"ptr {place.entry}, ptr {origin.entry}, i32 %mask, i32 {reads}, i32 {size}"
+            call(code, "void", "begin_copies", f"ptr %ctx, {_WARP}, {given}")
 
     def update(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int

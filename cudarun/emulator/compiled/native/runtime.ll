@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from e589dcc26a4379bf748a896b51fed2ab51d361322f52b775f36fff1842870da7
+; Written by `python -m tools.generate_runtime` from f1bfe50fbb6203c980df2348c93a8bef79493fdadf35a7de53df4b01af8a6a40
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -9926,4 +9926,234 @@ define internal void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
   tail call void @store_lanes(ptr %0, ptr %4, i32 %5, i64 %6, i32 %8)
   tail call void @check_equal(ptr %0, ptr %10, i32 %17, i32 %8)
   ret void
+}
+
+define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i32 %6, i32 %7) noinline #0 {
+  %9 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %10 = udiv i32 8, %9
+  %11 = zext nneg i32 %10 to i64
+  %12 = zext i32 %2 to i64
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %14 = load ptr, ptr %13, align 8
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %16 = load i64, ptr %15, align 8
+  %17 = mul i64 %16, %12
+  %18 = getelementptr inbounds nuw i8, ptr %14, i64 %17
+  %19 = getelementptr inbounds nuw i8, ptr %18, i64 128
+  %20 = icmp eq i32 %5, 0
+  br i1 %20, label %66, label %21
+21:
+  %22 = udiv i32 %7, %9
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 224
+  %24 = load i64, ptr %23, align 8
+  %25 = shl nuw nsw i64 %12, 25
+  %26 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %27 = load i32, ptr %26, align 4
+  %28 = zext i32 %27 to i64
+  %29 = shl nuw nsw i64 %28, 15
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %31 = load i64, ptr %30, align 8
+  %32 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %33 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %34 = getelementptr inbounds nuw i8, ptr %4, i64 64
+  %35 = icmp ugt i32 %9, %7
+  %36 = or i64 %31, %25
+  %37 = or i64 %36, %29
+  %38 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %39 = lshr i64 %24, 3
+  %40 = shl i32 %22, 8
+  %41 = zext i32 %40 to i64
+  %42 = zext i32 %22 to i64
+  br label %43
+43:
+  %44 = phi i64 [ 0, %21 ], [ %72, %118 ]
+  %45 = phi i32 [ %5, %21 ], [ %120, %118 ]
+  %46 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %45, i1 true)
+  %47 = load ptr, ptr %32, align 8
+  %48 = load ptr, ptr %33, align 8
+  %49 = zext nneg i32 %46 to i64
+  %50 = getelementptr inbounds nuw i64, ptr %48, i64 %49
+  %51 = load i64, ptr %50, align 8
+  %52 = mul i64 %51, %11
+  %53 = getelementptr inbounds nuw i8, ptr %47, i64 %52
+  %54 = load ptr, ptr %34, align 8
+  %55 = getelementptr inbounds nuw i8, ptr %48, i64 512
+  %56 = getelementptr inbounds nuw i64, ptr %55, i64 %49
+  %57 = load i64, ptr %56, align 8
+  %58 = mul i64 %57, %11
+  %59 = getelementptr inbounds nuw i8, ptr %54, i64 %58
+  br i1 %35, label %71, label %60
+60:
+  %61 = shl nuw nsw i64 %49, 9
+  %62 = or i64 %37, %61
+  %63 = shl nuw i32 1, %46
+  %64 = and i32 %63, %6
+  %65 = icmp eq i32 %64, 0
+  br label %76
+66:
+  %67 = phi i64 [ 0, %8 ], [ %72, %118 ]
+  %68 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %69 = load i64, ptr %68, align 8
+  %70 = or i64 %69, %67
+  store i64 %70, ptr %68, align 8
+  ret void
+71:
+  %72 = phi i64 [ %44, %43 ], [ %98, %103 ]
+  %73 = load i32, ptr %38, align 4
+  %74 = zext i32 %73 to i64
+  %75 = icmp samesign ugt i64 %39, %74
+  br i1 %75, label %106, label %118
+76:
+  %77 = phi i64 [ 0, %60 ], [ %104, %103 ]
+  %78 = phi i64 [ %44, %60 ], [ %98, %103 ]
+  %79 = getelementptr inbounds nuw i64, ptr %53, i64 %77
+  %80 = load i64, ptr %79, align 8
+  %81 = xor i64 %80, %62
+  %82 = icmp ult i64 %81, 140737488355328
+  %83 = select i1 %82, i64 0, i64 -140737488354880
+  %84 = icmp ult i64 %81, 2147483648
+  %85 = select i1 %84, i64 56, i64 %83
+  %86 = icmp ult i64 %81, 32768
+  %87 = icmp ult i64 %81, 33554432
+  %88 = select i1 %87, i64 33554432, i64 %85
+  %89 = select i1 %86, i64 7, i64 %88
+  %90 = and i64 %80, 16384
+  %91 = or i64 %81, %90
+  %92 = icmp ult i64 %91, 512
+  %93 = icmp eq i64 %80, 0
+  %94 = or i1 %93, %92
+  %95 = select i1 %94, i64 0, i64 %89
+  %96 = and i64 %80, 511
+  %97 = and i64 %96, %95
+  %98 = or i64 %97, %78
+  store i64 -140736414596901, ptr %79, align 8
+  br i1 %65, label %103, label %99
+99:
+  %100 = getelementptr inbounds nuw i64, ptr %59, i64 %77
+  %101 = load i64, ptr %100, align 8
+  %102 = or i64 %101, -140736414597120
+  store i64 %102, ptr %100, align 8
+  br label %103
+103:
+  %104 = add nuw nsw i64 %77, 1
+  %105 = icmp samesign ult i64 %104, %42
+  br i1 %105, label %76, label %71
+106:
+  %107 = ptrtoint ptr %53 to i64
+  %108 = insertelement <2 x i64> poison, i64 %107, i64 0
+  %109 = getelementptr inbounds nuw i32, ptr %18, i64 %49
+  %110 = load i32, ptr %109, align 4
+  %111 = zext i32 %110 to i64
+  %112 = shl nuw i64 %111, 32
+  %113 = or disjoint i64 %112, %41
+  %114 = or disjoint i64 %113, %49
+  %115 = insertelement <2 x i64> %108, i64 %114, i64 1
+  %116 = add i32 %73, 1
+  store i32 %116, ptr %38, align 4
+  %117 = getelementptr inbounds nuw <2 x i64>, ptr %19, i64 %74
+  store <2 x i64> %115, ptr %117, align 8
+  br label %118
+118:
+  %119 = add i32 %45, -1
+  %120 = and i32 %119, %45
+  %121 = icmp eq i32 %120, 0
+  br i1 %121, label %66, label %43
+}
+
+define internal void @commit_copies(ptr %0, i32 %1, i32 %2) noinline #0 {
+  %4 = bitcast i32 %2 to <32 x i1>
+  %5 = zext <32 x i1> %4 to <32 x i32>
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %7 = load ptr, ptr %6, align 8
+  %8 = zext i32 %1 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %10 = load i64, ptr %9, align 8
+  %11 = mul i64 %10, %8
+  %12 = getelementptr inbounds nuw i8, ptr %7, i64 %11
+  %13 = load <32 x i32>, ptr %12, align 4
+  %14 = add <32 x i32> %13, %5
+  store <32 x i32> %14, ptr %12, align 4
+  ret void
+}
+
+define internal void @complete_copies(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4) noinline #0 {
+  %6 = zext i32 %2 to i64
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %8 = load ptr, ptr %7, align 8
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %10 = load i64, ptr %9, align 8
+  %11 = mul i64 %10, %6
+  %12 = getelementptr inbounds nuw i8, ptr %8, i64 %11
+  %13 = getelementptr inbounds nuw i8, ptr %12, i64 128
+  %14 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %15 = load i32, ptr %14, align 4
+  %16 = icmp eq i32 %15, 0
+  br i1 %16, label %28, label %17
+17:
+  %18 = shl nuw nsw i64 %6, 25
+  %19 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %20 = load i32, ptr %19, align 4
+  %21 = zext i32 %20 to i64
+  %22 = shl nuw nsw i64 %21, 15
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %24 = load i64, ptr %23, align 8
+  %25 = or i64 %24, %22
+  %26 = or i64 %18, %25
+  %27 = or i64 %26, 146
+  br label %30
+28:
+  %29 = phi i32 [ 0, %5 ], [ %67, %66 ]
+  store i32 %29, ptr %14, align 4
+  ret void
+30:
+  %31 = phi i64 [ 0, %17 ], [ %68, %66 ]
+  %32 = phi i32 [ 0, %17 ], [ %67, %66 ]
+  %33 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %31
+  %34 = load <2 x i64>, ptr %33, align 8
+  %35 = extractelement <2 x i64> %34, i64 1
+  %36 = and i64 %35, 31
+  %37 = lshr i64 %35, 8
+  %38 = and i64 %37, 255
+  %39 = trunc nuw nsw i64 %36 to i32
+  %40 = shl nuw i32 1, %39
+  %41 = and i32 %40, %3
+  %42 = icmp eq i32 %41, 0
+  br i1 %42, label %57, label %43
+43:
+  %44 = getelementptr inbounds nuw i32, ptr %12, i64 %36
+  %45 = load i32, ptr %44, align 4
+  %46 = bitcast <2 x i64> %34 to <4 x i32>
+  %47 = extractelement <4 x i32> %46, i64 3
+  %48 = sub i32 %45, %47
+  %49 = icmp sgt i32 %48, %4
+  br i1 %49, label %50, label %57
+50:
+  %51 = icmp eq i64 %38, 0
+  br i1 %51, label %66, label %52
+52:
+  %53 = shl nuw nsw i64 %36, 9
+  %54 = or i64 %53, %27
+  %55 = extractelement <2 x i64> %34, i64 0
+  %56 = inttoptr i64 %55 to ptr
+  br label %61
+57:
+  %58 = add i32 %32, 1
+  %59 = zext i32 %32 to i64
+  %60 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %59
+  store <2 x i64> %34, ptr %60, align 8
+  br label %66
+61:
+  %62 = phi i64 [ 0, %52 ], [ %64, %61 ]
+  %63 = getelementptr inbounds nuw i64, ptr %56, i64 %62
+  store i64 %54, ptr %63, align 8
+  %64 = add nuw nsw i64 %62, 1
+  %65 = icmp eq i64 %64, %38
+  br i1 %65, label %66, label %61
+66:
+  %67 = phi i32 [ %58, %57 ], [ %32, %50 ], [ %32, %61 ]
+  %68 = add nuw nsw i64 %31, 1
+  %69 = load i32, ptr %14, align 4
+  %70 = zext i32 %69 to i64
+  %71 = icmp samesign ult i64 %68, %70
+  br i1 %71, label %30, label %28
 }

@@ -62,6 +62,8 @@ TESTS = 296  # the last tests of mbarrier objects: a row of warps for each instr
 TESTS_BYTES = 304
 SHARED_RESERVED = 312  # bytes of shared memory that the system has, and that are zero
 FIRST_TURN = 320  # the warp, or the cluster, that runs first in a round, modulo their number
+COPIES = 328  # for detectors, a list of ``cp.async`` copies of each warp,
+COPIES_BYTES = 336  # and bytes from one to the next
 CONTEXT_BYTES = 384  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -80,6 +82,7 @@ CACHE_BYTES = 72
 SHADOW_EPOCH, SHADOW_BLOCK, _SHADOW_END = 31, 47, 64
 SHADOW_WORD = 8  # bytes of the shadow of a unit
 SHADOW_READ, SHADOW_WRITE, SHADOW_ATOMIC = 1, 2, 4  # the kinds of accesses
+COPY_BYTES, COPY_GROUPS = 16, 32 * 4  # bytes of a copy in a list, and of what precedes them
 MOST_BLOCKS = (1 << _SHADOW_END - SHADOW_BLOCK) - 2  # others stand for no block, and for many
 
 # A tensor entry, of words of 8 bytes. Boxes that are not in the tensor as a whole are no concern
@@ -157,6 +160,7 @@ class WarpState:
     LEAVES = 40  # and whether ``step`` is left then
     RESTORED = 44  # the lanes whose registers are to be restored,
     RESUMES = 48  # and whether it is their turn then
+    COPYING = 52  # the number of copies in the list of the warp
 
     def __init__(
         self,

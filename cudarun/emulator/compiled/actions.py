@@ -88,7 +88,7 @@ def action_rules(accesses: AccessCode) -> dict[type, ActionRule]:
         GroupControl: copies.control,
         GridDependency: _nothing,
         Fence: warps.fence,
-        ProxyFence: _nothing,
+        ProxyFence: copies.control,
         Shuffle: warps.shuffle,
         Vote: warps.vote,
         Match: warps.match,
@@ -111,7 +111,7 @@ def action_rules(accesses: AccessCode) -> dict[type, ActionRule]:
         TensorStore: tensors.store,
         MultiplyAsync: products.multiply_by_warpgroup,
         ProductFence: _nothing,
-        ProductGroups: _nothing,
+        ProductGroups: copies.control,
         WaitForTransfers: _nothing,
     }
 

@@ -26,6 +26,7 @@ from cudarun.emulator.decode.analysis import unwritten_registers
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
+from cudarun.emulator.machine.schedules.pending_products import PendingProducts
 from cudarun.emulator.machine.spaces import InGlobalOrConst, Region, Section
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.transfers import (
@@ -36,7 +37,7 @@ from cudarun.emulator.machine.transfers import (
     MemoryStore,
     NoEffect,
 )
-from cudarun.emulator.machine.warpgroups import WarpgroupAction
+from cudarun.emulator.machine.warpgroups import MultiplyAsync
 from cudarun.emulator.machine.warps import WarpAction
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ Array = npt.NDArray[np.uint8]
 
 _OBSERVED = (
     *(MemoryLoad, MemoryStore, Atomic, LoadMatrix, StoreMatrix, WarpMatrixTransfer),
-    AsynchronousCopy,
+    *(AsynchronousCopy, MultiplyAsync),
 )
 _OTHERS = (NoEffect, WarpAction, InGlobalOrConst, ReadMoment)
-_NOT_OBSERVED = (Fence, GridDependency, WarpgroupAction)
+_NOT_OBSERVED = (Fence, GridDependency)
 
 
 class Unobservable(Untraceable):
@@ -85,6 +86,8 @@ class AccessObservation:
         finds_unwritten = "uninit" in detect
         if finds_unwritten and unwritten_registers(function):
             raise Unobservable("registers that may be read before they are written, with detectors")
+        if any(PendingProducts.of(function).uses.values()):
+            raise Unobservable("registers of products before the wait for them, with detectors")
         if WaitingLoops(function).waits_for_blocks:
             raise Unobservable("loops that may wait for other blocks, with detectors")
         smallest = layout.SHADOW_WORD

@@ -10,7 +10,7 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.compiled.state.sites import pass_values
 from cudarun.emulator.machine.bulk_copies import CHUNK, BulkCopy
-from cudarun.emulator.machine.transfers import AsynchronousCopy, GroupControl
+from cudarun.emulator.machine.transfers import AsynchronousCopy, GroupControl, ProxyFence
 
 
 class CopyCode(AccessRules):
@@ -55,17 +55,26 @@ class CopyCode(AccessRules):
         self._accesses.access(operation, action.accesses[:2], mask, copied, checked)
 
     def control(self, operation: Action, mask: str) -> None:
-        """Compile the end of a group of copies, or a wait, which only detectors observe."""
-        action = operation.action
-        assert isinstance(action, GroupControl)
-        if not self._accesses.memory.is_observed or action.queue != "cp.async":
+        """Compile the end of a group, a wait or a fence, which only detectors observe."""
+        action, state = operation.action, "ptr %state"
+        if not self._accesses.memory.is_observed:
             return
-        if action.commits:
-            call(self._code, "void", "commit_copies", f"ptr %ctx, i32 %warp, i32 {mask}")
-        else:
-            groups = -1 if action.pending is None else action.pending
-            given = f"ptr %ctx, ptr %state, i32 %warp, i32 {mask}, i32 {groups}"
-            call(self._code, "void", "complete_copies", given)
+        match action:
+            case ProxyFence() if action.space != "global":
+                given = "fence_proxy", f"{state}, i32 {mask}"
+            case GroupControl(queue="wgmma", commits=True):
+                given = "commit_products", state
+            case GroupControl(queue="wgmma"):
+                given = "complete_products", f"{state}, i32 {action.pending}"
+            case GroupControl(queue="cp.async", commits=True):
+                given = "commit_copies", f"ptr %ctx, i32 %warp, i32 {mask}"
+            case GroupControl(queue="cp.async"):
+                groups = -1 if action.pending is None else action.pending
+                copying = f"ptr %ctx, {state}, i32 %warp, i32 {mask}, i32 {groups}"
+                given = "complete_copies", copying
+            case _:
+                return
+        call(self._code, "void", *given)
 
     # --- cp.async.bulk ---------------------------------------------------------------------------
 

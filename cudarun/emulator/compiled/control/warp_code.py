@@ -378,7 +378,7 @@ class WarpCode:
         action = operation.action
         self._memory.is_joint = isinstance(action, MatrixTransfer | WarpMatrixTransfer)
         if isinstance(action, WarpAction) and action.waits_for:
-            if action.waits_for != "mask":  # shuffles and votes do not order accesses
+            if action.waits_for == "warp":  # shuffles and votes do not order accesses
                 self._waits.synchronized(mask, None)
             if self._checks is not None:
                 self._checks.collective(operation, mask)

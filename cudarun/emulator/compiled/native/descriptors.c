@@ -15,7 +15,8 @@ typedef u32 loose_u32 __attribute__((aligned(1)));
 typedef u16 eight __attribute__((ext_vector_type(EIGHT), aligned(1)));
 
 struct matrix {
-    char *shared;
+    char *ctx, *shared;
+    u32 warp;  // that reads it
     u64 bytes, start, leading, stride, base;
     u64 bits;  // of the number of a chunk, which are swizzled
 };
@@ -23,8 +24,10 @@ struct matrix {
 INLINE u64 field_of(u64 descriptor, u32 bit) { return (descriptor >> bit & 0x3FFF) * CHUNK; }
 
 // Lines begin at the same places: memory begins at a multiple of those that are swizzled.
-INLINE void find_matrix(char *ctx, u64 descriptor, struct matrix *found)
+INLINE void find_matrix(char *ctx, u32 warp, u64 descriptor, struct matrix *found)
 {
+    found->ctx = ctx;
+    found->warp = warp;
     found->shared = FIELD(char *, ctx, SHARED);
     found->bytes = FIELD(u64, ctx, SHARED_BYTES);
     found->start = field_of(descriptor, 0) - FIELD(u64, ctx, SHARED_START);
@@ -41,7 +44,11 @@ INLINE char *chunk_at(struct matrix *matrix, u64 place)
 {
     u64 address = matrix->start + place;
     address ^= low_of(matrix, (address >> 7) - matrix->base) * CHUNK;
-    return is_inside(address, CHUNK, matrix->bytes) ? matrix->shared + address : 0;
+    if (!is_inside(address, CHUNK, matrix->bytes))
+        return 0;
+    if (kernel.shadow_unit)
+        read_chunk(matrix->ctx, matrix->warp, address);
+    return matrix->shared + address;
 }
 
 // Return whether all lanes have the same value of some bytes.
@@ -54,14 +61,14 @@ OUT_OF_LINE u32 are_equal(char *values, u64 size)
 }
 
 // Read lines along k, as chunks or as columns of chunks; return whether all are in shared memory.
-INLINE u32 read_lines(char *ctx, u32 column, u64 first, u64 count, u64 parts, u32 is_across,
+INLINE u32 read_lines(char *ctx, u32 column, u32 warp, u64 first, u64 count, u64 parts, u32 is_across,
                       u32 *to, u64 word_step, u64 line_step)
 {
     u64 *descriptors = COLUMN(u64, ctx, column);
     if (!are_equal((char *)descriptors, sizeof *descriptors))
         return 0;
     struct matrix matrix;
-    find_matrix(ctx, *descriptors, &matrix);
+    find_matrix(ctx, warp, *descriptors, &matrix);
     u64 row_step = (u64)CHUNK << matrix.bits;
     if (!is_across) {
         for (u64 line = first; line < first + count; line++, to += line_step) {
@@ -100,11 +107,12 @@ INLINE u32 read_lines(char *ctx, u32 column, u64 first, u64 count, u64 parts, u3
 OUT_OF_LINE u32 read_left(char *ctx, u32 column, u32 warp, u32 is_across, u32 *to)
 {
     u64 first = warp % WARPS_OF_GROUP * ROWS;
-    return read_lines(ctx, column, first, ROWS, PARTS, is_across, to, ROWS, 1);
+    return read_lines(ctx, column, warp, first, ROWS, PARTS, is_across, to, ROWS, 1);
 }
 
 // Read the columns of B: the words of one column after the other.
-OUT_OF_LINE u32 read_right(char *ctx, u32 column, u64 columns, u64 parts, u32 is_across, u32 *to)
+OUT_OF_LINE u32 read_right(char *ctx, u32 column, u32 warp, u64 columns, u64 parts, u32 is_across,
+                           u32 *to)
 {
-    return read_lines(ctx, column, 0, columns, parts, is_across, to, 1, WORDS * parts);
+    return read_lines(ctx, column, warp, 0, columns, parts, is_across, to, 1, WORDS * parts);
 }

@@ -31,6 +31,7 @@ INLINE void begin_block(char *ctx, u64 number, char *row)
     fill(ctx, TESTS, TESTS_BYTES, 0);
     if (kernel.shadow_unit) {
         FIELD(u64, ctx, EPOCH) = (number + 1) << SHADOW_BLOCK;
+        FIELD(u64, ctx, READ_PARTS) = 0;
         fill(ctx, SHARED_SHADOW, SHARED_SHADOW_BYTES, 0);
         fill(ctx, SHARED_MARKS, SHARED_MARKS_BYTES, 1);
         fill(ctx, LOCAL_MARKS, LOCAL_MARKS_BYTES, 1);
@@ -68,8 +69,10 @@ INLINE void begin_epoch(char *ctx)  // the last one does not end
 
 INLINE void release_block(char *ctx, u64 warps)
 {
-    if (kernel.shadow_unit)
+    if (kernel.shadow_unit) {
         begin_epoch(ctx);
+        order_proxies(ctx);
+    }
     for (u64 warp = 0; warp < warps; warp++) {
         char *state = state_of(ctx, warp);
         if (kernel.finds_sync_errors) {  // no lane may have skipped the barrier that is complete

@@ -436,7 +436,7 @@ OUT_OF_LINE u32 multiply_group(char *ctx, u32 warp, u32 mask, const struct produ
         take_left(ctx, p, a);
     else
         good &= read_left(ctx, p->a_place, warp, p->left_across, (u32 *)a);
-    good &= read_right(ctx, p->b_place, p->columns, parts, p->right_across, (u32 *)b);
+    good &= read_right(ctx, p->b_place, warp, p->columns, parts, p->right_across, (u32 *)b);
     if (!good)
         return 0;
     if (*keeps)

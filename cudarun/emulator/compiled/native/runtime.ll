@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from f1bfe50fbb6203c980df2348c93a8bef79493fdadf35a7de53df4b01af8a6a40
+; Written by `python -m tools.generate_runtime` from 08ef834b210b237e162b7141b19efcc25013800910f1b848d51481be9ea5f1c6
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -558,7 +558,7 @@ define internal void @note_lanes(ptr %0, ptr %1, i32 %2, i64 %3, i32 %4) noinlin
 }
 
 define internal void @mark_frames(ptr %0, i32 %1, i32 %2, i64 %3, i64 %4) noinline #0 {
-  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
   %7 = icmp eq i32 %6, 0
   br i1 %7, label %29, label %8
 8:
@@ -1454,7 +1454,7 @@ define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %
 }
 
 define internal void @arrive(ptr %0, i32 %1, i32 %2) noinline #0 {
-  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
+  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
   %5 = shl i32 %1, 4
   %6 = add i32 %4, %5
   %7 = zext i32 %6 to i64
@@ -1474,7 +1474,7 @@ define internal void @arrive(ptr %0, i32 %1, i32 %2) noinline #0 {
   br label %18
 18:
   %19 = phi i32 [ %17, %16 ], [ 32, %11 ]
-  %20 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
+  %20 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
   %21 = shl i32 %1, 2
   %22 = add i32 %20, %21
   %23 = zext i32 %22 to i64
@@ -1506,11 +1506,11 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %9 = load ptr, ptr %8, align 8
   %10 = load i32, ptr @kernel, align 4
   %11 = zext i32 %10 to i64
-  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
+  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
   %13 = shl i32 %1, 4
   %14 = add i32 %12, %13
   %15 = zext i32 %14 to i64
-  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
   %17 = shl i32 %1, 2
   %18 = add i32 %16, %17
   %19 = zext i32 %18 to i64
@@ -1520,12 +1520,12 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %22 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %23 = load i32, ptr @kernel, align 4
   %24 = zext i32 %23 to i64
-  %25 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %25 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 88), align 4
   %26 = icmp eq i32 %25, 0
-  %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
-  %28 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
+  %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %28 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 64), align 4
   %29 = zext i32 %28 to i64
-  %30 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
+  %30 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
   %31 = zext i32 %30 to i64
   %32 = insertelement <32 x i32> poison, i32 %1, i64 0
   %33 = shufflevector <32 x i32> %32, <32 x i32> poison, <32 x i32> zeroinitializer
@@ -1533,11 +1533,11 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %35 = shufflevector <32 x i32> %34, <32 x i32> poison, <32 x i32> zeroinitializer
   %36 = insertelement <32 x i1> poison, i1 %21, i64 0
   %37 = shufflevector <32 x i1> %36, <32 x i1> poison, <32 x i32> zeroinitializer
-  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
+  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 80), align 4
   %39 = zext i32 %38 to i64
-  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 80), align 4
+  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
   %41 = zext i32 %40 to i64
-  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
   %43 = zext i32 %42 to i64
   %44 = zext i32 %25 to i64
   br label %127
@@ -1607,25 +1607,25 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %99 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %100 = load i32, ptr @kernel, align 4
   %101 = zext i32 %100 to i64
-  %102 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
+  %102 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
   %103 = shl i32 %1, 4
   %104 = add i32 %102, %103
   %105 = zext i32 %104 to i64
-  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 80), align 4
+  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
   %107 = zext i32 %106 to i64
-  %108 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
+  %108 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
   %109 = shl i32 %1, 2
   %110 = add i32 %108, %109
   %111 = zext i32 %110 to i64
-  %112 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %112 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 88), align 4
   %113 = icmp eq i32 %112, 0
-  %114 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
-  %115 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
+  %114 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %115 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 80), align 4
   %116 = zext i32 %115 to i64
-  %117 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %118 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 64), align 4
+  %117 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
+  %118 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
   %119 = zext i32 %118 to i64
-  %120 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %120 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
   %121 = zext i32 %120 to i64
   %122 = insertelement <32 x i32> poison, i32 %161, i64 0
   %123 = shufflevector <32 x i32> %122, <32 x i32> poison, <32 x i32> zeroinitializer
@@ -1804,10 +1804,10 @@ define internal range(i64 0, 12884901888) i64 @arrive_at_barriers(ptr %0, ptr %1
   br i1 %19, label %47, label %20
 20:
   %21 = bitcast i32 %2 to <32 x i1>
-  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
+  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
   %23 = zext i32 %22 to i64
   %24 = getelementptr inbounds nuw i8, ptr %1, i64 %23
-  %25 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
+  %25 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 64), align 4
   %26 = zext i32 %25 to i64
   %27 = getelementptr inbounds nuw i8, ptr %1, i64 %26
   %28 = load <32 x i32>, ptr %24, align 4
@@ -1816,7 +1816,7 @@ define internal range(i64 0, 12884901888) i64 @arrive_at_barriers(ptr %0, ptr %1
   %30 = load <32 x i32>, ptr %27, align 4
   %31 = select <32 x i1> %21, <32 x i32> %10, <32 x i32> %30
   store <32 x i32> %31, ptr %27, align 4
-  %32 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %32 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
   %33 = zext i32 %32 to i64
   %34 = getelementptr inbounds nuw i8, ptr %1, i64 %33
   %35 = load i32, ptr %34, align 4
@@ -1824,7 +1824,7 @@ define internal range(i64 0, 12884901888) i64 @arrive_at_barriers(ptr %0, ptr %1
   %37 = and i32 %35, %36
   %38 = or i32 %37, %4
   store i32 %38, ptr %34, align 4
-  %39 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %39 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
   %40 = shl i32 %3, 2
   %41 = add i32 %40, -4
   %42 = add i32 %41, %39
@@ -1835,11 +1835,11 @@ define internal range(i64 0, 12884901888) i64 @arrive_at_barriers(ptr %0, ptr %1
   store i32 %46, ptr %44, align 4
   br label %47
 47:
-  %48 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %48 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 88), align 4
   %49 = icmp eq i32 %48, 0
   br i1 %49, label %53, label %50
 50:
-  %51 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %51 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
   %52 = zext i32 %48 to i64
   br label %56
 53:
@@ -1866,7 +1866,7 @@ define internal range(i64 0, 12884901888) i64 @arrive_at_barriers(ptr %0, ptr %1
   %71 = phi i64 [ 0, %53 ], [ %69, %68 ]
   br i1 %49, label %89, label %72
 72:
-  %73 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %73 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
   %74 = zext i32 %48 to i64
   br label %75
 75:
@@ -1923,7 +1923,7 @@ define internal void @wait_for_group(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4, ptr
   %11 = zext i32 %10 to i64
   %12 = mul nuw i64 %11, %7
   %13 = getelementptr inbounds nuw i8, ptr %9, i64 %12
-  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
   %15 = shl i32 %3, 2
   %16 = add i32 %14, %15
   %17 = zext i32 %16 to i64
@@ -1943,7 +1943,7 @@ define internal void @wait_for_group(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4, ptr
   %29 = icmp eq i32 %28, 4
   br i1 %29, label %30, label %35
 30:
-  %31 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %31 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %32 = shl i32 %4, 2
   %33 = add i32 %31, %32
   %34 = zext i32 %33 to i64
@@ -2023,15 +2023,15 @@ define internal range(i32 0, 2) i32 @is_whole_group(ptr %0, i32 %1, i32 %2) noin
 }
 
 define internal void @leave_group(ptr %0, i32 %1, ptr %2) noinline #0 {
-  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 100), align 4
+  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 104), align 4
   %5 = icmp eq i32 %4, 0
   %6 = getelementptr inbounds nuw i8, ptr %0, i64 104
   %7 = and i32 %1, -4
   %8 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %9 = load i32, ptr @kernel, align 4
   %10 = zext i32 %9 to i64
-  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
-  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %13 = zext i32 %4 to i64
   br label %14
 14:
@@ -2188,16 +2188,16 @@ define internal void @check_place(ptr %0, i64 %1) noinline #0 {
 }
 
 define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
-  %3 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %3 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 40), align 4
   %4 = zext i32 %3 to i64
   %5 = getelementptr inbounds nuw i8, ptr %1, i64 %4
   %6 = load <32 x i32>, ptr %5, align 4
   %7 = load i32, ptr %1, align 4
-  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 92), align 4
+  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 96), align 4
   %9 = icmp eq i32 %8, 0
   br i1 %9, label %13, label %10
 10:
-  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
   %12 = zext i32 %8 to i64
   br label %27
 13:
@@ -2210,7 +2210,7 @@ define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
   %20 = icmp eq <32 x i32> %19, zeroinitializer
   %21 = bitcast <32 x i1> %20 to i32
   %22 = and i32 %14, %21
-  %23 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %23 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
   %24 = icmp ne i32 %23, 0
   %25 = icmp ne i32 %22, 0
   %26 = select i1 %24, i1 %25, i1 false
@@ -2260,8 +2260,8 @@ define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
 65:
   br i1 %9, label %70, label %66
 66:
-  %67 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
-  %68 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %67 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
+  %68 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %69 = zext i32 %8 to i64
   br label %71
 70:
@@ -2292,7 +2292,7 @@ define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
 }
 
 define internal i32 @wait_for_warp(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
-  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 40), align 4
   %6 = zext i32 %5 to i64
   %7 = getelementptr inbounds nuw i8, ptr %1, i64 %6
   %8 = bitcast i32 %2 to <32 x i1>
@@ -2302,7 +2302,7 @@ define internal i32 @wait_for_warp(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
   %12 = load <32 x i32>, ptr %7, align 4
   %13 = select <32 x i1> %8, <32 x i32> %11, <32 x i32> %12
   store <32 x i32> %13, ptr %7, align 4
-  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
   %15 = shl i32 %3, 2
   %16 = add i32 %14, %15
   %17 = zext i32 %16 to i64
@@ -3362,7 +3362,7 @@ define internal range(i32 0, 2) i32 @read_left(ptr %0, i32 %1, i32 %2, i32 %3, p
   %13 = getelementptr inbounds nuw i8, ptr %10, i64 %12
   %14 = tail call i32 @are_equal(ptr %13, i64 8)
   %15 = icmp eq i32 %14, 0
-  br i1 %15, label %170, label %16
+  br i1 %15, label %182, label %16
 16:
   %17 = load i64, ptr %13, align 8
   %18 = getelementptr inbounds nuw i8, ptr %0, i64 80
@@ -3383,360 +3383,406 @@ define internal range(i32 0, 2) i32 @read_left(ptr %0, i32 %1, i32 %2, i32 %3, p
   %33 = sub nsw i64 0, %32
   %34 = and i64 %33, 3
   %35 = icmp eq i32 %3, 0
-  br i1 %35, label %36, label %89
+  br i1 %35, label %36, label %93
 36:
   %37 = or disjoint i64 %34, 4
   %38 = trunc nuw nsw i64 %34 to i32
   %39 = shl nsw i32 -1, %38
   %40 = xor i32 %39, -1
   %41 = zext nneg i32 %40 to i64
-  %42 = icmp eq ptr %19, null
-  %43 = or disjoint i64 %8, 15
-  br label %44
-44:
-  %45 = phi ptr [ %4, %36 ], [ %87, %85 ]
-  %46 = phi i64 [ %8, %36 ], [ %86, %85 ]
-  %47 = and i64 %46, 7
-  %48 = shl nuw nsw i64 %47, %37
-  %49 = lshr i64 %46, 3
-  %50 = mul i64 %49, %30
-  %51 = add i64 %50, %26
-  %52 = add i64 %51, %48
-  br label %53
-53:
-  %54 = phi i1 [ true, %44 ], [ false, %84 ]
-  %55 = phi i64 [ 0, %44 ], [ 1, %84 ]
-  %56 = lshr i64 %55, %34
-  %57 = mul nuw nsw i64 %56, %28
-  %58 = and i64 %55, %41
-  %59 = shl nuw nsw i64 %58, 4
-  %60 = add i64 %52, %57
-  %61 = add i64 %60, %59
-  %62 = lshr i64 %61, 7
-  %63 = sub nsw i64 %62, %31
-  %64 = and i64 %63, %41
-  %65 = shl nuw nsw i64 %64, 4
-  %66 = xor i64 %65, %61
-  %67 = icmp ugt i64 %66, %21
-  %68 = sub nuw i64 %21, %66
-  %69 = icmp ult i64 %68, 16
-  %70 = select i1 %67, i1 true, i1 %69
-  br i1 %70, label %170, label %71
-71:
-  %72 = getelementptr inbounds nuw i8, ptr %19, i64 %66
-  br i1 %42, label %170, label %73
+  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %43 = icmp eq i32 %42, 0
+  %44 = icmp eq ptr %19, null
+  %45 = or disjoint i64 %8, 15
+  br label %46
+46:
+  %47 = phi ptr [ %4, %36 ], [ %91, %89 ]
+  %48 = phi i64 [ %8, %36 ], [ %90, %89 ]
+  %49 = and i64 %48, 7
+  %50 = shl nuw nsw i64 %49, %37
+  %51 = lshr i64 %48, 3
+  %52 = mul i64 %51, %30
+  %53 = add i64 %52, %26
+  %54 = add i64 %53, %50
+  br label %55
+55:
+  %56 = phi i1 [ true, %46 ], [ false, %88 ]
+  %57 = phi i64 [ 0, %46 ], [ 1, %88 ]
+  %58 = lshr i64 %57, %34
+  %59 = mul nuw nsw i64 %58, %28
+  %60 = and i64 %57, %41
+  %61 = shl nuw nsw i64 %60, 4
+  %62 = add i64 %54, %59
+  %63 = add i64 %62, %61
+  %64 = lshr i64 %63, 7
+  %65 = sub nsw i64 %64, %31
+  %66 = and i64 %65, %41
+  %67 = shl nuw nsw i64 %66, 4
+  %68 = xor i64 %67, %63
+  %69 = icmp ugt i64 %68, %21
+  %70 = sub nuw i64 %21, %68
+  %71 = icmp ult i64 %70, 16
+  %72 = select i1 %69, i1 true, i1 %71
+  br i1 %72, label %182, label %73
 73:
-  %74 = shl nuw nsw i64 %55, 8
-  %75 = getelementptr inbounds nuw i8, ptr %45, i64 %74
-  br label %76
-76:
-  %77 = phi i64 [ 0, %73 ], [ %82, %76 ]
-  %78 = getelementptr inbounds nuw i32, ptr %72, i64 %77
-  %79 = load i32, ptr %78, align 1
-  %80 = shl nuw nsw i64 %77, 6
-  %81 = getelementptr inbounds nuw i8, ptr %75, i64 %80
-  store i32 %79, ptr %81, align 4
-  %82 = add nuw nsw i64 %77, 1
-  %83 = icmp eq i64 %82, 4
-  br i1 %83, label %84, label %76
-84:
-  br i1 %54, label %53, label %85
-85:
-  %86 = add nuw nsw i64 %46, 1
-  %87 = getelementptr inbounds nuw i8, ptr %45, i64 4
-  %88 = icmp eq i64 %46, %43
-  br i1 %88, label %170, label %44
+  br i1 %43, label %75, label %74
+74:
+  tail call void @read_chunk(ptr %0, i32 %2, i64 %68)
+  br label %75
+75:
+  %76 = getelementptr inbounds nuw i8, ptr %19, i64 %68
+  br i1 %44, label %182, label %77
+77:
+  %78 = shl nuw nsw i64 %57, 8
+  %79 = getelementptr inbounds nuw i8, ptr %47, i64 %78
+  br label %80
+80:
+  %81 = phi i64 [ 0, %77 ], [ %86, %80 ]
+  %82 = getelementptr inbounds nuw i32, ptr %76, i64 %81
+  %83 = load i32, ptr %82, align 1
+  %84 = shl nuw nsw i64 %81, 6
+  %85 = getelementptr inbounds nuw i8, ptr %79, i64 %84
+  store i32 %83, ptr %85, align 4
+  %86 = add nuw nsw i64 %81, 1
+  %87 = icmp eq i64 %86, 4
+  br i1 %87, label %88, label %80
+88:
+  br i1 %56, label %55, label %89
 89:
-  %90 = shl nuw nsw i64 16, %34
-  %91 = icmp eq i64 %34, 0
-  %92 = select i1 %91, i64 %30, i64 %28
-  %93 = select i1 %91, i64 %28, i64 %30
-  %94 = lshr exact i64 %8, 3
-  %95 = add nuw nsw i64 %8, 16
-  %96 = lshr exact i64 %95, 3
-  %97 = trunc nuw nsw i64 %34 to i32
-  %98 = shl nsw i32 -1, %97
-  %99 = xor i32 %98, -1
-  %100 = zext nneg i32 %99 to i64
-  %101 = or disjoint i64 %34, 4
-  %102 = add i64 %26, %90
-  %103 = icmp ne ptr %19, null
-  br label %104
-104:
-  %105 = phi ptr [ %4, %89 ], [ %167, %166 ]
-  %106 = phi i64 [ %94, %89 ], [ %168, %166 ]
-  %107 = and i64 %106, %100
-  %108 = shl nuw nsw i64 %107, 4
-  %109 = lshr i64 %106, %34
-  %110 = mul i64 %109, %92
-  %111 = add i64 %108, %110
-  br label %112
-112:
-  %113 = phi i64 [ 0, %104 ], [ %164, %163 ]
-  %114 = and i64 %113, 6
-  %115 = shl nuw nsw i64 %114, %101
-  %116 = add i64 %111, %115
-  %117 = lshr i64 %113, 3
-  %118 = mul nuw nsw i64 %117, %93
-  %119 = add i64 %116, %118
-  %120 = add i64 %119, %26
-  %121 = lshr i64 %120, 7
-  %122 = sub nsw i64 %121, %31
-  %123 = and i64 %122, %100
-  %124 = shl nuw nsw i64 %123, 4
-  %125 = xor i64 %124, %120
-  %126 = icmp ugt i64 %125, %21
-  %127 = sub nuw i64 %21, %125
-  %128 = icmp ult i64 %127, 16
-  %129 = select i1 %126, i1 true, i1 %128
-  %130 = getelementptr inbounds nuw i8, ptr %19, i64 %125
-  %131 = select i1 %129, ptr null, ptr %130
-  %132 = add i64 %102, %119
+  %90 = add nuw nsw i64 %48, 1
+  %91 = getelementptr inbounds nuw i8, ptr %47, i64 4
+  %92 = icmp eq i64 %48, %45
+  br i1 %92, label %182, label %46
+93:
+  %94 = shl nuw nsw i64 16, %34
+  %95 = icmp eq i64 %34, 0
+  %96 = select i1 %95, i64 %30, i64 %28
+  %97 = select i1 %95, i64 %28, i64 %30
+  %98 = lshr exact i64 %8, 3
+  %99 = add nuw nsw i64 %8, 16
+  %100 = lshr exact i64 %99, 3
+  %101 = trunc nuw nsw i64 %34 to i32
+  %102 = shl nsw i32 -1, %101
+  %103 = xor i32 %102, -1
+  %104 = zext nneg i32 %103 to i64
+  %105 = or disjoint i64 %34, 4
+  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %107 = icmp eq i32 %106, 0
+  %108 = add i64 %26, %94
+  %109 = icmp ne ptr %19, null
+  br label %110
+110:
+  %111 = phi ptr [ %4, %93 ], [ %179, %178 ]
+  %112 = phi i64 [ %98, %93 ], [ %180, %178 ]
+  %113 = and i64 %112, %104
+  %114 = shl nuw nsw i64 %113, 4
+  %115 = lshr i64 %112, %34
+  %116 = mul i64 %115, %96
+  %117 = add i64 %114, %116
+  br label %118
+118:
+  %119 = phi i64 [ 0, %110 ], [ %176, %175 ]
+  %120 = and i64 %119, 6
+  %121 = shl nuw nsw i64 %120, %105
+  %122 = add i64 %117, %121
+  %123 = lshr i64 %119, 3
+  %124 = mul nuw nsw i64 %123, %97
+  %125 = add i64 %122, %124
+  %126 = add i64 %125, %26
+  %127 = lshr i64 %126, 7
+  %128 = sub nsw i64 %127, %31
+  %129 = and i64 %128, %104
+  %130 = shl nuw nsw i64 %129, 4
+  %131 = xor i64 %130, %126
+  %132 = icmp ugt i64 %131, %21
+  %133 = sub nuw i64 %21, %131
+  %134 = icmp ult i64 %133, 16
+  %135 = select i1 %132, i1 true, i1 %134
+  br i1 %135, label %140, label %136
+136:
+  br i1 %107, label %138, label %137
+137:
+  tail call void @read_chunk(ptr %0, i32 %2, i64 %131)
+  br label %138
+138:
+  %139 = getelementptr inbounds nuw i8, ptr %19, i64 %131
+  br label %140
+140:
+  %141 = phi ptr [ %139, %138 ], [ null, %118 ]
+  %142 = add i64 %108, %125
+  %143 = lshr i64 %142, 7
+  %144 = sub nsw i64 %143, %31
+  %145 = and i64 %144, %104
+  %146 = shl nuw nsw i64 %145, 4
+  %147 = xor i64 %146, %142
+  %148 = icmp ugt i64 %147, %21
+  %149 = sub nuw i64 %21, %147
+  %150 = icmp ult i64 %149, 16
+  %151 = select i1 %148, i1 true, i1 %150
+  br i1 %151, label %182, label %152
+152:
+  br i1 %107, label %154, label %153
+153:
+  tail call void @read_chunk(ptr %0, i32 %2, i64 %147)
+  br label %154
+154:
+  %155 = getelementptr inbounds nuw i8, ptr %19, i64 %147
+  %156 = icmp ne ptr %141, null
+  %157 = select i1 %156, i1 %109, i1 false
+  br i1 %157, label %158, label %182
+158:
+  %159 = shl nuw nsw i64 %119, 5
+  %160 = getelementptr i8, ptr %111, i64 %159
+  br label %161
+161:
+  %162 = phi i64 [ 0, %158 ], [ %173, %161 ]
+  %163 = load <8 x i16>, ptr %155, align 1
+  %164 = trunc nuw nsw i64 %162 to i32
+  %165 = extractelement <8 x i16> %163, i32 %164
+  %166 = zext i16 %165 to i32
+  %167 = shl nuw i32 %166, 16
+  %168 = load <8 x i16>, ptr %141, align 1
+  %169 = extractelement <8 x i16> %168, i32 %164
+  %170 = zext i16 %169 to i32
+  %171 = or disjoint i32 %167, %170
+  %172 = getelementptr i32, ptr %160, i64 %162
+  store i32 %171, ptr %172, align 4
+  %173 = add nuw nsw i64 %162, 1
+  %174 = icmp eq i64 %173, 8
+  br i1 %174, label %175, label %161
+175:
+  %176 = add nuw nsw i64 %119, 2
+  %177 = icmp samesign ult i64 %119, 14
+  br i1 %177, label %118, label %178
+178:
+  %179 = getelementptr inbounds nuw i8, ptr %111, i64 32
+  %180 = add nuw nsw i64 %112, 1
+  %181 = icmp eq i64 %180, %100
+  br i1 %181, label %182, label %110
+182:
+  %183 = phi i32 [ 0, %5 ], [ 0, %55 ], [ 0, %75 ], [ 1, %89 ], [ 0, %140 ], [ 0, %154 ], [ 1, %178 ]
+  ret i32 %183
+}
+
+define internal range(i32 0, 2) i32 @read_right(ptr %0, i32 %1, i32 %2, i64 %3, i64 %4, i32 %5, ptr %6) noinline #0 {
+  %8 = shl i64 %4, 2
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %10 = load ptr, ptr %9, align 8
+  %11 = shl i32 %1, 9
+  %12 = zext i32 %11 to i64
+  %13 = getelementptr inbounds nuw i8, ptr %10, i64 %12
+  %14 = tail call i32 @are_equal(ptr %13, i64 8)
+  %15 = icmp eq i32 %14, 0
+  br i1 %15, label %189, label %16
+16:
+  %17 = load i64, ptr %13, align 8
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %19 = load ptr, ptr %18, align 8
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %21 = load i64, ptr %20, align 8
+  %22 = shl i64 %17, 4
+  %23 = and i64 %22, 262128
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %25 = load i64, ptr %24, align 8
+  %26 = sub i64 %23, %25
+  %27 = lshr i64 %17, 12
+  %28 = and i64 %27, 262128
+  %29 = lshr i64 %17, 28
+  %30 = and i64 %29, 262128
+  %31 = lshr i64 %17, 49
+  %32 = lshr i64 %17, 62
+  %33 = sub nsw i64 0, %32
+  %34 = and i64 %33, 3
+  %35 = shl nuw nsw i64 16, %34
+  %36 = icmp eq i32 %5, 0
+  br i1 %36, label %37, label %97
+37:
+  %38 = icmp eq i64 %3, 0
+  br i1 %38, label %189, label %39
+39:
+  %40 = or disjoint i64 %34, 4
+  %41 = icmp eq i64 %4, 0
+  %42 = trunc nuw nsw i64 %34 to i32
+  %43 = shl nsw i32 -1, %42
+  %44 = xor i32 %43, -1
+  %45 = zext nneg i32 %44 to i64
+  %46 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %47 = icmp eq i32 %46, 0
+  %48 = icmp eq ptr %19, null
+  br label %49
+49:
+  %50 = phi ptr [ %6, %39 ], [ %95, %93 ]
+  %51 = phi i64 [ 0, %39 ], [ %94, %93 ]
+  br i1 %41, label %93, label %52
+52:
+  %53 = lshr i64 %51, 3
+  %54 = mul i64 %53, %30
+  %55 = and i64 %51, 7
+  %56 = shl nuw nsw i64 %55, %40
+  %57 = add i64 %54, %26
+  %58 = add i64 %57, %56
+  br label %59
+59:
+  %60 = phi i64 [ 0, %52 ], [ %91, %90 ]
+  %61 = lshr i64 %60, %34
+  %62 = mul i64 %61, %28
+  %63 = and i64 %60, %45
+  %64 = shl nuw nsw i64 %63, 4
+  %65 = add i64 %58, %62
+  %66 = add i64 %65, %64
+  %67 = lshr i64 %66, 7
+  %68 = sub nsw i64 %67, %31
+  %69 = and i64 %68, %45
+  %70 = shl nuw nsw i64 %69, 4
+  %71 = xor i64 %70, %66
+  %72 = icmp ugt i64 %71, %21
+  %73 = sub nuw i64 %21, %71
+  %74 = icmp ult i64 %73, 16
+  %75 = select i1 %72, i1 true, i1 %74
+  br i1 %75, label %189, label %76
+76:
+  br i1 %47, label %78, label %77
+77:
+  tail call void @read_chunk(ptr %0, i32 %2, i64 %71)
+  br label %78
+78:
+  %79 = getelementptr inbounds nuw i8, ptr %19, i64 %71
+  br i1 %48, label %189, label %80
+80:
+  %81 = shl i64 %60, 4
+  %82 = getelementptr i8, ptr %50, i64 %81
+  br label %83
+83:
+  %84 = phi i64 [ 0, %80 ], [ %88, %83 ]
+  %85 = getelementptr inbounds nuw i32, ptr %79, i64 %84
+  %86 = load i32, ptr %85, align 1
+  %87 = getelementptr i32, ptr %82, i64 %84
+  store i32 %86, ptr %87, align 4
+  %88 = add nuw nsw i64 %84, 1
+  %89 = icmp eq i64 %88, 4
+  br i1 %89, label %90, label %83
+90:
+  %91 = add nuw i64 %60, 1
+  %92 = icmp eq i64 %91, %4
+  br i1 %92, label %93, label %59
+93:
+  %94 = add nuw i64 %51, 1
+  %95 = getelementptr inbounds nuw i32, ptr %50, i64 %8
+  %96 = icmp eq i64 %94, %3
+  br i1 %96, label %189, label %49
+97:
+  %98 = icmp eq i64 %34, 0
+  %99 = select i1 %98, i64 %30, i64 %28
+  %100 = select i1 %98, i64 %28, i64 %30
+  %101 = lshr i64 %3, 3
+  %102 = icmp ult i64 %3, 8
+  br i1 %102, label %189, label %103
+103:
+  %104 = trunc nuw nsw i64 %34 to i32
+  %105 = shl nsw i32 -1, %104
+  %106 = xor i32 %105, -1
+  %107 = zext nneg i32 %106 to i64
+  %108 = shl i64 %4, 3
+  %109 = icmp eq i64 %108, 0
+  %110 = or disjoint i64 %34, 4
+  %111 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %112 = icmp eq i32 %111, 0
+  %113 = add i64 %26, %35
+  %114 = icmp ne ptr %19, null
+  %115 = shl i64 %4, 7
+  br label %116
+116:
+  %117 = phi ptr [ %6, %103 ], [ %186, %185 ]
+  %118 = phi i64 [ 0, %103 ], [ %187, %185 ]
+  %119 = and i64 %118, %107
+  %120 = shl nuw nsw i64 %119, 4
+  %121 = lshr i64 %118, %34
+  %122 = mul i64 %121, %99
+  %123 = add i64 %120, %122
+  br i1 %109, label %185, label %124
+124:
+  %125 = phi i64 [ %183, %182 ], [ 0, %116 ]
+  %126 = and i64 %125, 6
+  %127 = shl nuw nsw i64 %126, %110
+  %128 = add i64 %123, %127
+  %129 = lshr i64 %125, 3
+  %130 = mul i64 %129, %100
+  %131 = add i64 %128, %130
+  %132 = add i64 %131, %26
   %133 = lshr i64 %132, 7
   %134 = sub nsw i64 %133, %31
-  %135 = and i64 %134, %100
+  %135 = and i64 %134, %107
   %136 = shl nuw nsw i64 %135, 4
   %137 = xor i64 %136, %132
   %138 = icmp ugt i64 %137, %21
   %139 = sub nuw i64 %21, %137
   %140 = icmp ult i64 %139, 16
   %141 = select i1 %138, i1 true, i1 %140
-  br i1 %141, label %170, label %142
+  br i1 %141, label %146, label %142
 142:
-  %143 = getelementptr inbounds nuw i8, ptr %19, i64 %137
-  %144 = icmp ne ptr %131, null
-  %145 = select i1 %144, i1 %103, i1 false
-  br i1 %145, label %146, label %170
+  br i1 %112, label %144, label %143
+143:
+  tail call void @read_chunk(ptr %0, i32 %2, i64 %137)
+  br label %144
+144:
+  %145 = getelementptr inbounds nuw i8, ptr %19, i64 %137
+  br label %146
 146:
-  %147 = shl nuw nsw i64 %113, 5
-  %148 = getelementptr i8, ptr %105, i64 %147
-  br label %149
-149:
-  %150 = phi i64 [ 0, %146 ], [ %161, %149 ]
-  %151 = load <8 x i16>, ptr %143, align 1
-  %152 = trunc nuw nsw i64 %150 to i32
-  %153 = extractelement <8 x i16> %151, i32 %152
-  %154 = zext i16 %153 to i32
-  %155 = shl nuw i32 %154, 16
-  %156 = load <8 x i16>, ptr %131, align 1
-  %157 = extractelement <8 x i16> %156, i32 %152
-  %158 = zext i16 %157 to i32
-  %159 = or disjoint i32 %155, %158
-  %160 = getelementptr i32, ptr %148, i64 %150
-  store i32 %159, ptr %160, align 4
-  %161 = add nuw nsw i64 %150, 1
-  %162 = icmp eq i64 %161, 8
-  br i1 %162, label %163, label %149
-163:
-  %164 = add nuw nsw i64 %113, 2
-  %165 = icmp samesign ult i64 %113, 14
-  br i1 %165, label %112, label %166
-166:
-  %167 = getelementptr inbounds nuw i8, ptr %105, i64 32
-  %168 = add nuw nsw i64 %106, 1
-  %169 = icmp eq i64 %168, %96
-  br i1 %169, label %170, label %104
-170:
-  %171 = phi i32 [ 0, %5 ], [ 0, %53 ], [ 0, %71 ], [ 1, %85 ], [ 0, %112 ], [ 0, %142 ], [ 1, %166 ]
-  ret i32 %171
-}
-
-define internal range(i32 0, 2) i32 @read_right(ptr %0, i32 %1, i64 %2, i64 %3, i32 %4, ptr %5) noinline #0 {
-  %7 = shl i64 %3, 2
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %9 = load ptr, ptr %8, align 8
-  %10 = shl i32 %1, 9
-  %11 = zext i32 %10 to i64
-  %12 = getelementptr inbounds nuw i8, ptr %9, i64 %11
-  %13 = tail call i32 @are_equal(ptr %12, i64 8)
-  %14 = icmp eq i32 %13, 0
-  br i1 %14, label %176, label %15
-15:
-  %16 = load i64, ptr %12, align 8
-  %17 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %18 = load ptr, ptr %17, align 8
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %20 = load i64, ptr %19, align 8
-  %21 = shl i64 %16, 4
-  %22 = and i64 %21, 262128
-  %23 = getelementptr inbounds nuw i8, ptr %0, i64 288
-  %24 = load i64, ptr %23, align 8
-  %25 = sub i64 %22, %24
-  %26 = lshr i64 %16, 12
-  %27 = and i64 %26, 262128
-  %28 = lshr i64 %16, 28
-  %29 = and i64 %28, 262128
-  %30 = lshr i64 %16, 49
-  %31 = lshr i64 %16, 62
-  %32 = sub nsw i64 0, %31
-  %33 = and i64 %32, 3
-  %34 = shl nuw nsw i64 16, %33
-  %35 = icmp eq i32 %4, 0
-  br i1 %35, label %36, label %92
-36:
-  %37 = icmp eq i64 %2, 0
-  br i1 %37, label %176, label %38
-38:
-  %39 = or disjoint i64 %33, 4
-  %40 = icmp eq i64 %3, 0
-  %41 = trunc nuw nsw i64 %33 to i32
-  %42 = shl nsw i32 -1, %41
-  %43 = xor i32 %42, -1
-  %44 = zext nneg i32 %43 to i64
-  %45 = icmp eq ptr %18, null
-  br label %46
-46:
-  %47 = phi ptr [ %5, %38 ], [ %90, %88 ]
-  %48 = phi i64 [ 0, %38 ], [ %89, %88 ]
-  br i1 %40, label %88, label %49
-49:
-  %50 = lshr i64 %48, 3
-  %51 = mul i64 %50, %29
-  %52 = and i64 %48, 7
-  %53 = shl nuw nsw i64 %52, %39
-  %54 = add i64 %51, %25
-  %55 = add i64 %54, %53
-  br label %56
-56:
-  %57 = phi i64 [ 0, %49 ], [ %86, %85 ]
-  %58 = lshr i64 %57, %33
-  %59 = mul i64 %58, %27
-  %60 = and i64 %57, %44
-  %61 = shl nuw nsw i64 %60, 4
-  %62 = add i64 %55, %59
-  %63 = add i64 %62, %61
-  %64 = lshr i64 %63, 7
-  %65 = sub nsw i64 %64, %30
-  %66 = and i64 %65, %44
-  %67 = shl nuw nsw i64 %66, 4
-  %68 = xor i64 %67, %63
-  %69 = icmp ugt i64 %68, %20
-  %70 = sub nuw i64 %20, %68
-  %71 = icmp ult i64 %70, 16
-  %72 = select i1 %69, i1 true, i1 %71
-  br i1 %72, label %176, label %73
-73:
-  %74 = getelementptr inbounds nuw i8, ptr %18, i64 %68
-  br i1 %45, label %176, label %75
-75:
-  %76 = shl i64 %57, 4
-  %77 = getelementptr i8, ptr %47, i64 %76
-  br label %78
-78:
-  %79 = phi i64 [ 0, %75 ], [ %83, %78 ]
-  %80 = getelementptr inbounds nuw i32, ptr %74, i64 %79
-  %81 = load i32, ptr %80, align 1
-  %82 = getelementptr i32, ptr %77, i64 %79
-  store i32 %81, ptr %82, align 4
-  %83 = add nuw nsw i64 %79, 1
-  %84 = icmp eq i64 %83, 4
-  br i1 %84, label %85, label %78
-85:
-  %86 = add nuw i64 %57, 1
-  %87 = icmp eq i64 %86, %3
-  br i1 %87, label %88, label %56
-88:
-  %89 = add nuw i64 %48, 1
-  %90 = getelementptr inbounds nuw i32, ptr %47, i64 %7
-  %91 = icmp eq i64 %89, %2
-  br i1 %91, label %176, label %46
-92:
-  %93 = icmp eq i64 %33, 0
-  %94 = select i1 %93, i64 %29, i64 %27
-  %95 = select i1 %93, i64 %27, i64 %29
-  %96 = lshr i64 %2, 3
-  %97 = icmp ult i64 %2, 8
-  br i1 %97, label %176, label %98
-98:
-  %99 = trunc nuw nsw i64 %33 to i32
-  %100 = shl nsw i32 -1, %99
-  %101 = xor i32 %100, -1
-  %102 = zext nneg i32 %101 to i64
-  %103 = shl i64 %3, 3
-  %104 = icmp eq i64 %103, 0
-  %105 = or disjoint i64 %33, 4
-  %106 = add i64 %25, %34
-  %107 = icmp ne ptr %18, null
-  %108 = shl i64 %3, 7
-  br label %109
-109:
-  %110 = phi ptr [ %5, %98 ], [ %173, %172 ]
-  %111 = phi i64 [ 0, %98 ], [ %174, %172 ]
-  %112 = and i64 %111, %102
-  %113 = shl nuw nsw i64 %112, 4
-  %114 = lshr i64 %111, %33
-  %115 = mul i64 %114, %94
-  %116 = add i64 %113, %115
-  br i1 %104, label %172, label %117
-117:
-  %118 = phi i64 [ %170, %169 ], [ 0, %109 ]
-  %119 = and i64 %118, 6
-  %120 = shl nuw nsw i64 %119, %105
-  %121 = add i64 %116, %120
-  %122 = lshr i64 %118, 3
-  %123 = mul i64 %122, %95
-  %124 = add i64 %121, %123
-  %125 = add i64 %124, %25
-  %126 = lshr i64 %125, 7
-  %127 = sub nsw i64 %126, %30
-  %128 = and i64 %127, %102
-  %129 = shl nuw nsw i64 %128, 4
-  %130 = xor i64 %129, %125
-  %131 = icmp ugt i64 %130, %20
-  %132 = sub nuw i64 %20, %130
-  %133 = icmp ult i64 %132, 16
-  %134 = select i1 %131, i1 true, i1 %133
-  %135 = getelementptr inbounds nuw i8, ptr %18, i64 %130
-  %136 = select i1 %134, ptr null, ptr %135
-  %137 = add i64 %106, %124
-  %138 = lshr i64 %137, 7
-  %139 = sub nsw i64 %138, %30
-  %140 = and i64 %139, %102
-  %141 = shl nuw nsw i64 %140, 4
-  %142 = xor i64 %141, %137
-  %143 = icmp ugt i64 %142, %20
-  %144 = sub nuw i64 %20, %142
-  %145 = icmp ult i64 %144, 16
-  %146 = select i1 %143, i1 true, i1 %145
-  br i1 %146, label %176, label %147
-147:
-  %148 = getelementptr inbounds nuw i8, ptr %18, i64 %142
-  %149 = icmp ne ptr %136, null
-  %150 = select i1 %149, i1 %107, i1 false
-  br i1 %150, label %151, label %176
-151:
-  %152 = lshr exact i64 %118, 1
-  %153 = getelementptr i32, ptr %110, i64 %152
-  br label %154
-154:
-  %155 = phi i64 [ 0, %151 ], [ %167, %154 ]
-  %156 = load <8 x i16>, ptr %148, align 1
-  %157 = trunc nuw nsw i64 %155 to i32
-  %158 = extractelement <8 x i16> %156, i32 %157
-  %159 = zext i16 %158 to i32
-  %160 = shl nuw i32 %159, 16
-  %161 = load <8 x i16>, ptr %136, align 1
-  %162 = extractelement <8 x i16> %161, i32 %157
-  %163 = zext i16 %162 to i32
-  %164 = or disjoint i32 %160, %163
-  %165 = mul i64 %7, %155
-  %166 = getelementptr i32, ptr %153, i64 %165
-  store i32 %164, ptr %166, align 4
-  %167 = add nuw nsw i64 %155, 1
-  %168 = icmp eq i64 %167, 8
-  br i1 %168, label %169, label %154
-169:
-  %170 = add nuw i64 %118, 2
-  %171 = icmp ult i64 %170, %103
-  br i1 %171, label %117, label %172
-172:
-  %173 = getelementptr inbounds nuw i8, ptr %110, i64 %108
-  %174 = add nuw nsw i64 %111, 1
-  %175 = icmp eq i64 %174, %96
-  br i1 %175, label %176, label %109
-176:
-  %177 = phi i32 [ 0, %6 ], [ 1, %36 ], [ 1, %92 ], [ 0, %56 ], [ 0, %73 ], [ 1, %88 ], [ 0, %117 ], [ 0, %147 ], [ 1, %172 ]
-  ret i32 %177
+  %147 = phi ptr [ %145, %144 ], [ null, %124 ]
+  %148 = add i64 %113, %131
+  %149 = lshr i64 %148, 7
+  %150 = sub nsw i64 %149, %31
+  %151 = and i64 %150, %107
+  %152 = shl nuw nsw i64 %151, 4
+  %153 = xor i64 %152, %148
+  %154 = icmp ugt i64 %153, %21
+  %155 = sub nuw i64 %21, %153
+  %156 = icmp ult i64 %155, 16
+  %157 = select i1 %154, i1 true, i1 %156
+  br i1 %157, label %189, label %158
+158:
+  br i1 %112, label %160, label %159
+159:
+  tail call void @read_chunk(ptr %0, i32 %2, i64 %153)
+  br label %160
+160:
+  %161 = getelementptr inbounds nuw i8, ptr %19, i64 %153
+  %162 = icmp ne ptr %147, null
+  %163 = select i1 %162, i1 %114, i1 false
+  br i1 %163, label %164, label %189
+164:
+  %165 = lshr exact i64 %125, 1
+  %166 = getelementptr i32, ptr %117, i64 %165
+  br label %167
+167:
+  %168 = phi i64 [ 0, %164 ], [ %180, %167 ]
+  %169 = load <8 x i16>, ptr %161, align 1
+  %170 = trunc nuw nsw i64 %168 to i32
+  %171 = extractelement <8 x i16> %169, i32 %170
+  %172 = zext i16 %171 to i32
+  %173 = shl nuw i32 %172, 16
+  %174 = load <8 x i16>, ptr %147, align 1
+  %175 = extractelement <8 x i16> %174, i32 %170
+  %176 = zext i16 %175 to i32
+  %177 = or disjoint i32 %173, %176
+  %178 = mul i64 %8, %168
+  %179 = getelementptr i32, ptr %166, i64 %178
+  store i32 %177, ptr %179, align 4
+  %180 = add nuw nsw i64 %168, 1
+  %181 = icmp eq i64 %180, 8
+  br i1 %181, label %182, label %167
+182:
+  %183 = add nuw i64 %125, 2
+  %184 = icmp ult i64 %183, %108
+  br i1 %184, label %124, label %185
+185:
+  %186 = getelementptr inbounds nuw i8, ptr %117, i64 %115
+  %187 = add nuw nsw i64 %118, 1
+  %188 = icmp eq i64 %187, %101
+  br i1 %188, label %189, label %116
+189:
+  %190 = phi i32 [ 0, %7 ], [ 1, %37 ], [ 1, %97 ], [ 0, %59 ], [ 0, %78 ], [ 1, %93 ], [ 0, %146 ], [ 0, %160 ], [ 1, %185 ]
+  ret i32 %190
 }
 
 define internal range(i32 0, 2) i32 @transfer_fragment(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, ptr %6, i32 %7, i32 %8, i32 %9, i32 %10, i32 %11) noinline #0 {
@@ -3766,7 +3812,7 @@ define internal range(i32 0, 2) i32 @transfer_fragment(ptr %0, ptr %1, i32 %2, p
   %33 = mul i32 %14, %10
   %34 = getelementptr inbounds nuw i8, ptr %4, i64 32
   %35 = icmp eq i32 %11, 0
-  %36 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %36 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %37 = icmp eq i32 %36, 0
   %38 = zext i32 %33 to i64
   br label %65
@@ -3902,7 +3948,7 @@ define internal void @transfer_matrices(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, 
   br i1 %12, label %21, label %13
 13:
   %14 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %16 = icmp eq i32 %15, 0
   %17 = icmp eq i32 %6, 0
   %18 = getelementptr inbounds nuw i8, ptr %4, i64 32
@@ -4166,26 +4212,26 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %6 = load i32, ptr @kernel, align 4
   %7 = zext i32 %6 to i64
-  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 104), align 4
+  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
   %9 = icmp ne i32 %8, 0
-  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
+  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
   %11 = getelementptr inbounds nuw i8, ptr %0, i64 160
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 164
   %13 = getelementptr inbounds nuw i8, ptr %0, i64 168
   %14 = getelementptr inbounds nuw i8, ptr %0, i64 56
   %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
   %16 = icmp eq i32 %15, 0
-  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 88), align 4
   %18 = icmp eq i32 %17, 0
-  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
-  %20 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %20 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %21 = icmp eq i32 %20, 0
   %22 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %23 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %23 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
   %24 = icmp eq i32 %23, 0
   %25 = getelementptr inbounds nuw i8, ptr %0, i64 208
   %26 = getelementptr inbounds nuw i8, ptr %0, i64 280
-  %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %28 = tail call i64 @llvm.umax.i64(i64 %3, i64 1)
   %29 = zext i32 %8 to i64
   %30 = zext i32 %17 to i64
@@ -4274,11 +4320,11 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   %95 = tail call i32 %94(ptr %0)
   switch i32 %95, label %96 [
     i32 1, label %48
-    i32 2, label %197
+    i32 2, label %198
   ]
 96:
   %97 = icmp eq i32 %49, 1
-  br i1 %97, label %197, label %98
+  br i1 %97, label %198, label %98
 98:
   %99 = load i32, ptr %41, align 4
   %100 = or i32 %99, %35
@@ -4295,19 +4341,19 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   br i1 %109, label %110, label %34
 110:
   %111 = icmp eq i32 %104, 0
-  br i1 %111, label %197, label %112
+  br i1 %111, label %198, label %112
 112:
   br i1 %16, label %113, label %116
 113:
   %114 = icmp ne i32 %103, 0
   %115 = select i1 %114, i1 true, i1 %18
-  br i1 %115, label %195, label %121
+  br i1 %115, label %196, label %121
 116:
   %117 = tail call i32 @recheck_barriers(ptr %0)
   %118 = icmp eq i32 %117, 0
   %119 = icmp ne i32 %103, 0
   %120 = select i1 %119, i1 true, i1 %118
-  br i1 %120, label %193, label %192
+  br i1 %120, label %194, label %193
 121:
   %122 = load ptr, ptr %5, align 8
   br label %126
@@ -4323,7 +4369,7 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
 130:
   %131 = load i32, ptr %129, align 4
   %132 = icmp eq i32 %142, %131
-  br i1 %132, label %123, label %197
+  br i1 %132, label %123, label %198
 133:
   %134 = phi i64 [ 0, %126 ], [ %143, %133 ]
   %135 = phi i32 [ 0, %126 ], [ %142, %133 ]
@@ -4338,7 +4384,7 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   %144 = icmp eq i64 %143, %30
   br i1 %144, label %130, label %133
 145:
-  br i1 %21, label %152, label %146
+  br i1 %21, label %153, label %146
 146:
   %147 = load i64, ptr %22, align 8
   %148 = and i64 %147, 140735340871680
@@ -4349,87 +4395,90 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   store i64 %151, ptr %22, align 8
   br label %152
 152:
+  tail call void @order_proxies(ptr nonnull %0)
   br label %153
 153:
-  %154 = phi i64 [ %172, %171 ], [ 0, %152 ]
-  %155 = load ptr, ptr %5, align 8
-  %156 = mul i64 %154, %7
-  %157 = getelementptr inbounds nuw i8, ptr %155, i64 %156
-  br i1 %24, label %167, label %158
-158:
-  %159 = getelementptr inbounds nuw i8, ptr %157, i64 24
-  %160 = load i32, ptr %159, align 4
-  %161 = load i32, ptr %157, align 4
-  %162 = xor i32 %161, -1
-  %163 = and i32 %160, %162
-  %164 = zext i32 %163 to i64
-  %165 = load i64, ptr %25, align 8
-  %166 = or i64 %165, %164
-  store i64 %166, ptr %25, align 8
+  br label %154
+154:
+  %155 = phi i64 [ %173, %172 ], [ 0, %153 ]
+  %156 = load ptr, ptr %5, align 8
+  %157 = mul i64 %155, %7
+  %158 = getelementptr inbounds nuw i8, ptr %156, i64 %157
+  br i1 %24, label %168, label %159
+159:
+  %160 = getelementptr inbounds nuw i8, ptr %158, i64 24
+  %161 = load i32, ptr %160, align 4
+  %162 = load i32, ptr %158, align 4
+  %163 = xor i32 %162, -1
+  %164 = and i32 %161, %163
+  %165 = zext i32 %164 to i64
+  %166 = load i64, ptr %25, align 8
+  %167 = or i64 %166, %165
+  store i64 %167, ptr %25, align 8
   store i64 0, ptr %26, align 8
-  br label %167
-167:
-  br i1 %21, label %170, label %168
+  br label %168
 168:
-  %169 = getelementptr inbounds nuw i8, ptr %157, i64 20
-  store i32 0, ptr %169, align 4
-  br label %170
-170:
-  br label %174
+  br i1 %21, label %171, label %169
+169:
+  %170 = getelementptr inbounds nuw i8, ptr %158, i64 20
+  store i32 0, ptr %170, align 4
+  br label %171
 171:
-  %172 = add nuw i64 %154, 1
-  %173 = icmp eq i64 %172, %28
-  br i1 %173, label %192, label %153
-174:
-  %175 = phi i64 [ %190, %174 ], [ 0, %170 ]
-  %176 = trunc nuw i64 %175 to i32
-  %177 = shl i32 %176, 2
-  %178 = add i32 %19, %177
-  %179 = zext i32 %178 to i64
-  %180 = getelementptr inbounds nuw i8, ptr %157, i64 %179
-  %181 = load i32, ptr %180, align 4
-  %182 = getelementptr inbounds nuw [0 x i32], ptr @at_barriers, i64 0, i64 %175
-  %183 = load i32, ptr %182, align 4
-  %184 = shl i32 %183, 2
-  %185 = add i32 %184, %27
-  %186 = zext i32 %185 to i64
-  %187 = getelementptr inbounds nuw i8, ptr %157, i64 %186
-  %188 = load i32, ptr %187, align 4
-  %189 = or i32 %188, %181
-  store i32 %189, ptr %187, align 4
-  store i32 0, ptr %180, align 4
-  %190 = add nuw nsw i64 %175, 1
-  %191 = icmp eq i64 %190, %30
-  br i1 %191, label %171, label %174
-192:
-  br label %31
+  br label %175
+172:
+  %173 = add nuw i64 %155, 1
+  %174 = icmp eq i64 %173, %28
+  br i1 %174, label %193, label %154
+175:
+  %176 = phi i64 [ %191, %175 ], [ 0, %171 ]
+  %177 = trunc nuw i64 %176 to i32
+  %178 = shl i32 %177, 2
+  %179 = add i32 %19, %178
+  %180 = zext i32 %179 to i64
+  %181 = getelementptr inbounds nuw i8, ptr %158, i64 %180
+  %182 = load i32, ptr %181, align 4
+  %183 = getelementptr inbounds nuw [0 x i32], ptr @at_barriers, i64 0, i64 %176
+  %184 = load i32, ptr %183, align 4
+  %185 = shl i32 %184, 2
+  %186 = add i32 %185, %27
+  %187 = zext i32 %186 to i64
+  %188 = getelementptr inbounds nuw i8, ptr %158, i64 %187
+  %189 = load i32, ptr %188, align 4
+  %190 = or i32 %189, %182
+  store i32 %190, ptr %188, align 4
+  store i32 0, ptr %181, align 4
+  %191 = add nuw nsw i64 %176, 1
+  %192 = icmp eq i64 %191, %30
+  br i1 %192, label %172, label %175
 193:
-  %194 = select i1 %119, i32 2, i32 4
-  br label %197
-195:
-  %196 = select i1 %114, i32 2, i32 4
-  br label %197
-197:
-  %198 = phi i32 [ %194, %193 ], [ %196, %195 ], [ 1, %93 ], [ 4, %130 ], [ 1, %96 ], [ 0, %110 ]
-  ret i32 %198
+  br label %31
+194:
+  %195 = select i1 %119, i32 2, i32 4
+  br label %198
+196:
+  %197 = select i1 %114, i32 2, i32 4
+  br label %198
+198:
+  %199 = phi i32 [ %195, %194 ], [ %197, %196 ], [ 1, %93 ], [ 4, %130 ], [ 1, %96 ], [ 0, %110 ]
+  ret i32 %199
 }
 
 define internal range(i32 0, 8) i32 @run_cluster(ptr %0) #0 {
   %2 = getelementptr inbounds nuw i8, ptr %0, i64 128
   %3 = load i64, ptr %2, align 8
   %4 = icmp eq i64 %3, 0
-  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 96), align 4
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 100), align 4
   %6 = icmp eq i32 %5, 0
   %7 = getelementptr inbounds nuw i8, ptr %0, i64 104
   %8 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %9 = load i32, ptr @kernel, align 4
   %10 = zext i32 %9 to i64
-  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 40), align 4
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 44), align 4
   %12 = zext i32 %11 to i64
-  %13 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 44), align 4
+  %13 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
   %14 = zext i32 %13 to i64
-  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
-  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %17 = tail call i32 @llvm.umax.i32(i32 %5, i32 1)
   %18 = zext i32 %17 to i64
   br label %19
@@ -4548,12 +4597,12 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %9 = load i64, ptr %8, align 8
   %10 = getelementptr inbounds nuw i8, ptr %0, i64 136
   %11 = load i64, ptr %10, align 8
-  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 124), align 4
+  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 128), align 4
   %13 = icmp eq i32 %12, 0
   %14 = select i1 %13, i64 1, i64 64
   %15 = shl nuw nsw i64 %14, 6
   %16 = getelementptr inbounds nuw i8, ptr %0, i64 320
-  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 124), align 4
   %18 = icmp eq i32 %17, 0
   %19 = shl nuw nsw i64 %14, 10
   %20 = icmp ne i32 %17, 0
@@ -4562,13 +4611,13 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %23 = getelementptr inbounds nuw i8, ptr %0, i64 168
   %24 = getelementptr inbounds nuw i8, ptr %0, i64 56
   %25 = icmp eq i64 %9, 0
-  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %27 = icmp eq i32 %26, 0
   %28 = load i32, ptr @kernel, align 4
   %29 = zext i32 %28 to i64
   %30 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 4), align 4
   %31 = zext i32 %30 to i64
-  %32 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %32 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %33 = zext i32 %32 to i64
   br label %34
 34:
@@ -4579,9 +4628,9 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %39 = select i1 %38, i1 true, i1 %20
   br label %40
 40:
-  %41 = phi i64 [ 0, %34 ], [ %176, %186 ]
-  %42 = phi i64 [ %36, %34 ], [ %167, %186 ]
-  br i1 %38, label %43, label %132
+  %41 = phi i64 [ 0, %34 ], [ %177, %187 ]
+  %42 = phi i64 [ %36, %34 ], [ %168, %187 ]
+  br i1 %38, label %43, label %133
 43:
   %44 = icmp ult i64 %41, %15
   %45 = select i1 %44, i64 %11, i64 %7
@@ -4589,7 +4638,7 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %47 = mul i64 %42, %9
   %48 = icmp ult i64 %47, %45
   %49 = select i1 %46, i1 true, i1 %48
-  br i1 %49, label %50, label %134
+  br i1 %49, label %50, label %135
 50:
   %51 = phi i64 [ %56, %50 ], [ 0, %43 ]
   %52 = mul i64 %51, 384
@@ -4601,13 +4650,13 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
 57:
   br i1 %25, label %58, label %62
 58:
-  %59 = phi i64 [ %37, %57 ], [ %130, %128 ]
+  %59 = phi i64 [ %37, %57 ], [ %131, %129 ]
   %60 = tail call i64 @llvm.umax.i64(i64 %56, i64 %35)
   %61 = add i64 %42, 1
   br label %34
 62:
-  %63 = phi i64 [ %130, %128 ], [ %37, %57 ]
-  %64 = phi i64 [ %129, %128 ], [ 0, %57 ]
+  %63 = phi i64 [ %131, %129 ], [ %37, %57 ]
+  %64 = phi i64 [ %130, %129 ], [ 0, %57 ]
   %65 = add i64 %64, %51
   %66 = mul i64 %65, 384
   %67 = getelementptr inbounds nuw i8, ptr %0, i64 %66
@@ -4640,146 +4689,148 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %87 = getelementptr inbounds nuw i8, ptr %67, i64 304
   %88 = load i64, ptr %87, align 8
   tail call void @llvm.memset.p0.i64(ptr align 1 %86, i8 0, i64 %88, i1 false)
-  br i1 %27, label %105, label %89
+  br i1 %27, label %106, label %89
 89:
   %90 = shl i64 %68, 47
   %91 = add i64 %90, 140737488355328
   %92 = getelementptr inbounds nuw i8, ptr %67, i64 200
   store i64 %91, ptr %92, align 8
-  %93 = getelementptr inbounds nuw i8, ptr %67, i64 216
-  %94 = load ptr, ptr %93, align 8
-  %95 = getelementptr inbounds nuw i8, ptr %67, i64 224
-  %96 = load i64, ptr %95, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %94, i8 0, i64 %96, i1 false)
-  %97 = getelementptr inbounds nuw i8, ptr %67, i64 232
-  %98 = load ptr, ptr %97, align 8
-  %99 = getelementptr inbounds nuw i8, ptr %67, i64 240
-  %100 = load i64, ptr %99, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %98, i8 1, i64 %100, i1 false)
-  %101 = getelementptr inbounds nuw i8, ptr %67, i64 248
-  %102 = load ptr, ptr %101, align 8
-  %103 = getelementptr inbounds nuw i8, ptr %67, i64 256
-  %104 = load i64, ptr %103, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %102, i8 1, i64 %104, i1 false)
-  br label %105
-105:
-  %106 = getelementptr inbounds nuw i8, ptr %67, i64 112
-  %107 = load i64, ptr %106, align 8
-  %108 = getelementptr inbounds nuw i8, ptr %67, i64 104
-  %109 = load i64, ptr %108, align 8
-  %110 = icmp eq i64 %109, 0
-  br i1 %110, label %128, label %111
-111:
-  %112 = getelementptr inbounds nuw i8, ptr %67, i64 48
-  br label %113
-113:
-  %114 = phi i64 [ 0, %111 ], [ %126, %113 ]
-  %115 = load ptr, ptr %112, align 8
-  %116 = mul i64 %114, %29
-  %117 = getelementptr inbounds nuw i8, ptr %115, i64 %116
-  %118 = shl i64 %114, 5
-  %119 = sub i64 %107, %118
-  tail call void @llvm.memset.p0.i64(ptr align 1 %117, i8 0, i64 %31, i1 false)
-  %120 = icmp ugt i64 %119, 31
-  %121 = trunc i64 %119 to i32
-  %122 = shl nsw i32 -1, %121
-  %123 = xor i32 %122, -1
-  %124 = select i1 %120, i32 -1, i32 %123
-  %125 = getelementptr inbounds nuw i8, ptr %117, i64 %33
-  store i32 %124, ptr %125, align 4
-  store i32 %124, ptr %117, align 4
-  %126 = add nuw i64 %114, 1
-  %127 = icmp eq i64 %126, %109
-  br i1 %127, label %128, label %113
-128:
-  %129 = add nuw i64 %64, 1
-  %130 = add i64 %63, 1
-  %131 = icmp eq i64 %129, %9
-  br i1 %131, label %58, label %62
-132:
-  %133 = icmp eq i64 %42, 0
-  br i1 %133, label %187, label %134
-134:
-  %135 = load i64, ptr %16, align 8
-  %136 = mul i64 %135, %9
-  %137 = urem i64 %136, %35
-  br label %138
-138:
-  %139 = phi i64 [ %42, %134 ], [ %167, %166 ]
-  %140 = phi i64 [ 0, %134 ], [ %168, %166 ]
-  %141 = phi i64 [ %137, %134 ], [ %171, %166 ]
-  %142 = mul i64 %141, 384
-  %143 = getelementptr inbounds nuw i8, ptr %0, i64 %142
-  %144 = load i64, ptr %143, align 8
-  %145 = icmp eq i64 %144, 0
-  br i1 %145, label %166, label %146
-146:
-  %147 = tail call i32 @run_cluster(ptr nonnull %143)
-  switch i32 %147, label %159 [
-    i32 1, label %187
-    i32 0, label %148
-    i32 2, label %166
+  %93 = getelementptr inbounds nuw i8, ptr %67, i64 344
+  store i64 0, ptr %93, align 8
+  %94 = getelementptr inbounds nuw i8, ptr %67, i64 216
+  %95 = load ptr, ptr %94, align 8
+  %96 = getelementptr inbounds nuw i8, ptr %67, i64 224
+  %97 = load i64, ptr %96, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %95, i8 0, i64 %97, i1 false)
+  %98 = getelementptr inbounds nuw i8, ptr %67, i64 232
+  %99 = load ptr, ptr %98, align 8
+  %100 = getelementptr inbounds nuw i8, ptr %67, i64 240
+  %101 = load i64, ptr %100, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %99, i8 1, i64 %101, i1 false)
+  %102 = getelementptr inbounds nuw i8, ptr %67, i64 248
+  %103 = load ptr, ptr %102, align 8
+  %104 = getelementptr inbounds nuw i8, ptr %67, i64 256
+  %105 = load i64, ptr %104, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %103, i8 1, i64 %105, i1 false)
+  br label %106
+106:
+  %107 = getelementptr inbounds nuw i8, ptr %67, i64 112
+  %108 = load i64, ptr %107, align 8
+  %109 = getelementptr inbounds nuw i8, ptr %67, i64 104
+  %110 = load i64, ptr %109, align 8
+  %111 = icmp eq i64 %110, 0
+  br i1 %111, label %129, label %112
+112:
+  %113 = getelementptr inbounds nuw i8, ptr %67, i64 48
+  br label %114
+114:
+  %115 = phi i64 [ 0, %112 ], [ %127, %114 ]
+  %116 = load ptr, ptr %113, align 8
+  %117 = mul i64 %115, %29
+  %118 = getelementptr inbounds nuw i8, ptr %116, i64 %117
+  %119 = shl i64 %115, 5
+  %120 = sub i64 %108, %119
+  tail call void @llvm.memset.p0.i64(ptr align 1 %118, i8 0, i64 %31, i1 false)
+  %121 = icmp ugt i64 %120, 31
+  %122 = trunc i64 %120 to i32
+  %123 = shl nsw i32 -1, %122
+  %124 = xor i32 %123, -1
+  %125 = select i1 %121, i32 -1, i32 %124
+  %126 = getelementptr inbounds nuw i8, ptr %118, i64 %33
+  store i32 %125, ptr %126, align 4
+  store i32 %125, ptr %118, align 4
+  %127 = add nuw i64 %115, 1
+  %128 = icmp eq i64 %127, %110
+  br i1 %128, label %129, label %114
+129:
+  %130 = add nuw i64 %64, 1
+  %131 = add i64 %63, 1
+  %132 = icmp eq i64 %130, %9
+  br i1 %132, label %58, label %62
+133:
+  %134 = icmp eq i64 %42, 0
+  br i1 %134, label %188, label %135
+135:
+  %136 = load i64, ptr %16, align 8
+  %137 = mul i64 %136, %9
+  %138 = urem i64 %137, %35
+  br label %139
+139:
+  %140 = phi i64 [ %42, %135 ], [ %168, %167 ]
+  %141 = phi i64 [ 0, %135 ], [ %169, %167 ]
+  %142 = phi i64 [ %138, %135 ], [ %172, %167 ]
+  %143 = mul i64 %142, 384
+  %144 = getelementptr inbounds nuw i8, ptr %0, i64 %143
+  %145 = load i64, ptr %144, align 8
+  %146 = icmp eq i64 %145, 0
+  br i1 %146, label %167, label %147
+147:
+  %148 = tail call i32 @run_cluster(ptr nonnull %144)
+  switch i32 %148, label %160 [
+    i32 1, label %188
+    i32 0, label %149
+    i32 2, label %167
   ]
-148:
-  br i1 %18, label %157, label %149
 149:
-  %150 = getelementptr inbounds nuw i8, ptr %143, i64 160
-  store i32 -4, ptr %150, align 4
-  %151 = getelementptr inbounds nuw i8, ptr %143, i64 164
-  store i32 0, ptr %151, align 4
-  %152 = getelementptr inbounds nuw i8, ptr %143, i64 168
+  br i1 %18, label %158, label %150
+150:
+  %151 = getelementptr inbounds nuw i8, ptr %144, i64 160
+  store i32 -4, ptr %151, align 4
+  %152 = getelementptr inbounds nuw i8, ptr %144, i64 164
   store i32 0, ptr %152, align 4
-  %153 = getelementptr inbounds nuw i8, ptr %143, i64 56
-  %154 = load ptr, ptr %153, align 8
-  %155 = tail call i32 %154(ptr nonnull %143)
-  %156 = icmp eq i32 %155, 2
-  br i1 %156, label %187, label %157
-157:
-  store i64 0, ptr %143, align 8
-  %158 = add i64 %139, -1
-  br label %166
-159:
-  %160 = getelementptr inbounds nuw i8, ptr %143, i64 160
-  store i32 -1, ptr %160, align 4
-  %161 = getelementptr inbounds nuw i8, ptr %143, i64 164
-  store i32 0, ptr %161, align 4
-  %162 = getelementptr inbounds nuw i8, ptr %143, i64 168
+  %153 = getelementptr inbounds nuw i8, ptr %144, i64 168
+  store i32 0, ptr %153, align 4
+  %154 = getelementptr inbounds nuw i8, ptr %144, i64 56
+  %155 = load ptr, ptr %154, align 8
+  %156 = tail call i32 %155(ptr nonnull %144)
+  %157 = icmp eq i32 %156, 2
+  br i1 %157, label %188, label %158
+158:
+  store i64 0, ptr %144, align 8
+  %159 = add i64 %140, -1
+  br label %167
+160:
+  %161 = getelementptr inbounds nuw i8, ptr %144, i64 160
+  store i32 -1, ptr %161, align 4
+  %162 = getelementptr inbounds nuw i8, ptr %144, i64 164
   store i32 0, ptr %162, align 4
-  %163 = getelementptr inbounds nuw i8, ptr %143, i64 56
-  %164 = load ptr, ptr %163, align 8
-  %165 = tail call i32 %164(ptr nonnull %143)
-  br label %187
-166:
-  %167 = phi i64 [ %139, %138 ], [ %158, %157 ], [ %139, %146 ]
-  %168 = add i64 %140, %9
+  %163 = getelementptr inbounds nuw i8, ptr %144, i64 168
+  store i32 0, ptr %163, align 4
+  %164 = getelementptr inbounds nuw i8, ptr %144, i64 56
+  %165 = load ptr, ptr %164, align 8
+  %166 = tail call i32 %165(ptr nonnull %144)
+  br label %188
+167:
+  %168 = phi i64 [ %140, %139 ], [ %159, %158 ], [ %140, %147 ]
   %169 = add i64 %141, %9
-  %170 = icmp ult i64 %169, %35
-  %171 = select i1 %170, i64 %169, i64 0
-  %172 = icmp ult i64 %168, %35
-  br i1 %172, label %138, label %173
-173:
-  %174 = icmp eq i64 %167, %42
-  %175 = add i64 %41, 1
-  %176 = select i1 %174, i64 %175, i64 0
-  %177 = icmp uge i64 %176, %19
-  %178 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %176)
-  %179 = icmp samesign ult i64 %178, 2
-  %180 = select i1 %177, i1 %179, i1 false
-  %181 = select i1 %180, i1 %39, i1 false
-  br i1 %181, label %182, label %186
-182:
+  %170 = add i64 %142, %9
+  %171 = icmp ult i64 %170, %35
+  %172 = select i1 %171, i64 %170, i64 0
+  %173 = icmp ult i64 %169, %35
+  br i1 %173, label %139, label %174
+174:
+  %175 = icmp eq i64 %168, %42
+  %176 = add i64 %41, 1
+  %177 = select i1 %175, i64 %176, i64 0
+  %178 = icmp uge i64 %177, %19
+  %179 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %177)
+  %180 = icmp samesign ult i64 %179, 2
+  %181 = select i1 %178, i1 %180, i1 false
+  %182 = select i1 %181, i1 %39, i1 false
+  br i1 %182, label %183, label %187
+183:
   store i32 -3, ptr %21, align 4
   store i32 0, ptr %22, align 4
   store i32 0, ptr %23, align 4
-  %183 = load ptr, ptr %24, align 8
-  %184 = tail call i32 %183(ptr nonnull %0)
-  %185 = icmp eq i32 %184, 2
-  br i1 %185, label %187, label %186
-186:
-  br label %40
+  %184 = load ptr, ptr %24, align 8
+  %185 = tail call i32 %184(ptr nonnull %0)
+  %186 = icmp eq i32 %185, 2
+  br i1 %186, label %188, label %187
 187:
-  %188 = phi i32 [ 1, %159 ], [ %147, %146 ], [ 1, %149 ], [ 0, %132 ], [ 1, %182 ]
-  ret i32 %188
+  br label %40
+188:
+  %189 = phi i32 [ 1, %160 ], [ %148, %147 ], [ 1, %150 ], [ 0, %133 ], [ 1, %183 ]
+  ret i32 %189
 }
 
 define internal void @park(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
@@ -4864,7 +4915,7 @@ define internal range(i64 4294967296, 0) i64 @take_turn(ptr %0, i32 %1) noinline
   %3 = getelementptr inbounds nuw i8, ptr %0, i64 12
   %4 = load i32, ptr %3, align 4
   %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 8), align 4
-  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %7 = getelementptr inbounds nuw i8, ptr %0, i64 16
   br label %8
 8:
@@ -4903,8 +4954,8 @@ define internal i32 @unpark(ptr %0) noinline #0 {
   %3 = icmp eq i32 %2, 0
   br i1 %3, label %13, label %4
 4:
-  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
-  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %7 = zext i32 %2 to i64
   br label %8
 8:
@@ -7170,7 +7221,7 @@ define internal range(i32 0, 2) i32 @multiply_group(ptr %0, i32 %1, i32 %2, ptr 
   %149 = zext nneg i32 %34 to i64
   %150 = getelementptr inbounds nuw i8, ptr %3, i64 88
   %151 = load i32, ptr %150, align 4
-  %152 = tail call i32 @read_right(ptr nonnull %0, i32 %145, i64 %148, i64 %149, i32 %151, ptr %5)
+  %152 = tail call i32 @read_right(ptr nonnull %0, i32 %145, i32 %1, i64 %148, i64 %149, i32 %151, ptr %5)
   %153 = and i32 %152, %143
   %154 = icmp eq i32 %153, 0
   br i1 %154, label %1534, label %155
@@ -8864,7 +8915,7 @@ define internal void @read_row(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i
   %8 = shl i32 %6, 4
   %9 = getelementptr inbounds nuw i8, ptr %3, i64 32
   %10 = load ptr, ptr %9, align 8
-  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
   %12 = icmp ne i32 %11, 0
   %13 = icmp ne ptr %10, null
   %14 = select i1 %12, i1 %13, i1 false
@@ -8900,7 +8951,7 @@ define internal void @read_row(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i
   %39 = icmp eq ptr %38, null
   br i1 %39, label %117, label %40
 40:
-  %41 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %41 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %42 = udiv i32 8, %41
   %43 = zext nneg i32 %42 to i64
   %44 = mul i64 %4, %43
@@ -8988,11 +9039,11 @@ define internal void @read_row(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i
 }
 
 define internal void @write_row(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i64 %5, i32 %6) noinline #0 {
-  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %9 = getelementptr inbounds nuw i8, ptr %3, i64 64
   %10 = load ptr, ptr %9, align 8
   %11 = icmp eq ptr %10, null
-  br i1 %11, label %100, label %12
+  br i1 %11, label %130, label %12
 12:
   %13 = getelementptr inbounds nuw i8, ptr %0, i64 200
   %14 = load i64, ptr %13, align 8
@@ -9009,101 +9060,135 @@ define internal void @write_row(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i64 %5, 
   %25 = mul i64 %5, %24
   %26 = getelementptr inbounds nuw i8, ptr %10, i64 %25
   %27 = getelementptr inbounds nuw i8, ptr %4, i64 %5
-  %28 = insertelement <16 x i64> poison, i64 %22, i64 0
-  %29 = shufflevector <16 x i64> %28, <16 x i64> poison, <16 x i32> zeroinitializer
-  %30 = or <16 x i64> %29, splat (i64 146)
-  %31 = shl i32 %6, 4
-  %32 = zext i32 %31 to i64
-  %33 = insertelement <16 x i64> poison, i64 %32, i64 0
-  %34 = shufflevector <16 x i64> %33, <16 x i64> poison, <16 x i32> zeroinitializer
-  %35 = or disjoint <16 x i64> %34, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %36 = shl nuw nsw <16 x i64> %35, splat (i64 9)
-  %37 = load <16 x i64>, ptr %26, align 8
-  %38 = and <16 x i64> %37, splat (i64 146)
-  %39 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %38)
-  %40 = icmp eq i64 %39, 0
-  br i1 %40, label %69, label %41
-41:
-  %42 = mul i32 %6, %8
-  %43 = shl i32 %42, 4
-  %44 = zext i32 %43 to i64
-  %45 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %46 = load ptr, ptr %45, align 8
-  %47 = getelementptr inbounds nuw i8, ptr %46, i64 %44
-  switch i32 %8, label %64 [
-    i32 1, label %48
-    i32 2, label %52
-    i32 4, label %56
-    i32 8, label %60
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %29 = load ptr, ptr %28, align 8
+  %30 = ptrtoint ptr %27 to i64
+  %31 = ptrtoint ptr %29 to i64
+  %32 = sub i64 %30, %31
+  %33 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %34 = load i64, ptr %33, align 8
+  %35 = icmp ult i64 %32, %34
+  br i1 %35, label %36, label %57
+36:
+  %37 = shl i32 %8, 4
+  %38 = zext i32 %37 to i64
+  %39 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %40 = load i32, ptr %39, align 4
+  %41 = or i32 %40, 1
+  store i32 %41, ptr %39, align 4
+  %42 = shl i64 %32, 6
+  %43 = udiv i64 %42, %34
+  %44 = shl nuw i64 1, %43
+  %45 = add i64 %32, %38
+  %46 = shl i64 %45, 6
+  %47 = add i64 %46, -64
+  %48 = udiv i64 %47, %34
+  %49 = shl nuw i64 1, %48
+  %50 = or i64 %49, %44
+  %51 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %52 = load i64, ptr %51, align 8
+  %53 = and i64 %50, %52
+  %54 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %55 = load i64, ptr %54, align 8
+  %56 = or i64 %53, %55
+  store i64 %56, ptr %54, align 8
+  br label %57
+57:
+  %58 = insertelement <16 x i64> poison, i64 %22, i64 0
+  %59 = shufflevector <16 x i64> %58, <16 x i64> poison, <16 x i32> zeroinitializer
+  %60 = or <16 x i64> %59, splat (i64 146)
+  %61 = shl i32 %6, 4
+  %62 = zext i32 %61 to i64
+  %63 = insertelement <16 x i64> poison, i64 %62, i64 0
+  %64 = shufflevector <16 x i64> %63, <16 x i64> poison, <16 x i32> zeroinitializer
+  %65 = or disjoint <16 x i64> %64, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %66 = shl nuw nsw <16 x i64> %65, splat (i64 9)
+  %67 = load <16 x i64>, ptr %26, align 8
+  %68 = and <16 x i64> %67, splat (i64 146)
+  %69 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %68)
+  %70 = icmp eq i64 %69, 0
+  br i1 %70, label %99, label %71
+71:
+  %72 = mul i32 %6, %8
+  %73 = shl i32 %72, 4
+  %74 = zext i32 %73 to i64
+  %75 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %76 = load ptr, ptr %75, align 8
+  %77 = getelementptr inbounds nuw i8, ptr %76, i64 %74
+  switch i32 %8, label %94 [
+    i32 1, label %78
+    i32 2, label %82
+    i32 4, label %86
+    i32 8, label %90
   ]
-48:
-  %49 = load <16 x i8>, ptr %27, align 1
-  %50 = load <16 x i8>, ptr %47, align 1
-  %51 = icmp ne <16 x i8> %49, %50
-  br label %64
-52:
-  %53 = load <16 x i16>, ptr %27, align 1
-  %54 = load <16 x i16>, ptr %47, align 1
-  %55 = icmp ne <16 x i16> %53, %54
-  br label %64
-56:
-  %57 = load <16 x i32>, ptr %27, align 1
-  %58 = load <16 x i32>, ptr %47, align 1
-  %59 = icmp ne <16 x i32> %57, %58
-  br label %64
-60:
-  %61 = load <16 x i64>, ptr %27, align 1
-  %62 = load <16 x i64>, ptr %47, align 1
-  %63 = icmp ne <16 x i64> %61, %62
-  br label %64
-64:
-  %65 = phi <16 x i1> [ zeroinitializer, %41 ], [ %63, %60 ], [ %59, %56 ], [ %55, %52 ], [ %51, %48 ]
-  %66 = lshr exact <16 x i64> %38, splat (i64 1)
-  %67 = select <16 x i1> %65, <16 x i64> %66, <16 x i64> zeroinitializer
-  %68 = or <16 x i64> %67, %37
-  br label %69
-69:
-  %70 = phi <16 x i64> [ %68, %64 ], [ %37, %12 ]
-  %71 = or <16 x i64> %36, %29
-  %72 = xor <16 x i64> %70, %71
-  %73 = and <16 x i64> %70, splat (i64 16384)
-  %74 = or <16 x i64> %72, %73
-  %75 = icmp ugt <16 x i64> %72, splat (i64 140737488355327)
-  %76 = select <16 x i1> %75, <16 x i64> splat (i64 -140737488355008), <16 x i64> zeroinitializer
-  %77 = icmp ult <16 x i64> %72, splat (i64 2147483648)
-  %78 = select <16 x i1> %77, <16 x i64> splat (i64 1073741864), <16 x i64> %76
-  %79 = icmp ugt <16 x i64> %72, splat (i64 33554431)
-  %80 = select <16 x i1> %79, <16 x i64> %78, <16 x i64> zeroinitializer
-  %81 = icmp ult <16 x i64> %72, splat (i64 32768)
-  %82 = select <16 x i1> %81, <16 x i64> splat (i64 16389), <16 x i64> %80
-  %83 = icmp ugt <16 x i64> %74, splat (i64 511)
-  %84 = select <16 x i1> %83, <16 x i64> %82, <16 x i64> zeroinitializer
-  %85 = icmp eq <16 x i64> %70, zeroinitializer
-  %86 = select <16 x i1> %85, <16 x i64> zeroinitializer, <16 x i64> %84
-  %87 = select <16 x i1> %77, <16 x i64> splat (i64 360), <16 x i64> splat (i64 320)
-  %88 = select <16 x i1> %81, <16 x i64> splat (i64 365), <16 x i64> %87
-  %89 = and <16 x i64> %70, splat (i64 511)
-  %90 = and <16 x i64> %89, %86
-  %91 = and <16 x i64> %88, %70
-  %92 = and <16 x i64> %86, splat (i64 -512)
-  %93 = or <16 x i64> %30, %91
-  %94 = or <16 x i64> %93, %92
-  %95 = or <16 x i64> %94, %36
-  store <16 x i64> %95, ptr %26, align 8
-  %96 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %90)
-  %97 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %98 = load i64, ptr %97, align 8
-  %99 = or i64 %98, %96
-  store i64 %99, ptr %97, align 8
-  br label %100
-100:
+78:
+  %79 = load <16 x i8>, ptr %27, align 1
+  %80 = load <16 x i8>, ptr %77, align 1
+  %81 = icmp ne <16 x i8> %79, %80
+  br label %94
+82:
+  %83 = load <16 x i16>, ptr %27, align 1
+  %84 = load <16 x i16>, ptr %77, align 1
+  %85 = icmp ne <16 x i16> %83, %84
+  br label %94
+86:
+  %87 = load <16 x i32>, ptr %27, align 1
+  %88 = load <16 x i32>, ptr %77, align 1
+  %89 = icmp ne <16 x i32> %87, %88
+  br label %94
+90:
+  %91 = load <16 x i64>, ptr %27, align 1
+  %92 = load <16 x i64>, ptr %77, align 1
+  %93 = icmp ne <16 x i64> %91, %92
+  br label %94
+94:
+  %95 = phi <16 x i1> [ zeroinitializer, %71 ], [ %93, %90 ], [ %89, %86 ], [ %85, %82 ], [ %81, %78 ]
+  %96 = lshr exact <16 x i64> %68, splat (i64 1)
+  %97 = select <16 x i1> %95, <16 x i64> %96, <16 x i64> zeroinitializer
+  %98 = or <16 x i64> %97, %67
+  br label %99
+99:
+  %100 = phi <16 x i64> [ %98, %94 ], [ %67, %57 ]
+  %101 = or <16 x i64> %66, %59
+  %102 = xor <16 x i64> %100, %101
+  %103 = and <16 x i64> %100, splat (i64 16384)
+  %104 = or <16 x i64> %102, %103
+  %105 = icmp ugt <16 x i64> %102, splat (i64 140737488355327)
+  %106 = select <16 x i1> %105, <16 x i64> splat (i64 -140737488355008), <16 x i64> zeroinitializer
+  %107 = icmp ult <16 x i64> %102, splat (i64 2147483648)
+  %108 = select <16 x i1> %107, <16 x i64> splat (i64 1073741864), <16 x i64> %106
+  %109 = icmp ugt <16 x i64> %102, splat (i64 33554431)
+  %110 = select <16 x i1> %109, <16 x i64> %108, <16 x i64> zeroinitializer
+  %111 = icmp ult <16 x i64> %102, splat (i64 32768)
+  %112 = select <16 x i1> %111, <16 x i64> splat (i64 16389), <16 x i64> %110
+  %113 = icmp ugt <16 x i64> %104, splat (i64 511)
+  %114 = select <16 x i1> %113, <16 x i64> %112, <16 x i64> zeroinitializer
+  %115 = icmp eq <16 x i64> %100, zeroinitializer
+  %116 = select <16 x i1> %115, <16 x i64> zeroinitializer, <16 x i64> %114
+  %117 = select <16 x i1> %107, <16 x i64> splat (i64 360), <16 x i64> splat (i64 320)
+  %118 = select <16 x i1> %111, <16 x i64> splat (i64 365), <16 x i64> %117
+  %119 = and <16 x i64> %100, splat (i64 511)
+  %120 = and <16 x i64> %119, %116
+  %121 = and <16 x i64> %118, %100
+  %122 = and <16 x i64> %116, splat (i64 -512)
+  %123 = or <16 x i64> %60, %121
+  %124 = or <16 x i64> %123, %122
+  %125 = or <16 x i64> %124, %66
+  store <16 x i64> %125, ptr %26, align 8
+  %126 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %120)
+  %127 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %128 = load i64, ptr %127, align 8
+  %129 = or i64 %128, %126
+  store i64 %129, ptr %127, align 8
+  br label %130
+130:
   ret void
 }
 
 define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i32 %6) noinline #0 {
   %8 = getelementptr inbounds nuw i8, ptr %3, i64 32
   %9 = load ptr, ptr %8, align 8
-  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
+  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
   %11 = icmp ne i32 %10, 0
   %12 = icmp ne ptr %9, null
   %13 = select i1 %11, i1 %12, i1 false
@@ -9136,7 +9221,7 @@ define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %
   store i64 %35, ptr %33, align 8
   %36 = getelementptr inbounds nuw i8, ptr %3, i64 64
   %37 = load ptr, ptr %36, align 8
-  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %39 = udiv i32 8, %38
   %40 = zext nneg i32 %39 to i64
   %41 = mul i64 %4, %40
@@ -9208,7 +9293,7 @@ define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
   %11 = alloca [2 x <16 x i64>], align 16
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %13 = load ptr, ptr %12, align 8
-  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %15 = udiv i32 8, %14
   %16 = zext nneg i32 %15 to i64
   %17 = getelementptr inbounds nuw i8, ptr %13, i64 512
@@ -9225,586 +9310,636 @@ define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
   %28 = udiv i32 %7, %14
   %29 = mul i64 %6, %16
   %30 = getelementptr inbounds nuw i8, ptr %3, i64 %29
-  %31 = icmp ne i32 %8, 2
+  %31 = icmp eq i32 %8, 1
   %32 = icmp eq i32 %5, 0
   %33 = or i1 %31, %32
   %34 = getelementptr inbounds nuw i8, ptr %11, i64 128
   %35 = getelementptr inbounds nuw i8, ptr %11, i64 128
-  br i1 %33, label %69, label %36
+  br i1 %33, label %76, label %36
 36:
-  %37 = icmp eq i32 %7, 0
-  %38 = zext i32 %7 to i64
-  br label %39
-39:
-  %40 = phi i32 [ 0, %36 ], [ %65, %62 ]
-  %41 = phi i32 [ %5, %36 ], [ %67, %62 ]
-  %42 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %41, i1 true)
-  %43 = zext nneg i32 %42 to i64
-  %44 = getelementptr inbounds nuw i64, ptr %13, i64 %43
-  %45 = load i64, ptr %44, align 8
-  %46 = getelementptr inbounds nuw i8, ptr %4, i64 %45
-  %47 = mul i32 %42, %7
-  %48 = zext i32 %47 to i64
-  %49 = getelementptr inbounds nuw i8, ptr %17, i64 %48
-  br i1 %37, label %62, label %50
-50:
-  %51 = phi i64 [ %60, %50 ], [ 0, %39 ]
-  %52 = phi i32 [ %59, %50 ], [ 0, %39 ]
-  %53 = getelementptr inbounds nuw i8, ptr %46, i64 %51
-  %54 = load i8, ptr %53, align 1
-  %55 = getelementptr inbounds nuw i8, ptr %49, i64 %51
-  %56 = load i8, ptr %55, align 1
-  %57 = icmp ne i8 %54, %56
-  %58 = zext i1 %57 to i32
-  %59 = or i32 %52, %58
-  %60 = add nuw nsw i64 %51, 1
-  %61 = icmp eq i64 %60, %38
-  br i1 %61, label %62, label %50
-62:
-  %63 = phi i32 [ 0, %39 ], [ %59, %50 ]
-  %64 = shl nuw i32 %63, %42
-  %65 = or i32 %64, %40
-  %66 = add i32 %41, -1
-  %67 = and i32 %66, %41
-  %68 = icmp eq i32 %67, 0
-  br i1 %68, label %69, label %39
-69:
-  %70 = phi i32 [ 0, %10 ], [ %65, %62 ]
-  %71 = icmp ugt i32 %14, %7
-  br i1 %71, label %93, label %72
+  %37 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %38 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %39 = zext i32 %7 to i64
+  %40 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %41 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %42 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  br label %43
+43:
+  %44 = phi i32 [ %5, %36 ], [ %74, %72 ]
+  %45 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %44, i1 true)
+  %46 = zext nneg i32 %45 to i64
+  %47 = getelementptr inbounds nuw i64, ptr %13, i64 %46
+  %48 = load i64, ptr %47, align 8
+  %49 = getelementptr inbounds nuw i8, ptr %4, i64 %48
+  %50 = load ptr, ptr %37, align 8
+  %51 = ptrtoint ptr %49 to i64
+  %52 = ptrtoint ptr %50 to i64
+  %53 = sub i64 %51, %52
+  %54 = load i64, ptr %38, align 8
+  %55 = icmp ult i64 %53, %54
+  br i1 %55, label %56, label %72
+56:
+  %57 = load i32, ptr %40, align 4
+  %58 = or i32 %57, 1
+  store i32 %58, ptr %40, align 4
+  %59 = shl i64 %53, 6
+  %60 = udiv i64 %59, %54
+  %61 = shl nuw i64 1, %60
+  %62 = add i64 %53, %39
+  %63 = shl i64 %62, 6
+  %64 = add i64 %63, -64
+  %65 = udiv i64 %64, %54
+  %66 = shl nuw i64 1, %65
+  %67 = or i64 %66, %61
+  %68 = load i64, ptr %41, align 8
+  %69 = and i64 %67, %68
+  %70 = load i64, ptr %42, align 8
+  %71 = or i64 %69, %70
+  store i64 %71, ptr %42, align 8
+  br label %72
 72:
-  %73 = insertelement <16 x i64> poison, i64 %27, i64 0
-  %74 = shufflevector <16 x i64> %73, <16 x i64> poison, <16 x i32> zeroinitializer
-  %75 = zext i32 %8 to i64
-  %76 = mul nuw nsw i64 %75, 73
-  %77 = xor i64 %76, -1
-  %78 = and i64 %77, -140737488354880
-  %79 = insertelement <16 x i64> poison, i64 %78, i64 0
-  %80 = shufflevector <16 x i64> %79, <16 x i64> poison, <16 x i32> zeroinitializer
-  %81 = and i64 %77, 56
-  %82 = or disjoint i64 %81, 1073741824
-  %83 = insertelement <16 x i64> poison, i64 %82, i64 0
-  %84 = shufflevector <16 x i64> %83, <16 x i64> poison, <16 x i32> zeroinitializer
-  %85 = and i64 %77, 7
-  %86 = or disjoint i64 %85, 16384
-  %87 = insertelement <16 x i64> poison, i64 %86, i64 0
-  %88 = shufflevector <16 x i64> %87, <16 x i64> poison, <16 x i32> zeroinitializer
-  %89 = or i64 %27, %76
-  %90 = insertelement <16 x i64> poison, i64 %89, i64 0
-  %91 = shufflevector <16 x i64> %90, <16 x i64> poison, <16 x i32> zeroinitializer
-  %92 = icmp eq i32 %9, 0
-  br label %99
+  %73 = add i32 %44, -1
+  %74 = and i32 %73, %44
+  %75 = icmp eq i32 %74, 0
+  br i1 %75, label %76, label %43
+76:
+  %77 = icmp ne i32 %8, 2
+  %78 = or i1 %77, %32
+  br i1 %78, label %112, label %79
+79:
+  %80 = icmp eq i32 %7, 0
+  %81 = zext i32 %7 to i64
+  br label %82
+82:
+  %83 = phi i32 [ 0, %79 ], [ %108, %105 ]
+  %84 = phi i32 [ %5, %79 ], [ %110, %105 ]
+  %85 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %84, i1 true)
+  %86 = zext nneg i32 %85 to i64
+  %87 = getelementptr inbounds nuw i64, ptr %13, i64 %86
+  %88 = load i64, ptr %87, align 8
+  %89 = getelementptr inbounds nuw i8, ptr %4, i64 %88
+  %90 = mul i32 %85, %7
+  %91 = zext i32 %90 to i64
+  %92 = getelementptr inbounds nuw i8, ptr %17, i64 %91
+  br i1 %80, label %105, label %93
 93:
-  %94 = phi i32 [ 0, %69 ], [ %506, %520 ]
-  %95 = phi i64 [ 0, %69 ], [ %106, %520 ]
-  %96 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %97 = load i64, ptr %96, align 8
-  %98 = or i64 %97, %95
-  store i64 %98, ptr %96, align 8
-  ret i32 %94
-99:
-  %100 = phi ptr [ %30, %72 ], [ %522, %520 ]
-  %101 = phi i64 [ 0, %72 ], [ %106, %520 ]
-  %102 = phi i32 [ 0, %72 ], [ %506, %520 ]
-  %103 = phi i32 [ 0, %72 ], [ %521, %520 ]
+  %94 = phi i64 [ %103, %93 ], [ 0, %82 ]
+  %95 = phi i32 [ %102, %93 ], [ 0, %82 ]
+  %96 = getelementptr inbounds nuw i8, ptr %89, i64 %94
+  %97 = load i8, ptr %96, align 1
+  %98 = getelementptr inbounds nuw i8, ptr %92, i64 %94
+  %99 = load i8, ptr %98, align 1
+  %100 = icmp ne i8 %97, %99
+  %101 = zext i1 %100 to i32
+  %102 = or i32 %95, %101
+  %103 = add nuw nsw i64 %94, 1
+  %104 = icmp eq i64 %103, %81
+  br i1 %104, label %105, label %93
+105:
+  %106 = phi i32 [ 0, %82 ], [ %102, %93 ]
+  %107 = shl nuw i32 %106, %85
+  %108 = or i32 %107, %83
+  %109 = add i32 %84, -1
+  %110 = and i32 %109, %84
+  %111 = icmp eq i32 %110, 0
+  br i1 %111, label %112, label %82
+112:
+  %113 = phi i32 [ 0, %76 ], [ %108, %105 ]
+  %114 = icmp ugt i32 %14, %7
+  br i1 %114, label %136, label %115
+115:
+  %116 = insertelement <16 x i64> poison, i64 %27, i64 0
+  %117 = shufflevector <16 x i64> %116, <16 x i64> poison, <16 x i32> zeroinitializer
+  %118 = zext i32 %8 to i64
+  %119 = mul nuw nsw i64 %118, 73
+  %120 = xor i64 %119, -1
+  %121 = and i64 %120, -140737488354880
+  %122 = insertelement <16 x i64> poison, i64 %121, i64 0
+  %123 = shufflevector <16 x i64> %122, <16 x i64> poison, <16 x i32> zeroinitializer
+  %124 = and i64 %120, 56
+  %125 = or disjoint i64 %124, 1073741824
+  %126 = insertelement <16 x i64> poison, i64 %125, i64 0
+  %127 = shufflevector <16 x i64> %126, <16 x i64> poison, <16 x i32> zeroinitializer
+  %128 = and i64 %120, 7
+  %129 = or disjoint i64 %128, 16384
+  %130 = insertelement <16 x i64> poison, i64 %129, i64 0
+  %131 = shufflevector <16 x i64> %130, <16 x i64> poison, <16 x i32> zeroinitializer
+  %132 = or i64 %27, %119
+  %133 = insertelement <16 x i64> poison, i64 %132, i64 0
+  %134 = shufflevector <16 x i64> %133, <16 x i64> poison, <16 x i32> zeroinitializer
+  %135 = icmp eq i32 %9, 0
+  br label %142
+136:
+  %137 = phi i32 [ 0, %112 ], [ %549, %563 ]
+  %138 = phi i64 [ 0, %112 ], [ %149, %563 ]
+  %139 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %140 = load i64, ptr %139, align 8
+  %141 = or i64 %140, %138
+  store i64 %141, ptr %139, align 8
+  ret i32 %137
+142:
+  %143 = phi ptr [ %30, %115 ], [ %565, %563 ]
+  %144 = phi i64 [ 0, %115 ], [ %149, %563 ]
+  %145 = phi i32 [ 0, %115 ], [ %549, %563 ]
+  %146 = phi i32 [ 0, %115 ], [ %564, %563 ]
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %11)
-  br label %108
-104:
-  %105 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %314)
-  %106 = or i64 %105, %101
-  br i1 %32, label %107, label %315
-107:
-  br label %331
-108:
-  %109 = phi i1 [ true, %99 ], [ false, %279 ]
-  %110 = phi ptr [ %11, %99 ], [ %34, %279 ]
-  %111 = phi i64 [ 0, %99 ], [ 16, %279 ]
-  %112 = phi <16 x i64> [ zeroinitializer, %99 ], [ %314, %279 ]
-  %113 = trunc nuw nsw i64 %111 to i32
-  %114 = lshr i32 %5, %113
-  %115 = trunc i32 %114 to i16
-  %116 = bitcast i16 %115 to <16 x i1>
-  %117 = lshr i32 %70, %113
-  %118 = trunc i32 %117 to i16
-  %119 = insertelement <16 x i64> poison, i64 %111, i64 0
-  %120 = shufflevector <16 x i64> %119, <16 x i64> poison, <16 x i32> zeroinitializer
-  %121 = or disjoint <16 x i64> %120, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %122 = getelementptr inbounds nuw i64, ptr %13, i64 %111
-  %123 = extractelement <16 x i1> %116, i64 0
-  br i1 %123, label %124, label %129
-124:
-  %125 = load i64, ptr %122, align 8
-  %126 = mul i64 %125, %16
-  %127 = getelementptr inbounds nuw i8, ptr %100, i64 %126
-  %128 = load i64, ptr %127, align 8
-  br label %129
-129:
-  %130 = phi i64 [ %128, %124 ], [ 0, %108 ]
-  %131 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %130, i64 0
-  %132 = extractelement <16 x i1> %116, i64 1
-  br i1 %132, label %133, label %139
-133:
-  %134 = getelementptr inbounds nuw i8, ptr %122, i64 8
-  %135 = load i64, ptr %134, align 8
-  %136 = mul i64 %135, %16
-  %137 = getelementptr inbounds nuw i8, ptr %100, i64 %136
-  %138 = load i64, ptr %137, align 8
-  br label %139
-139:
-  %140 = phi i64 [ %138, %133 ], [ 0, %129 ]
-  %141 = insertelement <16 x i64> %131, i64 %140, i64 1
-  %142 = extractelement <16 x i1> %116, i64 2
-  br i1 %142, label %143, label %149
-143:
-  %144 = getelementptr inbounds nuw i8, ptr %122, i64 16
-  %145 = load i64, ptr %144, align 8
-  %146 = mul i64 %145, %16
-  %147 = getelementptr inbounds nuw i8, ptr %100, i64 %146
-  %148 = load i64, ptr %147, align 8
-  br label %149
-149:
-  %150 = phi i64 [ %148, %143 ], [ 0, %139 ]
-  %151 = insertelement <16 x i64> %141, i64 %150, i64 2
-  %152 = extractelement <16 x i1> %116, i64 3
-  br i1 %152, label %153, label %159
-153:
-  %154 = getelementptr inbounds nuw i8, ptr %122, i64 24
-  %155 = load i64, ptr %154, align 8
-  %156 = mul i64 %155, %16
-  %157 = getelementptr inbounds nuw i8, ptr %100, i64 %156
-  %158 = load i64, ptr %157, align 8
-  br label %159
-159:
-  %160 = phi i64 [ %158, %153 ], [ 0, %149 ]
-  %161 = insertelement <16 x i64> %151, i64 %160, i64 3
-  %162 = extractelement <16 x i1> %116, i64 4
-  br i1 %162, label %163, label %169
-163:
-  %164 = getelementptr inbounds nuw i8, ptr %122, i64 32
-  %165 = load i64, ptr %164, align 8
-  %166 = mul i64 %165, %16
-  %167 = getelementptr inbounds nuw i8, ptr %100, i64 %166
-  %168 = load i64, ptr %167, align 8
-  br label %169
-169:
-  %170 = phi i64 [ %168, %163 ], [ 0, %159 ]
-  %171 = insertelement <16 x i64> %161, i64 %170, i64 4
-  %172 = extractelement <16 x i1> %116, i64 5
-  br i1 %172, label %173, label %179
-173:
-  %174 = getelementptr inbounds nuw i8, ptr %122, i64 40
-  %175 = load i64, ptr %174, align 8
-  %176 = mul i64 %175, %16
-  %177 = getelementptr inbounds nuw i8, ptr %100, i64 %176
+  br label %151
+147:
+  %148 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %357)
+  %149 = or i64 %148, %144
+  br i1 %32, label %150, label %358
+150:
+  br label %374
+151:
+  %152 = phi i1 [ true, %142 ], [ false, %322 ]
+  %153 = phi ptr [ %11, %142 ], [ %34, %322 ]
+  %154 = phi i64 [ 0, %142 ], [ 16, %322 ]
+  %155 = phi <16 x i64> [ zeroinitializer, %142 ], [ %357, %322 ]
+  %156 = trunc nuw nsw i64 %154 to i32
+  %157 = lshr i32 %5, %156
+  %158 = trunc i32 %157 to i16
+  %159 = bitcast i16 %158 to <16 x i1>
+  %160 = lshr i32 %113, %156
+  %161 = trunc i32 %160 to i16
+  %162 = insertelement <16 x i64> poison, i64 %154, i64 0
+  %163 = shufflevector <16 x i64> %162, <16 x i64> poison, <16 x i32> zeroinitializer
+  %164 = or disjoint <16 x i64> %163, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %165 = getelementptr inbounds nuw i64, ptr %13, i64 %154
+  %166 = extractelement <16 x i1> %159, i64 0
+  br i1 %166, label %167, label %172
+167:
+  %168 = load i64, ptr %165, align 8
+  %169 = mul i64 %168, %16
+  %170 = getelementptr inbounds nuw i8, ptr %143, i64 %169
+  %171 = load i64, ptr %170, align 8
+  br label %172
+172:
+  %173 = phi i64 [ %171, %167 ], [ 0, %151 ]
+  %174 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %173, i64 0
+  %175 = extractelement <16 x i1> %159, i64 1
+  br i1 %175, label %176, label %182
+176:
+  %177 = getelementptr inbounds nuw i8, ptr %165, i64 8
   %178 = load i64, ptr %177, align 8
-  br label %179
-179:
-  %180 = phi i64 [ %178, %173 ], [ 0, %169 ]
-  %181 = insertelement <16 x i64> %171, i64 %180, i64 5
-  %182 = extractelement <16 x i1> %116, i64 6
-  br i1 %182, label %183, label %189
-183:
-  %184 = getelementptr inbounds nuw i8, ptr %122, i64 48
-  %185 = load i64, ptr %184, align 8
-  %186 = mul i64 %185, %16
-  %187 = getelementptr inbounds nuw i8, ptr %100, i64 %186
+  %179 = mul i64 %178, %16
+  %180 = getelementptr inbounds nuw i8, ptr %143, i64 %179
+  %181 = load i64, ptr %180, align 8
+  br label %182
+182:
+  %183 = phi i64 [ %181, %176 ], [ 0, %172 ]
+  %184 = insertelement <16 x i64> %174, i64 %183, i64 1
+  %185 = extractelement <16 x i1> %159, i64 2
+  br i1 %185, label %186, label %192
+186:
+  %187 = getelementptr inbounds nuw i8, ptr %165, i64 16
   %188 = load i64, ptr %187, align 8
-  br label %189
-189:
-  %190 = phi i64 [ %188, %183 ], [ 0, %179 ]
-  %191 = insertelement <16 x i64> %181, i64 %190, i64 6
-  %192 = extractelement <16 x i1> %116, i64 7
-  br i1 %192, label %193, label %199
-193:
-  %194 = getelementptr inbounds nuw i8, ptr %122, i64 56
-  %195 = load i64, ptr %194, align 8
-  %196 = mul i64 %195, %16
-  %197 = getelementptr inbounds nuw i8, ptr %100, i64 %196
+  %189 = mul i64 %188, %16
+  %190 = getelementptr inbounds nuw i8, ptr %143, i64 %189
+  %191 = load i64, ptr %190, align 8
+  br label %192
+192:
+  %193 = phi i64 [ %191, %186 ], [ 0, %182 ]
+  %194 = insertelement <16 x i64> %184, i64 %193, i64 2
+  %195 = extractelement <16 x i1> %159, i64 3
+  br i1 %195, label %196, label %202
+196:
+  %197 = getelementptr inbounds nuw i8, ptr %165, i64 24
   %198 = load i64, ptr %197, align 8
-  br label %199
-199:
-  %200 = phi i64 [ %198, %193 ], [ 0, %189 ]
-  %201 = insertelement <16 x i64> %191, i64 %200, i64 7
-  %202 = extractelement <16 x i1> %116, i64 8
-  br i1 %202, label %203, label %209
-203:
-  %204 = getelementptr inbounds nuw i8, ptr %122, i64 64
-  %205 = load i64, ptr %204, align 8
-  %206 = mul i64 %205, %16
-  %207 = getelementptr inbounds nuw i8, ptr %100, i64 %206
+  %199 = mul i64 %198, %16
+  %200 = getelementptr inbounds nuw i8, ptr %143, i64 %199
+  %201 = load i64, ptr %200, align 8
+  br label %202
+202:
+  %203 = phi i64 [ %201, %196 ], [ 0, %192 ]
+  %204 = insertelement <16 x i64> %194, i64 %203, i64 3
+  %205 = extractelement <16 x i1> %159, i64 4
+  br i1 %205, label %206, label %212
+206:
+  %207 = getelementptr inbounds nuw i8, ptr %165, i64 32
   %208 = load i64, ptr %207, align 8
-  br label %209
-209:
-  %210 = phi i64 [ %208, %203 ], [ 0, %199 ]
-  %211 = insertelement <16 x i64> %201, i64 %210, i64 8
-  %212 = extractelement <16 x i1> %116, i64 9
-  br i1 %212, label %213, label %219
-213:
-  %214 = getelementptr inbounds nuw i8, ptr %122, i64 72
-  %215 = load i64, ptr %214, align 8
-  %216 = mul i64 %215, %16
-  %217 = getelementptr inbounds nuw i8, ptr %100, i64 %216
+  %209 = mul i64 %208, %16
+  %210 = getelementptr inbounds nuw i8, ptr %143, i64 %209
+  %211 = load i64, ptr %210, align 8
+  br label %212
+212:
+  %213 = phi i64 [ %211, %206 ], [ 0, %202 ]
+  %214 = insertelement <16 x i64> %204, i64 %213, i64 4
+  %215 = extractelement <16 x i1> %159, i64 5
+  br i1 %215, label %216, label %222
+216:
+  %217 = getelementptr inbounds nuw i8, ptr %165, i64 40
   %218 = load i64, ptr %217, align 8
-  br label %219
-219:
-  %220 = phi i64 [ %218, %213 ], [ 0, %209 ]
-  %221 = insertelement <16 x i64> %211, i64 %220, i64 9
-  %222 = extractelement <16 x i1> %116, i64 10
-  br i1 %222, label %223, label %229
-223:
-  %224 = getelementptr inbounds nuw i8, ptr %122, i64 80
-  %225 = load i64, ptr %224, align 8
-  %226 = mul i64 %225, %16
-  %227 = getelementptr inbounds nuw i8, ptr %100, i64 %226
+  %219 = mul i64 %218, %16
+  %220 = getelementptr inbounds nuw i8, ptr %143, i64 %219
+  %221 = load i64, ptr %220, align 8
+  br label %222
+222:
+  %223 = phi i64 [ %221, %216 ], [ 0, %212 ]
+  %224 = insertelement <16 x i64> %214, i64 %223, i64 5
+  %225 = extractelement <16 x i1> %159, i64 6
+  br i1 %225, label %226, label %232
+226:
+  %227 = getelementptr inbounds nuw i8, ptr %165, i64 48
   %228 = load i64, ptr %227, align 8
-  br label %229
-229:
-  %230 = phi i64 [ %228, %223 ], [ 0, %219 ]
-  %231 = insertelement <16 x i64> %221, i64 %230, i64 10
-  %232 = extractelement <16 x i1> %116, i64 11
-  br i1 %232, label %233, label %239
-233:
-  %234 = getelementptr inbounds nuw i8, ptr %122, i64 88
-  %235 = load i64, ptr %234, align 8
-  %236 = mul i64 %235, %16
-  %237 = getelementptr inbounds nuw i8, ptr %100, i64 %236
+  %229 = mul i64 %228, %16
+  %230 = getelementptr inbounds nuw i8, ptr %143, i64 %229
+  %231 = load i64, ptr %230, align 8
+  br label %232
+232:
+  %233 = phi i64 [ %231, %226 ], [ 0, %222 ]
+  %234 = insertelement <16 x i64> %224, i64 %233, i64 6
+  %235 = extractelement <16 x i1> %159, i64 7
+  br i1 %235, label %236, label %242
+236:
+  %237 = getelementptr inbounds nuw i8, ptr %165, i64 56
   %238 = load i64, ptr %237, align 8
-  br label %239
-239:
-  %240 = phi i64 [ %238, %233 ], [ 0, %229 ]
-  %241 = insertelement <16 x i64> %231, i64 %240, i64 11
-  %242 = extractelement <16 x i1> %116, i64 12
-  br i1 %242, label %243, label %249
-243:
-  %244 = getelementptr inbounds nuw i8, ptr %122, i64 96
-  %245 = load i64, ptr %244, align 8
-  %246 = mul i64 %245, %16
-  %247 = getelementptr inbounds nuw i8, ptr %100, i64 %246
+  %239 = mul i64 %238, %16
+  %240 = getelementptr inbounds nuw i8, ptr %143, i64 %239
+  %241 = load i64, ptr %240, align 8
+  br label %242
+242:
+  %243 = phi i64 [ %241, %236 ], [ 0, %232 ]
+  %244 = insertelement <16 x i64> %234, i64 %243, i64 7
+  %245 = extractelement <16 x i1> %159, i64 8
+  br i1 %245, label %246, label %252
+246:
+  %247 = getelementptr inbounds nuw i8, ptr %165, i64 64
   %248 = load i64, ptr %247, align 8
-  br label %249
-249:
-  %250 = phi i64 [ %248, %243 ], [ 0, %239 ]
-  %251 = insertelement <16 x i64> %241, i64 %250, i64 12
-  %252 = extractelement <16 x i1> %116, i64 13
-  br i1 %252, label %253, label %259
-253:
-  %254 = getelementptr inbounds nuw i8, ptr %122, i64 104
-  %255 = load i64, ptr %254, align 8
-  %256 = mul i64 %255, %16
-  %257 = getelementptr inbounds nuw i8, ptr %100, i64 %256
+  %249 = mul i64 %248, %16
+  %250 = getelementptr inbounds nuw i8, ptr %143, i64 %249
+  %251 = load i64, ptr %250, align 8
+  br label %252
+252:
+  %253 = phi i64 [ %251, %246 ], [ 0, %242 ]
+  %254 = insertelement <16 x i64> %244, i64 %253, i64 8
+  %255 = extractelement <16 x i1> %159, i64 9
+  br i1 %255, label %256, label %262
+256:
+  %257 = getelementptr inbounds nuw i8, ptr %165, i64 72
   %258 = load i64, ptr %257, align 8
-  br label %259
-259:
-  %260 = phi i64 [ %258, %253 ], [ 0, %249 ]
-  %261 = insertelement <16 x i64> %251, i64 %260, i64 13
-  %262 = extractelement <16 x i1> %116, i64 14
-  br i1 %262, label %263, label %269
-263:
-  %264 = getelementptr inbounds nuw i8, ptr %122, i64 112
-  %265 = load i64, ptr %264, align 8
-  %266 = mul i64 %265, %16
-  %267 = getelementptr inbounds nuw i8, ptr %100, i64 %266
+  %259 = mul i64 %258, %16
+  %260 = getelementptr inbounds nuw i8, ptr %143, i64 %259
+  %261 = load i64, ptr %260, align 8
+  br label %262
+262:
+  %263 = phi i64 [ %261, %256 ], [ 0, %252 ]
+  %264 = insertelement <16 x i64> %254, i64 %263, i64 9
+  %265 = extractelement <16 x i1> %159, i64 10
+  br i1 %265, label %266, label %272
+266:
+  %267 = getelementptr inbounds nuw i8, ptr %165, i64 80
   %268 = load i64, ptr %267, align 8
-  br label %269
-269:
-  %270 = phi i64 [ %268, %263 ], [ 0, %259 ]
-  %271 = insertelement <16 x i64> %261, i64 %270, i64 14
-  %272 = extractelement <16 x i1> %116, i64 15
-  br i1 %272, label %273, label %279
-273:
-  %274 = getelementptr inbounds nuw i8, ptr %122, i64 120
-  %275 = load i64, ptr %274, align 8
-  %276 = mul i64 %275, %16
-  %277 = getelementptr inbounds nuw i8, ptr %100, i64 %276
+  %269 = mul i64 %268, %16
+  %270 = getelementptr inbounds nuw i8, ptr %143, i64 %269
+  %271 = load i64, ptr %270, align 8
+  br label %272
+272:
+  %273 = phi i64 [ %271, %266 ], [ 0, %262 ]
+  %274 = insertelement <16 x i64> %264, i64 %273, i64 10
+  %275 = extractelement <16 x i1> %159, i64 11
+  br i1 %275, label %276, label %282
+276:
+  %277 = getelementptr inbounds nuw i8, ptr %165, i64 88
   %278 = load i64, ptr %277, align 8
-  br label %279
-279:
-  %280 = phi i64 [ %278, %273 ], [ 0, %269 ]
-  %281 = insertelement <16 x i64> %271, i64 %280, i64 15
-  %282 = bitcast i16 %118 to <16 x i1>
-  %283 = shl nuw nsw <16 x i64> %121, splat (i64 9)
-  %284 = lshr <16 x i64> %281, splat (i64 1)
-  %285 = and <16 x i64> %284, splat (i64 73)
-  %286 = select <16 x i1> %282, <16 x i64> %285, <16 x i64> zeroinitializer
-  %287 = or <16 x i64> %286, %281
-  %288 = or <16 x i64> %283, %74
-  %289 = xor <16 x i64> %287, %288
-  %290 = and <16 x i64> %281, splat (i64 16384)
-  %291 = or <16 x i64> %289, %290
-  %292 = icmp ugt <16 x i64> %289, splat (i64 140737488355327)
-  %293 = select <16 x i1> %292, <16 x i64> %80, <16 x i64> zeroinitializer
-  %294 = icmp ult <16 x i64> %289, splat (i64 2147483648)
-  %295 = select <16 x i1> %294, <16 x i64> %84, <16 x i64> %293
-  %296 = icmp ugt <16 x i64> %289, splat (i64 33554431)
-  %297 = select <16 x i1> %296, <16 x i64> %295, <16 x i64> zeroinitializer
-  %298 = icmp ult <16 x i64> %289, splat (i64 32768)
-  %299 = select <16 x i1> %298, <16 x i64> %88, <16 x i64> %297
-  %300 = icmp ugt <16 x i64> %291, splat (i64 511)
-  %301 = select <16 x i1> %300, <16 x i64> %299, <16 x i64> zeroinitializer
-  %302 = icmp eq <16 x i64> %287, zeroinitializer
-  %303 = select <16 x i1> %302, <16 x i64> zeroinitializer, <16 x i64> %301
-  %304 = select <16 x i1> %294, <16 x i64> splat (i64 504), <16 x i64> splat (i64 448)
-  %305 = select <16 x i1> %298, <16 x i64> splat (i64 511), <16 x i64> %304
-  %306 = and <16 x i64> %287, splat (i64 511)
-  %307 = and <16 x i64> %306, %303
-  %308 = and <16 x i64> %305, %287
-  %309 = and <16 x i64> %303, splat (i64 -512)
-  %310 = or <16 x i64> %91, %308
-  %311 = or <16 x i64> %310, %309
-  %312 = or <16 x i64> %311, %283
-  store <16 x i64> %312, ptr %110, align 16
-  %313 = select <16 x i1> %116, <16 x i64> %307, <16 x i64> zeroinitializer
-  %314 = or <16 x i64> %313, %112
-  br i1 %109, label %108, label %104
-315:
-  %316 = phi i32 [ %326, %315 ], [ %5, %104 ]
-  %317 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %316, i1 true)
-  %318 = zext nneg i32 %317 to i64
-  %319 = getelementptr inbounds nuw i64, ptr %11, i64 %318
-  %320 = load i64, ptr %319, align 8
-  %321 = getelementptr inbounds nuw i64, ptr %13, i64 %318
-  %322 = load i64, ptr %321, align 8
-  %323 = mul i64 %322, %16
-  %324 = getelementptr inbounds nuw i8, ptr %100, i64 %323
-  store i64 %320, ptr %324, align 8
-  %325 = add i32 %316, -1
-  %326 = and i32 %325, %316
-  %327 = icmp eq i32 %326, 0
-  br i1 %327, label %107, label %315
-328:
-  %329 = select i1 %92, i32 %506, i32 %5
-  %330 = icmp eq i32 %329, 0
-  br i1 %330, label %520, label %507
-331:
-  %332 = phi i1 [ false, %497 ], [ true, %107 ]
-  %333 = phi ptr [ %35, %497 ], [ %11, %107 ]
-  %334 = phi i64 [ 16, %497 ], [ 0, %107 ]
-  %335 = phi i32 [ %506, %497 ], [ %102, %107 ]
-  %336 = trunc nuw nsw i64 %334 to i32
-  %337 = lshr i32 %5, %336
-  %338 = trunc i32 %337 to i16
-  %339 = bitcast i16 %338 to <16 x i1>
-  %340 = getelementptr inbounds nuw i64, ptr %13, i64 %334
-  %341 = extractelement <16 x i1> %339, i64 0
-  br i1 %341, label %342, label %347
-342:
-  %343 = load i64, ptr %340, align 8
-  %344 = mul i64 %343, %16
-  %345 = getelementptr inbounds nuw i8, ptr %100, i64 %344
-  %346 = load i64, ptr %345, align 8
-  br label %347
-347:
-  %348 = phi i64 [ %346, %342 ], [ 0, %331 ]
-  %349 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %348, i64 0
-  %350 = extractelement <16 x i1> %339, i64 1
-  br i1 %350, label %351, label %357
-351:
-  %352 = getelementptr inbounds nuw i8, ptr %340, i64 8
-  %353 = load i64, ptr %352, align 8
-  %354 = mul i64 %353, %16
-  %355 = getelementptr inbounds nuw i8, ptr %100, i64 %354
-  %356 = load i64, ptr %355, align 8
-  br label %357
-357:
-  %358 = phi i64 [ %356, %351 ], [ 0, %347 ]
-  %359 = insertelement <16 x i64> %349, i64 %358, i64 1
-  %360 = extractelement <16 x i1> %339, i64 2
-  br i1 %360, label %361, label %367
-361:
-  %362 = getelementptr inbounds nuw i8, ptr %340, i64 16
+  %279 = mul i64 %278, %16
+  %280 = getelementptr inbounds nuw i8, ptr %143, i64 %279
+  %281 = load i64, ptr %280, align 8
+  br label %282
+282:
+  %283 = phi i64 [ %281, %276 ], [ 0, %272 ]
+  %284 = insertelement <16 x i64> %274, i64 %283, i64 11
+  %285 = extractelement <16 x i1> %159, i64 12
+  br i1 %285, label %286, label %292
+286:
+  %287 = getelementptr inbounds nuw i8, ptr %165, i64 96
+  %288 = load i64, ptr %287, align 8
+  %289 = mul i64 %288, %16
+  %290 = getelementptr inbounds nuw i8, ptr %143, i64 %289
+  %291 = load i64, ptr %290, align 8
+  br label %292
+292:
+  %293 = phi i64 [ %291, %286 ], [ 0, %282 ]
+  %294 = insertelement <16 x i64> %284, i64 %293, i64 12
+  %295 = extractelement <16 x i1> %159, i64 13
+  br i1 %295, label %296, label %302
+296:
+  %297 = getelementptr inbounds nuw i8, ptr %165, i64 104
+  %298 = load i64, ptr %297, align 8
+  %299 = mul i64 %298, %16
+  %300 = getelementptr inbounds nuw i8, ptr %143, i64 %299
+  %301 = load i64, ptr %300, align 8
+  br label %302
+302:
+  %303 = phi i64 [ %301, %296 ], [ 0, %292 ]
+  %304 = insertelement <16 x i64> %294, i64 %303, i64 13
+  %305 = extractelement <16 x i1> %159, i64 14
+  br i1 %305, label %306, label %312
+306:
+  %307 = getelementptr inbounds nuw i8, ptr %165, i64 112
+  %308 = load i64, ptr %307, align 8
+  %309 = mul i64 %308, %16
+  %310 = getelementptr inbounds nuw i8, ptr %143, i64 %309
+  %311 = load i64, ptr %310, align 8
+  br label %312
+312:
+  %313 = phi i64 [ %311, %306 ], [ 0, %302 ]
+  %314 = insertelement <16 x i64> %304, i64 %313, i64 14
+  %315 = extractelement <16 x i1> %159, i64 15
+  br i1 %315, label %316, label %322
+316:
+  %317 = getelementptr inbounds nuw i8, ptr %165, i64 120
+  %318 = load i64, ptr %317, align 8
+  %319 = mul i64 %318, %16
+  %320 = getelementptr inbounds nuw i8, ptr %143, i64 %319
+  %321 = load i64, ptr %320, align 8
+  br label %322
+322:
+  %323 = phi i64 [ %321, %316 ], [ 0, %312 ]
+  %324 = insertelement <16 x i64> %314, i64 %323, i64 15
+  %325 = bitcast i16 %161 to <16 x i1>
+  %326 = shl nuw nsw <16 x i64> %164, splat (i64 9)
+  %327 = lshr <16 x i64> %324, splat (i64 1)
+  %328 = and <16 x i64> %327, splat (i64 73)
+  %329 = select <16 x i1> %325, <16 x i64> %328, <16 x i64> zeroinitializer
+  %330 = or <16 x i64> %329, %324
+  %331 = or <16 x i64> %326, %117
+  %332 = xor <16 x i64> %330, %331
+  %333 = and <16 x i64> %324, splat (i64 16384)
+  %334 = or <16 x i64> %332, %333
+  %335 = icmp ugt <16 x i64> %332, splat (i64 140737488355327)
+  %336 = select <16 x i1> %335, <16 x i64> %123, <16 x i64> zeroinitializer
+  %337 = icmp ult <16 x i64> %332, splat (i64 2147483648)
+  %338 = select <16 x i1> %337, <16 x i64> %127, <16 x i64> %336
+  %339 = icmp ugt <16 x i64> %332, splat (i64 33554431)
+  %340 = select <16 x i1> %339, <16 x i64> %338, <16 x i64> zeroinitializer
+  %341 = icmp ult <16 x i64> %332, splat (i64 32768)
+  %342 = select <16 x i1> %341, <16 x i64> %131, <16 x i64> %340
+  %343 = icmp ugt <16 x i64> %334, splat (i64 511)
+  %344 = select <16 x i1> %343, <16 x i64> %342, <16 x i64> zeroinitializer
+  %345 = icmp eq <16 x i64> %330, zeroinitializer
+  %346 = select <16 x i1> %345, <16 x i64> zeroinitializer, <16 x i64> %344
+  %347 = select <16 x i1> %337, <16 x i64> splat (i64 504), <16 x i64> splat (i64 448)
+  %348 = select <16 x i1> %341, <16 x i64> splat (i64 511), <16 x i64> %347
+  %349 = and <16 x i64> %330, splat (i64 511)
+  %350 = and <16 x i64> %349, %346
+  %351 = and <16 x i64> %348, %330
+  %352 = and <16 x i64> %346, splat (i64 -512)
+  %353 = or <16 x i64> %134, %351
+  %354 = or <16 x i64> %353, %352
+  %355 = or <16 x i64> %354, %326
+  store <16 x i64> %355, ptr %153, align 16
+  %356 = select <16 x i1> %159, <16 x i64> %350, <16 x i64> zeroinitializer
+  %357 = or <16 x i64> %356, %155
+  br i1 %152, label %151, label %147
+358:
+  %359 = phi i32 [ %369, %358 ], [ %5, %147 ]
+  %360 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %359, i1 true)
+  %361 = zext nneg i32 %360 to i64
+  %362 = getelementptr inbounds nuw i64, ptr %11, i64 %361
   %363 = load i64, ptr %362, align 8
-  %364 = mul i64 %363, %16
-  %365 = getelementptr inbounds nuw i8, ptr %100, i64 %364
-  %366 = load i64, ptr %365, align 8
-  br label %367
-367:
-  %368 = phi i64 [ %366, %361 ], [ 0, %357 ]
-  %369 = insertelement <16 x i64> %359, i64 %368, i64 2
-  %370 = extractelement <16 x i1> %339, i64 3
-  br i1 %370, label %371, label %377
+  %364 = getelementptr inbounds nuw i64, ptr %13, i64 %361
+  %365 = load i64, ptr %364, align 8
+  %366 = mul i64 %365, %16
+  %367 = getelementptr inbounds nuw i8, ptr %143, i64 %366
+  store i64 %363, ptr %367, align 8
+  %368 = add i32 %359, -1
+  %369 = and i32 %368, %359
+  %370 = icmp eq i32 %369, 0
+  br i1 %370, label %150, label %358
 371:
-  %372 = getelementptr inbounds nuw i8, ptr %340, i64 24
-  %373 = load i64, ptr %372, align 8
-  %374 = mul i64 %373, %16
-  %375 = getelementptr inbounds nuw i8, ptr %100, i64 %374
-  %376 = load i64, ptr %375, align 8
-  br label %377
-377:
-  %378 = phi i64 [ %376, %371 ], [ 0, %367 ]
-  %379 = insertelement <16 x i64> %369, i64 %378, i64 3
-  %380 = extractelement <16 x i1> %339, i64 4
-  br i1 %380, label %381, label %387
-381:
-  %382 = getelementptr inbounds nuw i8, ptr %340, i64 32
-  %383 = load i64, ptr %382, align 8
-  %384 = mul i64 %383, %16
-  %385 = getelementptr inbounds nuw i8, ptr %100, i64 %384
-  %386 = load i64, ptr %385, align 8
-  br label %387
-387:
-  %388 = phi i64 [ %386, %381 ], [ 0, %377 ]
-  %389 = insertelement <16 x i64> %379, i64 %388, i64 4
-  %390 = extractelement <16 x i1> %339, i64 5
-  br i1 %390, label %391, label %397
-391:
-  %392 = getelementptr inbounds nuw i8, ptr %340, i64 40
-  %393 = load i64, ptr %392, align 8
-  %394 = mul i64 %393, %16
-  %395 = getelementptr inbounds nuw i8, ptr %100, i64 %394
+  %372 = select i1 %135, i32 %549, i32 %5
+  %373 = icmp eq i32 %372, 0
+  br i1 %373, label %563, label %550
+374:
+  %375 = phi i1 [ false, %540 ], [ true, %150 ]
+  %376 = phi ptr [ %35, %540 ], [ %11, %150 ]
+  %377 = phi i64 [ 16, %540 ], [ 0, %150 ]
+  %378 = phi i32 [ %549, %540 ], [ %145, %150 ]
+  %379 = trunc nuw nsw i64 %377 to i32
+  %380 = lshr i32 %5, %379
+  %381 = trunc i32 %380 to i16
+  %382 = bitcast i16 %381 to <16 x i1>
+  %383 = getelementptr inbounds nuw i64, ptr %13, i64 %377
+  %384 = extractelement <16 x i1> %382, i64 0
+  br i1 %384, label %385, label %390
+385:
+  %386 = load i64, ptr %383, align 8
+  %387 = mul i64 %386, %16
+  %388 = getelementptr inbounds nuw i8, ptr %143, i64 %387
+  %389 = load i64, ptr %388, align 8
+  br label %390
+390:
+  %391 = phi i64 [ %389, %385 ], [ 0, %374 ]
+  %392 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %391, i64 0
+  %393 = extractelement <16 x i1> %382, i64 1
+  br i1 %393, label %394, label %400
+394:
+  %395 = getelementptr inbounds nuw i8, ptr %383, i64 8
   %396 = load i64, ptr %395, align 8
-  br label %397
-397:
-  %398 = phi i64 [ %396, %391 ], [ 0, %387 ]
-  %399 = insertelement <16 x i64> %389, i64 %398, i64 5
-  %400 = extractelement <16 x i1> %339, i64 6
-  br i1 %400, label %401, label %407
-401:
-  %402 = getelementptr inbounds nuw i8, ptr %340, i64 48
-  %403 = load i64, ptr %402, align 8
-  %404 = mul i64 %403, %16
-  %405 = getelementptr inbounds nuw i8, ptr %100, i64 %404
+  %397 = mul i64 %396, %16
+  %398 = getelementptr inbounds nuw i8, ptr %143, i64 %397
+  %399 = load i64, ptr %398, align 8
+  br label %400
+400:
+  %401 = phi i64 [ %399, %394 ], [ 0, %390 ]
+  %402 = insertelement <16 x i64> %392, i64 %401, i64 1
+  %403 = extractelement <16 x i1> %382, i64 2
+  br i1 %403, label %404, label %410
+404:
+  %405 = getelementptr inbounds nuw i8, ptr %383, i64 16
   %406 = load i64, ptr %405, align 8
-  br label %407
-407:
-  %408 = phi i64 [ %406, %401 ], [ 0, %397 ]
-  %409 = insertelement <16 x i64> %399, i64 %408, i64 6
-  %410 = extractelement <16 x i1> %339, i64 7
-  br i1 %410, label %411, label %417
-411:
-  %412 = getelementptr inbounds nuw i8, ptr %340, i64 56
-  %413 = load i64, ptr %412, align 8
-  %414 = mul i64 %413, %16
-  %415 = getelementptr inbounds nuw i8, ptr %100, i64 %414
+  %407 = mul i64 %406, %16
+  %408 = getelementptr inbounds nuw i8, ptr %143, i64 %407
+  %409 = load i64, ptr %408, align 8
+  br label %410
+410:
+  %411 = phi i64 [ %409, %404 ], [ 0, %400 ]
+  %412 = insertelement <16 x i64> %402, i64 %411, i64 2
+  %413 = extractelement <16 x i1> %382, i64 3
+  br i1 %413, label %414, label %420
+414:
+  %415 = getelementptr inbounds nuw i8, ptr %383, i64 24
   %416 = load i64, ptr %415, align 8
-  br label %417
-417:
-  %418 = phi i64 [ %416, %411 ], [ 0, %407 ]
-  %419 = insertelement <16 x i64> %409, i64 %418, i64 7
-  %420 = extractelement <16 x i1> %339, i64 8
-  br i1 %420, label %421, label %427
-421:
-  %422 = getelementptr inbounds nuw i8, ptr %340, i64 64
-  %423 = load i64, ptr %422, align 8
-  %424 = mul i64 %423, %16
-  %425 = getelementptr inbounds nuw i8, ptr %100, i64 %424
+  %417 = mul i64 %416, %16
+  %418 = getelementptr inbounds nuw i8, ptr %143, i64 %417
+  %419 = load i64, ptr %418, align 8
+  br label %420
+420:
+  %421 = phi i64 [ %419, %414 ], [ 0, %410 ]
+  %422 = insertelement <16 x i64> %412, i64 %421, i64 3
+  %423 = extractelement <16 x i1> %382, i64 4
+  br i1 %423, label %424, label %430
+424:
+  %425 = getelementptr inbounds nuw i8, ptr %383, i64 32
   %426 = load i64, ptr %425, align 8
-  br label %427
-427:
-  %428 = phi i64 [ %426, %421 ], [ 0, %417 ]
-  %429 = insertelement <16 x i64> %419, i64 %428, i64 8
-  %430 = extractelement <16 x i1> %339, i64 9
-  br i1 %430, label %431, label %437
-431:
-  %432 = getelementptr inbounds nuw i8, ptr %340, i64 72
-  %433 = load i64, ptr %432, align 8
-  %434 = mul i64 %433, %16
-  %435 = getelementptr inbounds nuw i8, ptr %100, i64 %434
+  %427 = mul i64 %426, %16
+  %428 = getelementptr inbounds nuw i8, ptr %143, i64 %427
+  %429 = load i64, ptr %428, align 8
+  br label %430
+430:
+  %431 = phi i64 [ %429, %424 ], [ 0, %420 ]
+  %432 = insertelement <16 x i64> %422, i64 %431, i64 4
+  %433 = extractelement <16 x i1> %382, i64 5
+  br i1 %433, label %434, label %440
+434:
+  %435 = getelementptr inbounds nuw i8, ptr %383, i64 40
   %436 = load i64, ptr %435, align 8
-  br label %437
-437:
-  %438 = phi i64 [ %436, %431 ], [ 0, %427 ]
-  %439 = insertelement <16 x i64> %429, i64 %438, i64 9
-  %440 = extractelement <16 x i1> %339, i64 10
-  br i1 %440, label %441, label %447
-441:
-  %442 = getelementptr inbounds nuw i8, ptr %340, i64 80
-  %443 = load i64, ptr %442, align 8
-  %444 = mul i64 %443, %16
-  %445 = getelementptr inbounds nuw i8, ptr %100, i64 %444
+  %437 = mul i64 %436, %16
+  %438 = getelementptr inbounds nuw i8, ptr %143, i64 %437
+  %439 = load i64, ptr %438, align 8
+  br label %440
+440:
+  %441 = phi i64 [ %439, %434 ], [ 0, %430 ]
+  %442 = insertelement <16 x i64> %432, i64 %441, i64 5
+  %443 = extractelement <16 x i1> %382, i64 6
+  br i1 %443, label %444, label %450
+444:
+  %445 = getelementptr inbounds nuw i8, ptr %383, i64 48
   %446 = load i64, ptr %445, align 8
-  br label %447
-447:
-  %448 = phi i64 [ %446, %441 ], [ 0, %437 ]
-  %449 = insertelement <16 x i64> %439, i64 %448, i64 10
-  %450 = extractelement <16 x i1> %339, i64 11
-  br i1 %450, label %451, label %457
-451:
-  %452 = getelementptr inbounds nuw i8, ptr %340, i64 88
-  %453 = load i64, ptr %452, align 8
-  %454 = mul i64 %453, %16
-  %455 = getelementptr inbounds nuw i8, ptr %100, i64 %454
+  %447 = mul i64 %446, %16
+  %448 = getelementptr inbounds nuw i8, ptr %143, i64 %447
+  %449 = load i64, ptr %448, align 8
+  br label %450
+450:
+  %451 = phi i64 [ %449, %444 ], [ 0, %440 ]
+  %452 = insertelement <16 x i64> %442, i64 %451, i64 6
+  %453 = extractelement <16 x i1> %382, i64 7
+  br i1 %453, label %454, label %460
+454:
+  %455 = getelementptr inbounds nuw i8, ptr %383, i64 56
   %456 = load i64, ptr %455, align 8
-  br label %457
-457:
-  %458 = phi i64 [ %456, %451 ], [ 0, %447 ]
-  %459 = insertelement <16 x i64> %449, i64 %458, i64 11
-  %460 = extractelement <16 x i1> %339, i64 12
-  br i1 %460, label %461, label %467
-461:
-  %462 = getelementptr inbounds nuw i8, ptr %340, i64 96
-  %463 = load i64, ptr %462, align 8
-  %464 = mul i64 %463, %16
-  %465 = getelementptr inbounds nuw i8, ptr %100, i64 %464
+  %457 = mul i64 %456, %16
+  %458 = getelementptr inbounds nuw i8, ptr %143, i64 %457
+  %459 = load i64, ptr %458, align 8
+  br label %460
+460:
+  %461 = phi i64 [ %459, %454 ], [ 0, %450 ]
+  %462 = insertelement <16 x i64> %452, i64 %461, i64 7
+  %463 = extractelement <16 x i1> %382, i64 8
+  br i1 %463, label %464, label %470
+464:
+  %465 = getelementptr inbounds nuw i8, ptr %383, i64 64
   %466 = load i64, ptr %465, align 8
-  br label %467
-467:
-  %468 = phi i64 [ %466, %461 ], [ 0, %457 ]
-  %469 = insertelement <16 x i64> %459, i64 %468, i64 12
-  %470 = extractelement <16 x i1> %339, i64 13
-  br i1 %470, label %471, label %477
-471:
-  %472 = getelementptr inbounds nuw i8, ptr %340, i64 104
-  %473 = load i64, ptr %472, align 8
-  %474 = mul i64 %473, %16
-  %475 = getelementptr inbounds nuw i8, ptr %100, i64 %474
+  %467 = mul i64 %466, %16
+  %468 = getelementptr inbounds nuw i8, ptr %143, i64 %467
+  %469 = load i64, ptr %468, align 8
+  br label %470
+470:
+  %471 = phi i64 [ %469, %464 ], [ 0, %460 ]
+  %472 = insertelement <16 x i64> %462, i64 %471, i64 8
+  %473 = extractelement <16 x i1> %382, i64 9
+  br i1 %473, label %474, label %480
+474:
+  %475 = getelementptr inbounds nuw i8, ptr %383, i64 72
   %476 = load i64, ptr %475, align 8
-  br label %477
-477:
-  %478 = phi i64 [ %476, %471 ], [ 0, %467 ]
-  %479 = insertelement <16 x i64> %469, i64 %478, i64 13
-  %480 = extractelement <16 x i1> %339, i64 14
-  br i1 %480, label %481, label %487
-481:
-  %482 = getelementptr inbounds nuw i8, ptr %340, i64 112
-  %483 = load i64, ptr %482, align 8
-  %484 = mul i64 %483, %16
-  %485 = getelementptr inbounds nuw i8, ptr %100, i64 %484
+  %477 = mul i64 %476, %16
+  %478 = getelementptr inbounds nuw i8, ptr %143, i64 %477
+  %479 = load i64, ptr %478, align 8
+  br label %480
+480:
+  %481 = phi i64 [ %479, %474 ], [ 0, %470 ]
+  %482 = insertelement <16 x i64> %472, i64 %481, i64 9
+  %483 = extractelement <16 x i1> %382, i64 10
+  br i1 %483, label %484, label %490
+484:
+  %485 = getelementptr inbounds nuw i8, ptr %383, i64 80
   %486 = load i64, ptr %485, align 8
-  br label %487
-487:
-  %488 = phi i64 [ %486, %481 ], [ 0, %477 ]
-  %489 = insertelement <16 x i64> %479, i64 %488, i64 14
-  %490 = extractelement <16 x i1> %339, i64 15
-  br i1 %490, label %491, label %497
-491:
-  %492 = getelementptr inbounds nuw i8, ptr %340, i64 120
-  %493 = load i64, ptr %492, align 8
-  %494 = mul i64 %493, %16
-  %495 = getelementptr inbounds nuw i8, ptr %100, i64 %494
+  %487 = mul i64 %486, %16
+  %488 = getelementptr inbounds nuw i8, ptr %143, i64 %487
+  %489 = load i64, ptr %488, align 8
+  br label %490
+490:
+  %491 = phi i64 [ %489, %484 ], [ 0, %480 ]
+  %492 = insertelement <16 x i64> %482, i64 %491, i64 10
+  %493 = extractelement <16 x i1> %382, i64 11
+  br i1 %493, label %494, label %500
+494:
+  %495 = getelementptr inbounds nuw i8, ptr %383, i64 88
   %496 = load i64, ptr %495, align 8
-  br label %497
-497:
-  %498 = phi i64 [ %496, %491 ], [ 0, %487 ]
-  %499 = insertelement <16 x i64> %489, i64 %498, i64 15
-  %500 = load <16 x i64>, ptr %333, align 16
-  %501 = select <16 x i1> %339, <16 x i64> %500, <16 x i64> zeroinitializer
-  %502 = icmp ne <16 x i64> %499, %501
-  %503 = bitcast <16 x i1> %502 to i16
-  %504 = zext i16 %503 to i32
-  %505 = shl nuw i32 %504, %336
-  %506 = or i32 %505, %335
-  br i1 %332, label %331, label %328
-507:
-  %508 = phi i32 [ %518, %507 ], [ %329, %328 ]
-  %509 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %508, i1 true)
-  %510 = zext nneg i32 %509 to i64
-  %511 = getelementptr inbounds nuw i64, ptr %13, i64 %510
-  %512 = load i64, ptr %511, align 8
-  %513 = mul i64 %512, %16
-  %514 = getelementptr inbounds nuw i8, ptr %100, i64 %513
-  %515 = load i64, ptr %514, align 8
-  %516 = or i64 %515, 16384
-  store i64 %516, ptr %514, align 8
-  %517 = add i32 %508, -1
-  %518 = and i32 %517, %508
-  %519 = icmp eq i32 %518, 0
-  br i1 %519, label %520, label %507
+  %497 = mul i64 %496, %16
+  %498 = getelementptr inbounds nuw i8, ptr %143, i64 %497
+  %499 = load i64, ptr %498, align 8
+  br label %500
+500:
+  %501 = phi i64 [ %499, %494 ], [ 0, %490 ]
+  %502 = insertelement <16 x i64> %492, i64 %501, i64 11
+  %503 = extractelement <16 x i1> %382, i64 12
+  br i1 %503, label %504, label %510
+504:
+  %505 = getelementptr inbounds nuw i8, ptr %383, i64 96
+  %506 = load i64, ptr %505, align 8
+  %507 = mul i64 %506, %16
+  %508 = getelementptr inbounds nuw i8, ptr %143, i64 %507
+  %509 = load i64, ptr %508, align 8
+  br label %510
+510:
+  %511 = phi i64 [ %509, %504 ], [ 0, %500 ]
+  %512 = insertelement <16 x i64> %502, i64 %511, i64 12
+  %513 = extractelement <16 x i1> %382, i64 13
+  br i1 %513, label %514, label %520
+514:
+  %515 = getelementptr inbounds nuw i8, ptr %383, i64 104
+  %516 = load i64, ptr %515, align 8
+  %517 = mul i64 %516, %16
+  %518 = getelementptr inbounds nuw i8, ptr %143, i64 %517
+  %519 = load i64, ptr %518, align 8
+  br label %520
 520:
+  %521 = phi i64 [ %519, %514 ], [ 0, %510 ]
+  %522 = insertelement <16 x i64> %512, i64 %521, i64 13
+  %523 = extractelement <16 x i1> %382, i64 14
+  br i1 %523, label %524, label %530
+524:
+  %525 = getelementptr inbounds nuw i8, ptr %383, i64 112
+  %526 = load i64, ptr %525, align 8
+  %527 = mul i64 %526, %16
+  %528 = getelementptr inbounds nuw i8, ptr %143, i64 %527
+  %529 = load i64, ptr %528, align 8
+  br label %530
+530:
+  %531 = phi i64 [ %529, %524 ], [ 0, %520 ]
+  %532 = insertelement <16 x i64> %522, i64 %531, i64 14
+  %533 = extractelement <16 x i1> %382, i64 15
+  br i1 %533, label %534, label %540
+534:
+  %535 = getelementptr inbounds nuw i8, ptr %383, i64 120
+  %536 = load i64, ptr %535, align 8
+  %537 = mul i64 %536, %16
+  %538 = getelementptr inbounds nuw i8, ptr %143, i64 %537
+  %539 = load i64, ptr %538, align 8
+  br label %540
+540:
+  %541 = phi i64 [ %539, %534 ], [ 0, %530 ]
+  %542 = insertelement <16 x i64> %532, i64 %541, i64 15
+  %543 = load <16 x i64>, ptr %376, align 16
+  %544 = select <16 x i1> %382, <16 x i64> %543, <16 x i64> zeroinitializer
+  %545 = icmp ne <16 x i64> %542, %544
+  %546 = bitcast <16 x i1> %545 to i16
+  %547 = zext i16 %546 to i32
+  %548 = shl nuw i32 %547, %379
+  %549 = or i32 %548, %378
+  br i1 %375, label %374, label %371
+550:
+  %551 = phi i32 [ %561, %550 ], [ %372, %371 ]
+  %552 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %551, i1 true)
+  %553 = zext nneg i32 %552 to i64
+  %554 = getelementptr inbounds nuw i64, ptr %13, i64 %553
+  %555 = load i64, ptr %554, align 8
+  %556 = mul i64 %555, %16
+  %557 = getelementptr inbounds nuw i8, ptr %143, i64 %556
+  %558 = load i64, ptr %557, align 8
+  %559 = or i64 %558, 16384
+  store i64 %559, ptr %557, align 8
+  %560 = add i32 %551, -1
+  %561 = and i32 %560, %551
+  %562 = icmp eq i32 %561, 0
+  br i1 %562, label %563, label %550
+563:
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %11)
-  %521 = add nuw i32 %103, 1
-  %522 = getelementptr inbounds nuw i8, ptr %100, i64 8
-  %523 = icmp ult i32 %521, %28
-  br i1 %523, label %99, label %93
+  %564 = add nuw i32 %146, 1
+  %565 = getelementptr inbounds nuw i8, ptr %143, i64 8
+  %566 = icmp ult i32 %564, %28
+  br i1 %566, label %142, label %136
 }
 
 define internal void @check_equal(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
@@ -9866,7 +10001,7 @@ define internal void @observe_loads(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 
   %14 = load ptr, ptr %13, align 8
   %15 = getelementptr inbounds nuw i8, ptr %3, i64 64
   %16 = load ptr, ptr %15, align 8
-  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 116), align 4
+  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
   %18 = icmp eq i32 %17, 0
   %19 = icmp eq i32 %7, 2
   %20 = or i1 %19, %18
@@ -9929,7 +10064,7 @@ define internal void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
 }
 
 define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i32 %6, i32 %7) noinline #0 {
-  %9 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %9 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %10 = udiv i32 8, %9
   %11 = zext nneg i32 %10 to i64
   %12 = zext i32 %2 to i64
@@ -9941,7 +10076,7 @@ define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %
   %18 = getelementptr inbounds nuw i8, ptr %14, i64 %17
   %19 = getelementptr inbounds nuw i8, ptr %18, i64 128
   %20 = icmp eq i32 %5, 0
-  br i1 %20, label %66, label %21
+  br i1 %20, label %100, label %21
 21:
   %22 = udiv i32 %7, %9
   %23 = getelementptr inbounds nuw i8, ptr %0, i64 224
@@ -9955,109 +10090,147 @@ define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %
   %31 = load i64, ptr %30, align 8
   %32 = getelementptr inbounds nuw i8, ptr %3, i64 64
   %33 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %34 = getelementptr inbounds nuw i8, ptr %4, i64 64
-  %35 = icmp ugt i32 %9, %7
-  %36 = or i64 %31, %25
-  %37 = or i64 %36, %29
-  %38 = getelementptr inbounds nuw i8, ptr %1, i64 52
-  %39 = lshr i64 %24, 3
-  %40 = shl i32 %22, 8
-  %41 = zext i32 %40 to i64
-  %42 = zext i32 %22 to i64
-  br label %43
-43:
-  %44 = phi i64 [ 0, %21 ], [ %72, %118 ]
-  %45 = phi i32 [ %5, %21 ], [ %120, %118 ]
-  %46 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %45, i1 true)
-  %47 = load ptr, ptr %32, align 8
-  %48 = load ptr, ptr %33, align 8
-  %49 = zext nneg i32 %46 to i64
-  %50 = getelementptr inbounds nuw i64, ptr %48, i64 %49
-  %51 = load i64, ptr %50, align 8
-  %52 = mul i64 %51, %11
-  %53 = getelementptr inbounds nuw i8, ptr %47, i64 %52
-  %54 = load ptr, ptr %34, align 8
-  %55 = getelementptr inbounds nuw i8, ptr %48, i64 512
-  %56 = getelementptr inbounds nuw i64, ptr %55, i64 %49
-  %57 = load i64, ptr %56, align 8
-  %58 = mul i64 %57, %11
-  %59 = getelementptr inbounds nuw i8, ptr %54, i64 %58
-  br i1 %35, label %71, label %60
-60:
-  %61 = shl nuw nsw i64 %49, 9
-  %62 = or i64 %37, %61
-  %63 = shl nuw i32 1, %46
-  %64 = and i32 %63, %6
-  %65 = icmp eq i32 %64, 0
-  br label %76
-66:
-  %67 = phi i64 [ 0, %8 ], [ %72, %118 ]
-  %68 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %69 = load i64, ptr %68, align 8
-  %70 = or i64 %69, %67
-  store i64 %70, ptr %68, align 8
+  %34 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %35 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %36 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %37 = zext i32 %7 to i64
+  %38 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %39 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %40 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %41 = getelementptr inbounds nuw i8, ptr %4, i64 64
+  %42 = icmp ugt i32 %9, %7
+  %43 = or i64 %31, %25
+  %44 = or i64 %43, %29
+  %45 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %46 = lshr i64 %24, 3
+  %47 = shl i32 %22, 8
+  %48 = zext i32 %47 to i64
+  %49 = zext i32 %22 to i64
+  br label %50
+50:
+  %51 = phi i64 [ 0, %21 ], [ %106, %152 ]
+  %52 = phi i32 [ %5, %21 ], [ %154, %152 ]
+  %53 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %52, i1 true)
+  %54 = load ptr, ptr %32, align 8
+  %55 = load ptr, ptr %33, align 8
+  %56 = zext nneg i32 %53 to i64
+  %57 = getelementptr inbounds nuw i64, ptr %55, i64 %56
+  %58 = load i64, ptr %57, align 8
+  %59 = mul i64 %58, %11
+  %60 = getelementptr inbounds nuw i8, ptr %54, i64 %59
+  %61 = load ptr, ptr %34, align 8
+  %62 = getelementptr inbounds nuw i8, ptr %61, i64 %58
+  %63 = load ptr, ptr %35, align 8
+  %64 = ptrtoint ptr %62 to i64
+  %65 = ptrtoint ptr %63 to i64
+  %66 = sub i64 %64, %65
+  %67 = load i64, ptr %36, align 8
+  %68 = icmp ult i64 %66, %67
+  br i1 %68, label %69, label %86
+69:
+  %70 = load i32, ptr %38, align 4
+  %71 = or i32 %70, 1
+  store i32 %71, ptr %38, align 4
+  %72 = shl i64 %66, 6
+  %73 = udiv i64 %72, %67
+  %74 = shl nuw i64 1, %73
+  %75 = add i64 %66, %37
+  %76 = shl i64 %75, 6
+  %77 = add i64 %76, -64
+  %78 = udiv i64 %77, %67
+  %79 = shl nuw i64 1, %78
+  %80 = or i64 %79, %74
+  %81 = load i64, ptr %39, align 8
+  %82 = and i64 %80, %81
+  %83 = load i64, ptr %40, align 8
+  %84 = or i64 %82, %83
+  store i64 %84, ptr %40, align 8
+  %85 = load ptr, ptr %33, align 8
+  br label %86
+86:
+  %87 = phi ptr [ %55, %50 ], [ %85, %69 ]
+  %88 = load ptr, ptr %41, align 8
+  %89 = getelementptr inbounds nuw i8, ptr %87, i64 512
+  %90 = getelementptr inbounds nuw i64, ptr %89, i64 %56
+  %91 = load i64, ptr %90, align 8
+  %92 = mul i64 %91, %11
+  %93 = getelementptr inbounds nuw i8, ptr %88, i64 %92
+  br i1 %42, label %105, label %94
+94:
+  %95 = shl nuw nsw i64 %56, 9
+  %96 = or i64 %44, %95
+  %97 = shl nuw i32 1, %53
+  %98 = and i32 %97, %6
+  %99 = icmp eq i32 %98, 0
+  br label %110
+100:
+  %101 = phi i64 [ 0, %8 ], [ %106, %152 ]
+  %102 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %103 = load i64, ptr %102, align 8
+  %104 = or i64 %103, %101
+  store i64 %104, ptr %102, align 8
   ret void
-71:
-  %72 = phi i64 [ %44, %43 ], [ %98, %103 ]
-  %73 = load i32, ptr %38, align 4
-  %74 = zext i32 %73 to i64
-  %75 = icmp samesign ugt i64 %39, %74
-  br i1 %75, label %106, label %118
-76:
-  %77 = phi i64 [ 0, %60 ], [ %104, %103 ]
-  %78 = phi i64 [ %44, %60 ], [ %98, %103 ]
-  %79 = getelementptr inbounds nuw i64, ptr %53, i64 %77
-  %80 = load i64, ptr %79, align 8
-  %81 = xor i64 %80, %62
-  %82 = icmp ult i64 %81, 140737488355328
-  %83 = select i1 %82, i64 0, i64 -140737488354880
-  %84 = icmp ult i64 %81, 2147483648
-  %85 = select i1 %84, i64 56, i64 %83
-  %86 = icmp ult i64 %81, 32768
-  %87 = icmp ult i64 %81, 33554432
-  %88 = select i1 %87, i64 33554432, i64 %85
-  %89 = select i1 %86, i64 7, i64 %88
-  %90 = and i64 %80, 16384
-  %91 = or i64 %81, %90
-  %92 = icmp ult i64 %91, 512
-  %93 = icmp eq i64 %80, 0
-  %94 = or i1 %93, %92
-  %95 = select i1 %94, i64 0, i64 %89
-  %96 = and i64 %80, 511
-  %97 = and i64 %96, %95
-  %98 = or i64 %97, %78
-  store i64 -140736414596901, ptr %79, align 8
-  br i1 %65, label %103, label %99
-99:
-  %100 = getelementptr inbounds nuw i64, ptr %59, i64 %77
-  %101 = load i64, ptr %100, align 8
-  %102 = or i64 %101, -140736414597120
-  store i64 %102, ptr %100, align 8
-  br label %103
-103:
-  %104 = add nuw nsw i64 %77, 1
-  %105 = icmp samesign ult i64 %104, %42
-  br i1 %105, label %76, label %71
-106:
-  %107 = ptrtoint ptr %53 to i64
-  %108 = insertelement <2 x i64> poison, i64 %107, i64 0
-  %109 = getelementptr inbounds nuw i32, ptr %18, i64 %49
-  %110 = load i32, ptr %109, align 4
-  %111 = zext i32 %110 to i64
-  %112 = shl nuw i64 %111, 32
-  %113 = or disjoint i64 %112, %41
-  %114 = or disjoint i64 %113, %49
-  %115 = insertelement <2 x i64> %108, i64 %114, i64 1
-  %116 = add i32 %73, 1
-  store i32 %116, ptr %38, align 4
-  %117 = getelementptr inbounds nuw <2 x i64>, ptr %19, i64 %74
-  store <2 x i64> %115, ptr %117, align 8
-  br label %118
-118:
-  %119 = add i32 %45, -1
-  %120 = and i32 %119, %45
-  %121 = icmp eq i32 %120, 0
-  br i1 %121, label %66, label %43
+105:
+  %106 = phi i64 [ %51, %86 ], [ %132, %137 ]
+  %107 = load i32, ptr %45, align 4
+  %108 = zext i32 %107 to i64
+  %109 = icmp samesign ugt i64 %46, %108
+  br i1 %109, label %140, label %152
+110:
+  %111 = phi i64 [ 0, %94 ], [ %138, %137 ]
+  %112 = phi i64 [ %51, %94 ], [ %132, %137 ]
+  %113 = getelementptr inbounds nuw i64, ptr %60, i64 %111
+  %114 = load i64, ptr %113, align 8
+  %115 = xor i64 %114, %96
+  %116 = icmp ult i64 %115, 140737488355328
+  %117 = select i1 %116, i64 0, i64 -140737488354880
+  %118 = icmp ult i64 %115, 2147483648
+  %119 = select i1 %118, i64 56, i64 %117
+  %120 = icmp ult i64 %115, 32768
+  %121 = icmp ult i64 %115, 33554432
+  %122 = select i1 %121, i64 33554432, i64 %119
+  %123 = select i1 %120, i64 7, i64 %122
+  %124 = and i64 %114, 16384
+  %125 = or i64 %115, %124
+  %126 = icmp ult i64 %125, 512
+  %127 = icmp eq i64 %114, 0
+  %128 = or i1 %127, %126
+  %129 = select i1 %128, i64 0, i64 %123
+  %130 = and i64 %114, 511
+  %131 = and i64 %130, %129
+  %132 = or i64 %131, %112
+  store i64 -140736414596901, ptr %113, align 8
+  br i1 %99, label %137, label %133
+133:
+  %134 = getelementptr inbounds nuw i64, ptr %93, i64 %111
+  %135 = load i64, ptr %134, align 8
+  %136 = or i64 %135, -140736414597120
+  store i64 %136, ptr %134, align 8
+  br label %137
+137:
+  %138 = add nuw nsw i64 %111, 1
+  %139 = icmp samesign ult i64 %138, %49
+  br i1 %139, label %110, label %105
+140:
+  %141 = ptrtoint ptr %60 to i64
+  %142 = insertelement <2 x i64> poison, i64 %141, i64 0
+  %143 = getelementptr inbounds nuw i32, ptr %18, i64 %56
+  %144 = load i32, ptr %143, align 4
+  %145 = zext i32 %144 to i64
+  %146 = shl nuw i64 %145, 32
+  %147 = or disjoint i64 %146, %48
+  %148 = or disjoint i64 %147, %56
+  %149 = insertelement <2 x i64> %142, i64 %148, i64 1
+  %150 = add i32 %107, 1
+  store i32 %150, ptr %45, align 4
+  %151 = getelementptr inbounds nuw <2 x i64>, ptr %19, i64 %108
+  store <2 x i64> %149, ptr %151, align 8
+  br label %152
+152:
+  %153 = add i32 %52, -1
+  %154 = and i32 %153, %52
+  %155 = icmp eq i32 %154, 0
+  br i1 %155, label %100, label %50
 }
 
 define internal void @commit_copies(ptr %0, i32 %1, i32 %2) noinline #0 {
@@ -10100,60 +10273,304 @@ define internal void @complete_copies(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4) no
   %25 = or i64 %24, %22
   %26 = or i64 %18, %25
   %27 = or i64 %26, 146
-  br label %30
+  br label %33
 28:
-  %29 = phi i32 [ 0, %5 ], [ %67, %66 ]
+  %29 = phi i32 [ 0, %5 ], [ %70, %69 ]
   store i32 %29, ptr %14, align 4
+  %30 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %31 = load i32, ptr %30, align 4
+  %32 = or i32 %31, 1
+  store i32 %32, ptr %30, align 4
   ret void
-30:
-  %31 = phi i64 [ 0, %17 ], [ %68, %66 ]
-  %32 = phi i32 [ 0, %17 ], [ %67, %66 ]
-  %33 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %31
-  %34 = load <2 x i64>, ptr %33, align 8
-  %35 = extractelement <2 x i64> %34, i64 1
-  %36 = and i64 %35, 31
-  %37 = lshr i64 %35, 8
-  %38 = and i64 %37, 255
-  %39 = trunc nuw nsw i64 %36 to i32
-  %40 = shl nuw i32 1, %39
-  %41 = and i32 %40, %3
-  %42 = icmp eq i32 %41, 0
-  br i1 %42, label %57, label %43
-43:
-  %44 = getelementptr inbounds nuw i32, ptr %12, i64 %36
-  %45 = load i32, ptr %44, align 4
-  %46 = bitcast <2 x i64> %34 to <4 x i32>
-  %47 = extractelement <4 x i32> %46, i64 3
-  %48 = sub i32 %45, %47
-  %49 = icmp sgt i32 %48, %4
-  br i1 %49, label %50, label %57
-50:
-  %51 = icmp eq i64 %38, 0
-  br i1 %51, label %66, label %52
-52:
-  %53 = shl nuw nsw i64 %36, 9
-  %54 = or i64 %53, %27
-  %55 = extractelement <2 x i64> %34, i64 0
-  %56 = inttoptr i64 %55 to ptr
+33:
+  %34 = phi i64 [ 0, %17 ], [ %71, %69 ]
+  %35 = phi i32 [ 0, %17 ], [ %70, %69 ]
+  %36 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %34
+  %37 = load <2 x i64>, ptr %36, align 8
+  %38 = extractelement <2 x i64> %37, i64 1
+  %39 = and i64 %38, 31
+  %40 = lshr i64 %38, 8
+  %41 = and i64 %40, 255
+  %42 = trunc nuw nsw i64 %39 to i32
+  %43 = shl nuw i32 1, %42
+  %44 = and i32 %43, %3
+  %45 = icmp eq i32 %44, 0
+  br i1 %45, label %60, label %46
+46:
+  %47 = getelementptr inbounds nuw i32, ptr %12, i64 %39
+  %48 = load i32, ptr %47, align 4
+  %49 = bitcast <2 x i64> %37 to <4 x i32>
+  %50 = extractelement <4 x i32> %49, i64 3
+  %51 = sub i32 %48, %50
+  %52 = icmp sgt i32 %51, %4
+  br i1 %52, label %53, label %60
+53:
+  %54 = icmp eq i64 %41, 0
+  br i1 %54, label %69, label %55
+55:
+  %56 = shl nuw nsw i64 %39, 9
+  %57 = or i64 %56, %27
+  %58 = extractelement <2 x i64> %37, i64 0
+  %59 = inttoptr i64 %58 to ptr
+  br label %64
+60:
+  %61 = add i32 %35, 1
+  %62 = zext i32 %35 to i64
+  %63 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %62
+  store <2 x i64> %37, ptr %63, align 8
+  br label %69
+64:
+  %65 = phi i64 [ 0, %55 ], [ %67, %64 ]
+  %66 = getelementptr inbounds nuw i64, ptr %59, i64 %65
+  store i64 %57, ptr %66, align 8
+  %67 = add nuw nsw i64 %65, 1
+  %68 = icmp eq i64 %67, %41
+  br i1 %68, label %69, label %64
+69:
+  %70 = phi i32 [ %61, %60 ], [ %35, %53 ], [ %35, %64 ]
+  %71 = add nuw nsw i64 %34, 1
+  %72 = load i32, ptr %14, align 4
+  %73 = zext i32 %72 to i64
+  %74 = icmp samesign ult i64 %71, %73
+  br i1 %74, label %33, label %28
+}
+
+define internal void @read_chunk(ptr %0, i32 %1, i64 %2) noinline #0 {
+  %4 = zext i32 %1 to i64
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %6 = load ptr, ptr %5, align 8
+  %7 = load i32, ptr @kernel, align 4
+  %8 = zext i32 %7 to i64
+  %9 = mul nuw i64 %8, %4
+  %10 = getelementptr inbounds nuw i8, ptr %6, i64 %9
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %12 = load ptr, ptr %11, align 8
+  %13 = getelementptr inbounds nuw i8, ptr %12, i64 %2
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %15 = load i64, ptr %14, align 8
+  %16 = getelementptr inbounds nuw i8, ptr %10, i64 20
+  %17 = load i32, ptr %16, align 4
+  %18 = zext i32 %17 to i64
+  %19 = shl nuw nsw i64 %18, 15
+  %20 = shl nuw nsw i64 %4, 25
+  %21 = or i64 %20, %15
+  %22 = or i64 %21, %19
+  %23 = or i64 %22, 16384
+  %24 = getelementptr inbounds nuw i8, ptr %10, i64 56
+  %25 = load i32, ptr %24, align 4
+  %26 = zext i32 %25 to i64
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %28 = load i64, ptr %27, align 8
+  %29 = shl i64 %2, 6
+  %30 = udiv i64 %29, %28
+  %31 = shl nuw i64 1, %30
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %33 = load ptr, ptr %32, align 8
+  %34 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %35 = zext i32 %34 to i64
+  %36 = udiv i64 %2, %35
+  %37 = getelementptr inbounds nuw i64, ptr %33, i64 %36
+  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %39 = zext i32 %38 to i64
+  %40 = getelementptr inbounds nuw i8, ptr %10, i64 %39
+  %41 = load i64, ptr %40, align 8
+  %42 = or i64 %41, %31
+  store i64 %42, ptr %40, align 8
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %44 = load i64, ptr %43, align 8
+  %45 = or i64 %44, %31
+  store i64 %45, ptr %43, align 8
+  %46 = icmp ugt i32 %34, 16
+  br i1 %46, label %52, label %47
+47:
+  %48 = trunc nuw i32 %34 to i8
+  %49 = udiv i8 16, %48
+  %50 = zext nneg i8 %49 to i64
+  %51 = or i64 %22, 16457
   br label %61
-57:
-  %58 = add i32 %32, 1
-  %59 = zext i32 %32 to i64
-  %60 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %59
-  store <2 x i64> %34, ptr %60, align 8
-  br label %66
+52:
+  %53 = phi i64 [ %26, %3 ], [ %89, %61 ]
+  %54 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %55 = icmp eq i32 %54, 0
+  br i1 %55, label %92, label %56
+56:
+  %57 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %58 = load i64, ptr %57, align 8
+  %59 = sub i64 0, %58
+  %60 = getelementptr inbounds i8, ptr %13, i64 %59
+  br label %97
 61:
-  %62 = phi i64 [ 0, %52 ], [ %64, %61 ]
-  %63 = getelementptr inbounds nuw i64, ptr %56, i64 %62
-  store i64 %54, ptr %63, align 8
-  %64 = add nuw nsw i64 %62, 1
-  %65 = icmp eq i64 %64, %38
-  br i1 %65, label %66, label %61
-66:
-  %67 = phi i32 [ %58, %57 ], [ %32, %50 ], [ %32, %61 ]
-  %68 = add nuw nsw i64 %31, 1
-  %69 = load i32, ptr %14, align 4
-  %70 = zext i32 %69 to i64
-  %71 = icmp samesign ult i64 %68, %70
-  br i1 %71, label %30, label %28
+  %62 = phi i64 [ 0, %47 ], [ %90, %61 ]
+  %63 = phi i64 [ %26, %47 ], [ %89, %61 ]
+  %64 = getelementptr inbounds nuw i64, ptr %37, i64 %62
+  %65 = load i64, ptr %64, align 8
+  %66 = xor i64 %65, %23
+  %67 = icmp ult i64 %66, 140737488355328
+  %68 = select i1 %67, i64 0, i64 -140737488354944
+  %69 = icmp ult i64 %66, 2147483648
+  %70 = select i1 %69, i64 1073741872, i64 %68
+  %71 = icmp ult i64 %66, 32768
+  %72 = icmp ult i64 %66, 33554432
+  %73 = select i1 %72, i64 0, i64 %70
+  %74 = select i1 %71, i64 16390, i64 %73
+  %75 = and i64 %65, 16384
+  %76 = or i64 %66, %75
+  %77 = icmp ult i64 %76, 512
+  %78 = icmp eq i64 %65, 0
+  %79 = or i1 %78, %77
+  %80 = select i1 %79, i64 0, i64 %74
+  %81 = select i1 %69, i64 432, i64 384
+  %82 = select i1 %71, i64 438, i64 %81
+  %83 = and i64 %65, 438
+  %84 = and i64 %83, %80
+  %85 = and i64 %82, %65
+  %86 = and i64 %80, -140736414613504
+  %87 = or disjoint i64 %85, %86
+  %88 = or i64 %87, %51
+  store i64 %88, ptr %64, align 8
+  %89 = or i64 %84, %63
+  %90 = add nuw nsw i64 %62, 1
+  %91 = icmp samesign ult i64 %90, %50
+  br i1 %91, label %61, label %52
+92:
+  %93 = phi i64 [ %53, %52 ], [ %103, %97 ]
+  %94 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %95 = load i64, ptr %94, align 8
+  %96 = or i64 %95, %93
+  store i64 %96, ptr %94, align 8
+  ret void
+97:
+  %98 = phi i64 [ 0, %56 ], [ %104, %97 ]
+  %99 = phi i64 [ %53, %56 ], [ %103, %97 ]
+  %100 = getelementptr inbounds nuw i8, ptr %60, i64 %98
+  %101 = load i8, ptr %100, align 1
+  %102 = sext i8 %101 to i64
+  %103 = or i64 %99, %102
+  %104 = add nuw nsw i64 %98, 1
+  %105 = icmp eq i64 %104, 16
+  br i1 %105, label %92, label %97
+}
+
+define internal void @commit_products(ptr %0) noinline #0 {
+  %2 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %3 = zext i32 %2 to i64
+  %4 = getelementptr inbounds nuw i8, ptr %0, i64 %3
+  %5 = getelementptr inbounds nuw i8, ptr %4, i64 16
+  %6 = load i64, ptr %5, align 8
+  %7 = getelementptr inbounds nuw i8, ptr %4, i64 24
+  %8 = load i64, ptr %7, align 8
+  %9 = or i64 %8, %6
+  store i64 %9, ptr %7, align 8
+  %10 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %11 = load i64, ptr %10, align 8
+  store i64 %11, ptr %5, align 8
+  %12 = load i64, ptr %4, align 8
+  store i64 %12, ptr %10, align 8
+  store i64 0, ptr %4, align 8
+  ret void
+}
+
+define internal void @complete_products(ptr %0, i32 %1) noinline #0 {
+  %3 = add i32 %1, 1
+  %4 = icmp ult i32 %3, 4
+  br i1 %4, label %5, label %8
+5:
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %7 = zext nneg i32 %3 to i64
+  br label %9
+8:
+  ret void
+9:
+  %10 = phi i64 [ %7, %5 ], [ %16, %9 ]
+  %11 = trunc i64 %10 to i32
+  %12 = shl i32 %11, 3
+  %13 = add i32 %6, %12
+  %14 = zext i32 %13 to i64
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 %14
+  store i64 0, ptr %15, align 8
+  %16 = add nuw nsw i64 %10, 1
+  %17 = and i64 %16, 4294967295
+  %18 = icmp eq i64 %17, 4
+  br i1 %18, label %8, label %9
+}
+
+define internal void @fence_proxy(ptr %0, i32 %1) noinline #0 {
+  %3 = icmp eq i32 %1, -1
+  br i1 %3, label %4, label %6
+4:
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  store i32 0, ptr %5, align 4
+  br label %6
+6:
+  ret void
+}
+
+define internal void @order_proxies(ptr %0) noinline #0 {
+  %2 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %3 = load i64, ptr %2, align 8
+  %4 = icmp eq i64 %3, 0
+  br i1 %4, label %41, label %5
+5:
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %7 = load ptr, ptr %6, align 8
+  %8 = load i32, ptr @kernel, align 4
+  %9 = zext i32 %8 to i64
+  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  br label %16
+11:
+  %12 = icmp eq i32 %26, 0
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %14 = load i32, ptr @kernel, align 4
+  %15 = zext i32 %14 to i64
+  br label %44
+16:
+  %17 = phi i64 [ 0, %5 ], [ %38, %25 ]
+  %18 = phi i64 [ 0, %5 ], [ %27, %25 ]
+  %19 = phi i32 [ 0, %5 ], [ %26, %25 ]
+  %20 = mul i64 %18, %9
+  %21 = getelementptr inbounds nuw i8, ptr %7, i64 %20
+  %22 = getelementptr inbounds nuw i8, ptr %21, i64 56
+  %23 = load i32, ptr %22, align 4
+  %24 = and i32 %23, 1
+  br label %29
+25:
+  %26 = or i32 %24, %19
+  %27 = add nuw i64 %18, 1
+  %28 = icmp eq i64 %27, %3
+  br i1 %28, label %11, label %16
+29:
+  %30 = phi i64 [ 0, %16 ], [ %39, %29 ]
+  %31 = phi i64 [ %17, %16 ], [ %38, %29 ]
+  %32 = trunc i64 %30 to i32
+  %33 = shl i32 %32, 3
+  %34 = add i32 %10, %33
+  %35 = zext i32 %34 to i64
+  %36 = getelementptr inbounds nuw i8, ptr %21, i64 %35
+  %37 = load i64, ptr %36, align 8
+  %38 = or i64 %37, %31
+  %39 = add nuw nsw i64 %30, 1
+  %40 = icmp eq i64 %39, 4
+  br i1 %40, label %25, label %29
+41:
+  %42 = phi i64 [ 0, %1 ], [ %38, %53 ]
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  store i64 %42, ptr %43, align 8
+  ret void
+44:
+  %45 = phi i64 [ 0, %11 ], [ %55, %53 ]
+  %46 = load ptr, ptr %13, align 8
+  %47 = mul i64 %45, %15
+  %48 = getelementptr inbounds nuw i8, ptr %46, i64 %47
+  %49 = getelementptr inbounds nuw i8, ptr %48, i64 56
+  br i1 %12, label %53, label %50
+50:
+  %51 = load i32, ptr %49, align 4
+  %52 = or i32 %51, 2
+  br label %53
+53:
+  %54 = phi i32 [ %52, %50 ], [ 0, %44 ]
+  store i32 %54, ptr %49, align 4
+  %55 = add nuw i64 %45, 1
+  %56 = icmp eq i64 %55, %3
+  br i1 %56, label %41, label %44
 }

@@ -73,10 +73,24 @@ INLINE u64 stamp_of(char *ctx, char *state, u32 warp)
     return FIELD(u64, ctx, EPOCH) | (u64)MASK(state, SYNCS) << SYNCS_AT | (u64)warp << WARP_AT;
 }
 
+// A part of shared memory, which has 64, as a bit.
+INLINE u64 part_of(u64 bytes, u64 offset) { return 1ull << offset * 64 / bytes; }
+
 INLINE row lanes_of_row(u32 first, u32 shift)
 {
     row numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     return (numbers + first) >> shift << LANE;
+}
+
+// Note that a warp writes memory: shared memory that products may still read is suspect.
+INLINE void begin_write(char *ctx, char *state, char *first, u64 size)
+{
+    u64 offset = (u64)(first - FIELD(char *, ctx, SHARED)), bytes = FIELD(u64, ctx, SHARED_BYTES);
+    if (offset >= bytes)
+        return;
+    MASK(state, UNSEEN) |= UNSEEN_OWN;
+    u64 parts = part_of(bytes, offset) | part_of(bytes, offset + size - 1);
+    suspect(ctx, FIELD(u64, ctx, READ_PARTS) & parts);
 }
 
 // Count a synchronization of lanes if they are their whole warp; the column is their member masks.
@@ -129,6 +143,8 @@ INLINE void record_row(char *ctx, char *state, u32 warp, char *entry, char *host
     u32 units = width / kernel.shadow_unit;
     u64 stamp = stamp_of(ctx, state, warp);
     row *held = (row *)(shadow + first * (SHADOW_WORD / kernel.shadow_unit)), found = (row)0ull;
+    if (kind == SHADOW_WRITE)
+        begin_write(ctx, state, host + first, HALF * width);
     for (u32 turn = 0; turn < units; turn++) {
         row lanes = lanes_of_row(HALF * (half * units + turn), lowest(units)), conflicts;
         row before = held[turn], writes = before & (row)(u64)WRITES;
@@ -217,6 +233,8 @@ OUT_OF_LINE u32 record_accesses(char *ctx, char *state, u32 warp, char *shadow, 
     u32 units = width / kernel.shadow_unit, shared = 0;
     shadow += ahead * scale;
     u32 changes = 0;
+    FOR_EACH_LANE(lane, kind == SHADOW_READ ? 0 : mask)
+        begin_write(ctx, state, host + places[lane], width);
     if (kind == SHADOW_WRITE) {
         FOR_EACH_LANE(lane, mask)
             changes |= differs(host + places[lane], values + lane * width, width) << lane;
@@ -323,6 +341,7 @@ OUT_OF_LINE void begin_copies(char *ctx, char *state, u32 warp, char *entry, cha
     copy *pending = &FIELD(copy, copies_of(ctx, warp), COPY_GROUPS);
     FOR_EACH_LANE(lane, mask) {
         u64 *held = &FIELD(u64, FIELD(char *, entry, SHADOW), COLUMN(u64, ctx, 0)[lane] * scale);
+        begin_write(ctx, state, FIELD(char *, entry, HOST) + COLUMN(u64, ctx, 0)[lane], size);
         u64 *read = &FIELD(u64, FIELD(char *, origin, SHADOW), COLUMN(u64, ctx, 1)[lane] * scale);
         for (u32 unit = 0; unit < units; unit++) {
             next_word(held[unit], stamp | (u64)lane << LANE, 0, &conflicts);
@@ -359,4 +378,69 @@ OUT_OF_LINE void complete_copies(char *ctx, char *state, u32 warp, u32 mask, int
                 ((u64 *)each[0])[unit] = stamp | lane << LANE;
     }
     MASK(state, COPYING) = left;
+    MASK(state, UNSEEN) |= UNSEEN_OWN;
+}
+
+// --- products of warpgroups ----------------------------------------------------------------------
+//
+// A product reads shared memory from its issue until its warp waits for it, through the async proxy:
+// all that a warp knows has to be before a fence of the proxy by the warp, or by all writing warps.
+// Shared memory has 64 parts; a warp has those that it reads by its last groups, the open one first.
+
+// Check and record that a warp reads a chunk at an offset in shared memory.
+OUT_OF_LINE void read_chunk(char *ctx, u32 warp, u64 first)
+{
+    char *state = state_of(ctx, warp), *marks = FIELD(char *, ctx, SHARED_MARKS) + first;
+    u64 stamp = stamp_of(ctx, state, warp) | MANY_LANES, found = MASK(state, UNSEEN), conflicts;
+    u64 part = part_of(FIELD(u64, ctx, SHARED_BYTES), first);
+    u64 *held = &FIELD(u64 *, ctx, SHARED_SHADOW)[first / kernel.shadow_unit];
+    FIELD(u64, state, kernel.read_parts) |= part;
+    FIELD(u64, ctx, READ_PARTS) |= part;
+    for (u32 unit = 0; unit < CHUNK / kernel.shadow_unit; unit++) {
+        held[unit] = next_word(held[unit], stamp, SHADOW_READ, &conflicts);
+        found |= conflicts;
+    }
+    for (u32 place = 0; place < (kernel.finds_unwritten ? CHUNK : 0); place++)
+        found |= (marks - FIELD(u64, ctx, SHARED_RESERVED))[place];
+    suspect(ctx, found);
+}
+
+OUT_OF_LINE void commit_products(char *state)
+{
+    u64 *parts = &FIELD(u64, state, kernel.read_parts);
+    parts[3] |= parts[2];
+    parts[2] = parts[1];
+    parts[1] = parts[0];
+    parts[0] = 0;
+}
+
+// Wait for the products of all but the last groups.
+OUT_OF_LINE void complete_products(char *state, u32 groups)
+{
+    for (u32 place = groups + 1; place < READ_GROUPS; place++)
+        FIELD(u64, state, kernel.read_parts + 8 * place) = 0;
+}
+
+// The async proxy sees what happens before a fence of a whole warp.
+OUT_OF_LINE void fence_proxy(char *state, u32 mask)
+{
+    if (mask == ~0u)
+        MASK(state, UNSEEN) = 0;
+}
+
+// Begin an epoch after a barrier of the block.
+OUT_OF_LINE void order_proxies(char *ctx)
+{
+    u64 read = 0, warps = FIELD(u64, ctx, WARPS);
+    u32 unseen = 0;
+    for (u64 warp = 0; warp < warps; warp++) {
+        unseen |= MASK(state_of(ctx, warp), UNSEEN) & UNSEEN_OWN;
+        for (u32 place = 0; place < READ_GROUPS; place++)
+            read |= FIELD(u64, state_of(ctx, warp), kernel.read_parts + 8 * place);
+    }
+    for (u64 warp = 0; warp < warps; warp++) {
+        u32 *own = &MASK(state_of(ctx, warp), UNSEEN);
+        *own = unseen ? *own | UNSEEN_OTHERS : 0;
+    }
+    FIELD(u64, ctx, READ_PARTS) = read;
 }

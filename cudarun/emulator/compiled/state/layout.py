@@ -64,6 +64,7 @@ SHARED_RESERVED = 312  # bytes of shared memory that the system has, and that ar
 FIRST_TURN = 320  # the warp, or the cluster, that runs first in a round, modulo their number
 COPIES = 328  # for detectors, a list of ``cp.async`` copies of each warp,
 COPIES_BYTES = 336  # and bytes from one to the next
+READ_PARTS = 344  # the parts of shared memory that products read, or have since the last barrier
 CONTEXT_BYTES = 384  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -82,6 +83,7 @@ CACHE_BYTES = 72
 SHADOW_EPOCH, SHADOW_BLOCK, _SHADOW_END = 31, 47, 64
 SHADOW_WORD = 8  # bytes of the shadow of a unit
 SHADOW_READ, SHADOW_WRITE, SHADOW_ATOMIC = 1, 2, 4  # the kinds of accesses
+READ_GROUPS = 4  # of products, of which a warp has the parts of shared memory
 COPY_BYTES, COPY_GROUPS = 16, 32 * 4  # bytes of a copy in a list, and of what precedes them
 MOST_BLOCKS = (1 << _SHADOW_END - SHADOW_BLOCK) - 2  # others stand for no block, and for many
 
@@ -161,6 +163,8 @@ class WarpState:
     RESTORED = 44  # the lanes whose registers are to be restored,
     RESUMES = 48  # and whether it is their turn then
     COPYING = 52  # the number of copies in the list of the warp
+    UNSEEN = 56  # not 0 if the async proxy may not see what the warp knows,
+    UNSEEN_OWN, UNSEEN_OTHERS = 1, 2  # its own writes, or those of other warps
 
     def __init__(
         self,
@@ -180,6 +184,7 @@ class WarpState:
         # Of the parts with masks of lanes, and with words of all lanes, by name.
         self.offsets: dict[str, int] = {}
         for name, size in (
+            ("read_parts", 8 * READ_GROUPS),  # of shared memory, by the last groups of products
             ("pending", 4 * blocks),  # the lanes that can run each block
             ("parked", 4 * blocks),  # those that wait there for others of their member mask
             ("waiting", 4 * barriers),  # those that wait at each barrier,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 
+import numpy as np
+
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
+    ConstantUse,
     KernelParameterUse,
     Lanewise,
     Operation,
@@ -350,6 +353,9 @@ class _Resolution:
         if self.parameter is not None:
             return self._parameter_copy(self.parameter)
         if self.form.action is not None:
+            if self.form.opcode == "wgmma" and sources and _is_false(sources[-1]):
+                sums = sources[: len(destinations)]  # which are not read
+                sources = (*map(_zeros, sums), *sources[len(destinations) :])
             return Action(self.form.action(self.words), sources, destinations, site)
         function = self.candidate.function(self.words)
         operation = Lanewise(function, sources, destinations, site, self.candidate.name)
@@ -367,3 +373,13 @@ class _Resolution:
         if self.form.opcode == "ld":
             return Lanewise(function, places, tuple(self.destinations), site)
         return Lanewise(function, tuple(self.sources[:count]), places, site)
+
+
+def _is_false(use: Use) -> bool:
+    return isinstance(use, ConstantUse) and not use.value.any()
+
+
+def _zeros(use: Use) -> Use:
+    if isinstance(use, RegisterUse) and use.type.elements == 1:
+        return ConstantUse(np.zeros(1, use.type.dtype))
+    return use

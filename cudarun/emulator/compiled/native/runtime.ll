@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 08ef834b210b237e162b7141b19efcc25013800910f1b848d51481be9ea5f1c6
+; Written by `python -m tools.generate_runtime` from 91e4a76607ccaa3b5660ce009fcef65f5c9aa811d27177d434128a04e02159fb
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -588,6 +588,518 @@ define internal void @mark_frames(ptr %0, i32 %1, i32 %2, i64 %3, i64 %4) noinli
   br i1 %28, label %29, label %18
 29:
   ret void
+}
+
+define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i32 %6, i32 %7) noinline #0 {
+  %9 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %10 = udiv i32 8, %9
+  %11 = zext nneg i32 %10 to i64
+  %12 = zext i32 %2 to i64
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %14 = load ptr, ptr %13, align 8
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %16 = load i64, ptr %15, align 8
+  %17 = mul i64 %16, %12
+  %18 = getelementptr inbounds nuw i8, ptr %14, i64 %17
+  %19 = getelementptr inbounds nuw i8, ptr %18, i64 128
+  %20 = icmp eq i32 %5, 0
+  br i1 %20, label %100, label %21
+21:
+  %22 = udiv i32 %7, %9
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 224
+  %24 = load i64, ptr %23, align 8
+  %25 = shl nuw nsw i64 %12, 25
+  %26 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %27 = load i32, ptr %26, align 4
+  %28 = zext i32 %27 to i64
+  %29 = shl nuw nsw i64 %28, 15
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %31 = load i64, ptr %30, align 8
+  %32 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %33 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %34 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %35 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %36 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %37 = zext i32 %7 to i64
+  %38 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %39 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %40 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %41 = getelementptr inbounds nuw i8, ptr %4, i64 64
+  %42 = icmp ugt i32 %9, %7
+  %43 = or i64 %31, %25
+  %44 = or i64 %43, %29
+  %45 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %46 = lshr i64 %24, 3
+  %47 = shl i32 %22, 8
+  %48 = zext i32 %47 to i64
+  %49 = zext i32 %22 to i64
+  br label %50
+50:
+  %51 = phi i64 [ 0, %21 ], [ %106, %152 ]
+  %52 = phi i32 [ %5, %21 ], [ %154, %152 ]
+  %53 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %52, i1 true)
+  %54 = load ptr, ptr %32, align 8
+  %55 = load ptr, ptr %33, align 8
+  %56 = zext nneg i32 %53 to i64
+  %57 = getelementptr inbounds nuw i64, ptr %55, i64 %56
+  %58 = load i64, ptr %57, align 8
+  %59 = mul i64 %58, %11
+  %60 = getelementptr inbounds nuw i8, ptr %54, i64 %59
+  %61 = load ptr, ptr %34, align 8
+  %62 = getelementptr inbounds nuw i8, ptr %61, i64 %58
+  %63 = load ptr, ptr %35, align 8
+  %64 = ptrtoint ptr %62 to i64
+  %65 = ptrtoint ptr %63 to i64
+  %66 = sub i64 %64, %65
+  %67 = load i64, ptr %36, align 8
+  %68 = icmp ult i64 %66, %67
+  br i1 %68, label %69, label %86
+69:
+  %70 = load i32, ptr %38, align 4
+  %71 = or i32 %70, 1
+  store i32 %71, ptr %38, align 4
+  %72 = shl i64 %66, 6
+  %73 = udiv i64 %72, %67
+  %74 = shl nuw i64 1, %73
+  %75 = add i64 %66, %37
+  %76 = shl i64 %75, 6
+  %77 = add i64 %76, -64
+  %78 = udiv i64 %77, %67
+  %79 = shl nuw i64 1, %78
+  %80 = or i64 %79, %74
+  %81 = load i64, ptr %39, align 8
+  %82 = and i64 %80, %81
+  %83 = load i64, ptr %40, align 8
+  %84 = or i64 %82, %83
+  store i64 %84, ptr %40, align 8
+  %85 = load ptr, ptr %33, align 8
+  br label %86
+86:
+  %87 = phi ptr [ %55, %50 ], [ %85, %69 ]
+  %88 = load ptr, ptr %41, align 8
+  %89 = getelementptr inbounds nuw i8, ptr %87, i64 512
+  %90 = getelementptr inbounds nuw i64, ptr %89, i64 %56
+  %91 = load i64, ptr %90, align 8
+  %92 = mul i64 %91, %11
+  %93 = getelementptr inbounds nuw i8, ptr %88, i64 %92
+  br i1 %42, label %105, label %94
+94:
+  %95 = shl nuw nsw i64 %56, 9
+  %96 = or i64 %44, %95
+  %97 = shl nuw i32 1, %53
+  %98 = and i32 %97, %6
+  %99 = icmp eq i32 %98, 0
+  br label %110
+100:
+  %101 = phi i64 [ 0, %8 ], [ %106, %152 ]
+  %102 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %103 = load i64, ptr %102, align 8
+  %104 = or i64 %103, %101
+  store i64 %104, ptr %102, align 8
+  ret void
+105:
+  %106 = phi i64 [ %51, %86 ], [ %132, %137 ]
+  %107 = load i32, ptr %45, align 4
+  %108 = zext i32 %107 to i64
+  %109 = icmp samesign ugt i64 %46, %108
+  br i1 %109, label %140, label %152
+110:
+  %111 = phi i64 [ 0, %94 ], [ %138, %137 ]
+  %112 = phi i64 [ %51, %94 ], [ %132, %137 ]
+  %113 = getelementptr inbounds nuw i64, ptr %60, i64 %111
+  %114 = load i64, ptr %113, align 8
+  %115 = xor i64 %114, %96
+  %116 = icmp ult i64 %115, 140737488355328
+  %117 = select i1 %116, i64 0, i64 -140737488354880
+  %118 = icmp ult i64 %115, 2147483648
+  %119 = select i1 %118, i64 56, i64 %117
+  %120 = icmp ult i64 %115, 32768
+  %121 = icmp ult i64 %115, 33554432
+  %122 = select i1 %121, i64 33554432, i64 %119
+  %123 = select i1 %120, i64 7, i64 %122
+  %124 = and i64 %114, 16384
+  %125 = or i64 %115, %124
+  %126 = icmp ult i64 %125, 512
+  %127 = icmp eq i64 %114, 0
+  %128 = or i1 %127, %126
+  %129 = select i1 %128, i64 0, i64 %123
+  %130 = and i64 %114, 511
+  %131 = and i64 %130, %129
+  %132 = or i64 %131, %112
+  store i64 -140736414596901, ptr %113, align 8
+  br i1 %99, label %137, label %133
+133:
+  %134 = getelementptr inbounds nuw i64, ptr %93, i64 %111
+  %135 = load i64, ptr %134, align 8
+  %136 = or i64 %135, -140736414597120
+  store i64 %136, ptr %134, align 8
+  br label %137
+137:
+  %138 = add nuw nsw i64 %111, 1
+  %139 = icmp samesign ult i64 %138, %49
+  br i1 %139, label %110, label %105
+140:
+  %141 = ptrtoint ptr %60 to i64
+  %142 = insertelement <2 x i64> poison, i64 %141, i64 0
+  %143 = getelementptr inbounds nuw i32, ptr %18, i64 %56
+  %144 = load i32, ptr %143, align 4
+  %145 = zext i32 %144 to i64
+  %146 = shl nuw i64 %145, 32
+  %147 = or disjoint i64 %146, %48
+  %148 = or disjoint i64 %147, %56
+  %149 = insertelement <2 x i64> %142, i64 %148, i64 1
+  %150 = add i32 %107, 1
+  store i32 %150, ptr %45, align 4
+  %151 = getelementptr inbounds nuw <2 x i64>, ptr %19, i64 %108
+  store <2 x i64> %149, ptr %151, align 8
+  br label %152
+152:
+  %153 = add i32 %52, -1
+  %154 = and i32 %153, %52
+  %155 = icmp eq i32 %154, 0
+  br i1 %155, label %100, label %50
+}
+
+define internal void @commit_copies(ptr %0, i32 %1, i32 %2) noinline #0 {
+  %4 = bitcast i32 %2 to <32 x i1>
+  %5 = zext <32 x i1> %4 to <32 x i32>
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %7 = load ptr, ptr %6, align 8
+  %8 = zext i32 %1 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %10 = load i64, ptr %9, align 8
+  %11 = mul i64 %10, %8
+  %12 = getelementptr inbounds nuw i8, ptr %7, i64 %11
+  %13 = load <32 x i32>, ptr %12, align 4
+  %14 = add <32 x i32> %13, %5
+  store <32 x i32> %14, ptr %12, align 4
+  ret void
+}
+
+define internal void @complete_copies(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4) noinline #0 {
+  %6 = zext i32 %2 to i64
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %8 = load ptr, ptr %7, align 8
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %10 = load i64, ptr %9, align 8
+  %11 = mul i64 %10, %6
+  %12 = getelementptr inbounds nuw i8, ptr %8, i64 %11
+  %13 = getelementptr inbounds nuw i8, ptr %12, i64 128
+  %14 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %15 = load i32, ptr %14, align 4
+  %16 = icmp eq i32 %15, 0
+  br i1 %16, label %28, label %17
+17:
+  %18 = shl nuw nsw i64 %6, 25
+  %19 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %20 = load i32, ptr %19, align 4
+  %21 = zext i32 %20 to i64
+  %22 = shl nuw nsw i64 %21, 15
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %24 = load i64, ptr %23, align 8
+  %25 = or i64 %24, %22
+  %26 = or i64 %18, %25
+  %27 = or i64 %26, 146
+  br label %33
+28:
+  %29 = phi i32 [ 0, %5 ], [ %70, %69 ]
+  store i32 %29, ptr %14, align 4
+  %30 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %31 = load i32, ptr %30, align 4
+  %32 = or i32 %31, 1
+  store i32 %32, ptr %30, align 4
+  ret void
+33:
+  %34 = phi i64 [ 0, %17 ], [ %71, %69 ]
+  %35 = phi i32 [ 0, %17 ], [ %70, %69 ]
+  %36 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %34
+  %37 = load <2 x i64>, ptr %36, align 8
+  %38 = extractelement <2 x i64> %37, i64 1
+  %39 = and i64 %38, 31
+  %40 = lshr i64 %38, 8
+  %41 = and i64 %40, 255
+  %42 = trunc nuw nsw i64 %39 to i32
+  %43 = shl nuw i32 1, %42
+  %44 = and i32 %43, %3
+  %45 = icmp eq i32 %44, 0
+  br i1 %45, label %60, label %46
+46:
+  %47 = getelementptr inbounds nuw i32, ptr %12, i64 %39
+  %48 = load i32, ptr %47, align 4
+  %49 = bitcast <2 x i64> %37 to <4 x i32>
+  %50 = extractelement <4 x i32> %49, i64 3
+  %51 = sub i32 %48, %50
+  %52 = icmp sgt i32 %51, %4
+  br i1 %52, label %53, label %60
+53:
+  %54 = icmp eq i64 %41, 0
+  br i1 %54, label %69, label %55
+55:
+  %56 = shl nuw nsw i64 %39, 9
+  %57 = or i64 %56, %27
+  %58 = extractelement <2 x i64> %37, i64 0
+  %59 = inttoptr i64 %58 to ptr
+  br label %64
+60:
+  %61 = add i32 %35, 1
+  %62 = zext i32 %35 to i64
+  %63 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %62
+  store <2 x i64> %37, ptr %63, align 8
+  br label %69
+64:
+  %65 = phi i64 [ 0, %55 ], [ %67, %64 ]
+  %66 = getelementptr inbounds nuw i64, ptr %59, i64 %65
+  store i64 %57, ptr %66, align 8
+  %67 = add nuw nsw i64 %65, 1
+  %68 = icmp eq i64 %67, %41
+  br i1 %68, label %69, label %64
+69:
+  %70 = phi i32 [ %61, %60 ], [ %35, %53 ], [ %35, %64 ]
+  %71 = add nuw nsw i64 %34, 1
+  %72 = load i32, ptr %14, align 4
+  %73 = zext i32 %72 to i64
+  %74 = icmp samesign ult i64 %71, %73
+  br i1 %74, label %33, label %28
+}
+
+define internal void @read_chunk(ptr %0, i32 %1, i64 %2) noinline #0 {
+  %4 = zext i32 %1 to i64
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %6 = load ptr, ptr %5, align 8
+  %7 = load i32, ptr @kernel, align 4
+  %8 = zext i32 %7 to i64
+  %9 = mul nuw i64 %8, %4
+  %10 = getelementptr inbounds nuw i8, ptr %6, i64 %9
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %12 = load ptr, ptr %11, align 8
+  %13 = getelementptr inbounds nuw i8, ptr %12, i64 %2
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %15 = load i64, ptr %14, align 8
+  %16 = getelementptr inbounds nuw i8, ptr %10, i64 20
+  %17 = load i32, ptr %16, align 4
+  %18 = zext i32 %17 to i64
+  %19 = shl nuw nsw i64 %18, 15
+  %20 = shl nuw nsw i64 %4, 25
+  %21 = or i64 %20, %15
+  %22 = or i64 %21, %19
+  %23 = or i64 %22, 16384
+  %24 = getelementptr inbounds nuw i8, ptr %10, i64 56
+  %25 = load i32, ptr %24, align 4
+  %26 = zext i32 %25 to i64
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %28 = load i64, ptr %27, align 8
+  %29 = shl i64 %2, 6
+  %30 = udiv i64 %29, %28
+  %31 = shl nuw i64 1, %30
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %33 = load ptr, ptr %32, align 8
+  %34 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %35 = zext i32 %34 to i64
+  %36 = udiv i64 %2, %35
+  %37 = getelementptr inbounds nuw i64, ptr %33, i64 %36
+  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %39 = zext i32 %38 to i64
+  %40 = getelementptr inbounds nuw i8, ptr %10, i64 %39
+  %41 = load i64, ptr %40, align 8
+  %42 = or i64 %41, %31
+  store i64 %42, ptr %40, align 8
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %44 = load i64, ptr %43, align 8
+  %45 = or i64 %44, %31
+  store i64 %45, ptr %43, align 8
+  %46 = icmp ugt i32 %34, 16
+  br i1 %46, label %52, label %47
+47:
+  %48 = trunc nuw i32 %34 to i8
+  %49 = udiv i8 16, %48
+  %50 = zext nneg i8 %49 to i64
+  %51 = or i64 %22, 16457
+  br label %61
+52:
+  %53 = phi i64 [ %26, %3 ], [ %89, %61 ]
+  %54 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %55 = icmp eq i32 %54, 0
+  br i1 %55, label %92, label %56
+56:
+  %57 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %58 = load i64, ptr %57, align 8
+  %59 = sub i64 0, %58
+  %60 = getelementptr inbounds i8, ptr %13, i64 %59
+  br label %97
+61:
+  %62 = phi i64 [ 0, %47 ], [ %90, %61 ]
+  %63 = phi i64 [ %26, %47 ], [ %89, %61 ]
+  %64 = getelementptr inbounds nuw i64, ptr %37, i64 %62
+  %65 = load i64, ptr %64, align 8
+  %66 = xor i64 %65, %23
+  %67 = icmp ult i64 %66, 140737488355328
+  %68 = select i1 %67, i64 0, i64 -140737488354944
+  %69 = icmp ult i64 %66, 2147483648
+  %70 = select i1 %69, i64 1073741872, i64 %68
+  %71 = icmp ult i64 %66, 32768
+  %72 = icmp ult i64 %66, 33554432
+  %73 = select i1 %72, i64 0, i64 %70
+  %74 = select i1 %71, i64 16390, i64 %73
+  %75 = and i64 %65, 16384
+  %76 = or i64 %66, %75
+  %77 = icmp ult i64 %76, 512
+  %78 = icmp eq i64 %65, 0
+  %79 = or i1 %78, %77
+  %80 = select i1 %79, i64 0, i64 %74
+  %81 = select i1 %69, i64 432, i64 384
+  %82 = select i1 %71, i64 438, i64 %81
+  %83 = and i64 %65, 438
+  %84 = and i64 %83, %80
+  %85 = and i64 %82, %65
+  %86 = and i64 %80, -140736414613504
+  %87 = or disjoint i64 %85, %86
+  %88 = or i64 %87, %51
+  store i64 %88, ptr %64, align 8
+  %89 = or i64 %84, %63
+  %90 = add nuw nsw i64 %62, 1
+  %91 = icmp samesign ult i64 %90, %50
+  br i1 %91, label %61, label %52
+92:
+  %93 = phi i64 [ %53, %52 ], [ %103, %97 ]
+  %94 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %95 = load i64, ptr %94, align 8
+  %96 = or i64 %95, %93
+  store i64 %96, ptr %94, align 8
+  ret void
+97:
+  %98 = phi i64 [ 0, %56 ], [ %104, %97 ]
+  %99 = phi i64 [ %53, %56 ], [ %103, %97 ]
+  %100 = getelementptr inbounds nuw i8, ptr %60, i64 %98
+  %101 = load i8, ptr %100, align 1
+  %102 = sext i8 %101 to i64
+  %103 = or i64 %99, %102
+  %104 = add nuw nsw i64 %98, 1
+  %105 = icmp eq i64 %104, 16
+  br i1 %105, label %92, label %97
+}
+
+define internal void @commit_products(ptr %0) noinline #0 {
+  %2 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %3 = zext i32 %2 to i64
+  %4 = getelementptr inbounds nuw i8, ptr %0, i64 %3
+  %5 = getelementptr inbounds nuw i8, ptr %4, i64 16
+  %6 = load i64, ptr %5, align 8
+  %7 = getelementptr inbounds nuw i8, ptr %4, i64 24
+  %8 = load i64, ptr %7, align 8
+  %9 = or i64 %8, %6
+  store i64 %9, ptr %7, align 8
+  %10 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %11 = load i64, ptr %10, align 8
+  store i64 %11, ptr %5, align 8
+  %12 = load i64, ptr %4, align 8
+  store i64 %12, ptr %10, align 8
+  store i64 0, ptr %4, align 8
+  ret void
+}
+
+define internal void @complete_products(ptr %0, i32 %1) noinline #0 {
+  %3 = add i32 %1, 1
+  %4 = icmp ult i32 %3, 4
+  br i1 %4, label %5, label %8
+5:
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %7 = zext nneg i32 %3 to i64
+  br label %9
+8:
+  ret void
+9:
+  %10 = phi i64 [ %7, %5 ], [ %16, %9 ]
+  %11 = trunc i64 %10 to i32
+  %12 = shl i32 %11, 3
+  %13 = add i32 %6, %12
+  %14 = zext i32 %13 to i64
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 %14
+  store i64 0, ptr %15, align 8
+  %16 = add nuw nsw i64 %10, 1
+  %17 = and i64 %16, 4294967295
+  %18 = icmp eq i64 %17, 4
+  br i1 %18, label %8, label %9
+}
+
+define internal void @fence_proxy(ptr %0, i32 %1) noinline #0 {
+  %3 = icmp eq i32 %1, -1
+  br i1 %3, label %4, label %6
+4:
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  store i32 0, ptr %5, align 4
+  br label %6
+6:
+  ret void
+}
+
+define internal void @order_proxies(ptr %0) noinline #0 {
+  %2 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %3 = load i64, ptr %2, align 8
+  %4 = icmp eq i64 %3, 0
+  br i1 %4, label %41, label %5
+5:
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %7 = load ptr, ptr %6, align 8
+  %8 = load i32, ptr @kernel, align 4
+  %9 = zext i32 %8 to i64
+  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  br label %16
+11:
+  %12 = icmp eq i32 %26, 0
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %14 = load i32, ptr @kernel, align 4
+  %15 = zext i32 %14 to i64
+  br label %44
+16:
+  %17 = phi i64 [ 0, %5 ], [ %38, %25 ]
+  %18 = phi i64 [ 0, %5 ], [ %27, %25 ]
+  %19 = phi i32 [ 0, %5 ], [ %26, %25 ]
+  %20 = mul i64 %18, %9
+  %21 = getelementptr inbounds nuw i8, ptr %7, i64 %20
+  %22 = getelementptr inbounds nuw i8, ptr %21, i64 56
+  %23 = load i32, ptr %22, align 4
+  %24 = and i32 %23, 1
+  br label %29
+25:
+  %26 = or i32 %24, %19
+  %27 = add nuw i64 %18, 1
+  %28 = icmp eq i64 %27, %3
+  br i1 %28, label %11, label %16
+29:
+  %30 = phi i64 [ 0, %16 ], [ %39, %29 ]
+  %31 = phi i64 [ %17, %16 ], [ %38, %29 ]
+  %32 = trunc i64 %30 to i32
+  %33 = shl i32 %32, 3
+  %34 = add i32 %10, %33
+  %35 = zext i32 %34 to i64
+  %36 = getelementptr inbounds nuw i8, ptr %21, i64 %35
+  %37 = load i64, ptr %36, align 8
+  %38 = or i64 %37, %31
+  %39 = add nuw nsw i64 %30, 1
+  %40 = icmp eq i64 %39, 4
+  br i1 %40, label %25, label %29
+41:
+  %42 = phi i64 [ 0, %1 ], [ %38, %53 ]
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  store i64 %42, ptr %43, align 8
+  ret void
+44:
+  %45 = phi i64 [ 0, %11 ], [ %55, %53 ]
+  %46 = load ptr, ptr %13, align 8
+  %47 = mul i64 %45, %15
+  %48 = getelementptr inbounds nuw i8, ptr %46, i64 %47
+  %49 = getelementptr inbounds nuw i8, ptr %48, i64 56
+  br i1 %12, label %53, label %50
+50:
+  %51 = load i32, ptr %49, align 4
+  %52 = or i32 %51, 2
+  br label %53
+53:
+  %54 = phi i32 [ %52, %50 ], [ 0, %44 ]
+  store i32 %54, ptr %49, align 4
+  %55 = add nuw i64 %45, 1
+  %56 = icmp eq i64 %55, %3
+  br i1 %56, label %41, label %44
 }
 
 define internal void @update_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %5) noinline #0 {
@@ -10061,516 +10573,4 @@ define internal void @observe_stores(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
   tail call void @store_lanes(ptr %0, ptr %4, i32 %5, i64 %6, i32 %8)
   tail call void @check_equal(ptr %0, ptr %10, i32 %17, i32 %8)
   ret void
-}
-
-define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i32 %6, i32 %7) noinline #0 {
-  %9 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %10 = udiv i32 8, %9
-  %11 = zext nneg i32 %10 to i64
-  %12 = zext i32 %2 to i64
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %14 = load ptr, ptr %13, align 8
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 336
-  %16 = load i64, ptr %15, align 8
-  %17 = mul i64 %16, %12
-  %18 = getelementptr inbounds nuw i8, ptr %14, i64 %17
-  %19 = getelementptr inbounds nuw i8, ptr %18, i64 128
-  %20 = icmp eq i32 %5, 0
-  br i1 %20, label %100, label %21
-21:
-  %22 = udiv i32 %7, %9
-  %23 = getelementptr inbounds nuw i8, ptr %0, i64 224
-  %24 = load i64, ptr %23, align 8
-  %25 = shl nuw nsw i64 %12, 25
-  %26 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %27 = load i32, ptr %26, align 4
-  %28 = zext i32 %27 to i64
-  %29 = shl nuw nsw i64 %28, 15
-  %30 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %31 = load i64, ptr %30, align 8
-  %32 = getelementptr inbounds nuw i8, ptr %3, i64 64
-  %33 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %34 = getelementptr inbounds nuw i8, ptr %3, i64 16
-  %35 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %36 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %37 = zext i32 %7 to i64
-  %38 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %39 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  %40 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %41 = getelementptr inbounds nuw i8, ptr %4, i64 64
-  %42 = icmp ugt i32 %9, %7
-  %43 = or i64 %31, %25
-  %44 = or i64 %43, %29
-  %45 = getelementptr inbounds nuw i8, ptr %1, i64 52
-  %46 = lshr i64 %24, 3
-  %47 = shl i32 %22, 8
-  %48 = zext i32 %47 to i64
-  %49 = zext i32 %22 to i64
-  br label %50
-50:
-  %51 = phi i64 [ 0, %21 ], [ %106, %152 ]
-  %52 = phi i32 [ %5, %21 ], [ %154, %152 ]
-  %53 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %52, i1 true)
-  %54 = load ptr, ptr %32, align 8
-  %55 = load ptr, ptr %33, align 8
-  %56 = zext nneg i32 %53 to i64
-  %57 = getelementptr inbounds nuw i64, ptr %55, i64 %56
-  %58 = load i64, ptr %57, align 8
-  %59 = mul i64 %58, %11
-  %60 = getelementptr inbounds nuw i8, ptr %54, i64 %59
-  %61 = load ptr, ptr %34, align 8
-  %62 = getelementptr inbounds nuw i8, ptr %61, i64 %58
-  %63 = load ptr, ptr %35, align 8
-  %64 = ptrtoint ptr %62 to i64
-  %65 = ptrtoint ptr %63 to i64
-  %66 = sub i64 %64, %65
-  %67 = load i64, ptr %36, align 8
-  %68 = icmp ult i64 %66, %67
-  br i1 %68, label %69, label %86
-69:
-  %70 = load i32, ptr %38, align 4
-  %71 = or i32 %70, 1
-  store i32 %71, ptr %38, align 4
-  %72 = shl i64 %66, 6
-  %73 = udiv i64 %72, %67
-  %74 = shl nuw i64 1, %73
-  %75 = add i64 %66, %37
-  %76 = shl i64 %75, 6
-  %77 = add i64 %76, -64
-  %78 = udiv i64 %77, %67
-  %79 = shl nuw i64 1, %78
-  %80 = or i64 %79, %74
-  %81 = load i64, ptr %39, align 8
-  %82 = and i64 %80, %81
-  %83 = load i64, ptr %40, align 8
-  %84 = or i64 %82, %83
-  store i64 %84, ptr %40, align 8
-  %85 = load ptr, ptr %33, align 8
-  br label %86
-86:
-  %87 = phi ptr [ %55, %50 ], [ %85, %69 ]
-  %88 = load ptr, ptr %41, align 8
-  %89 = getelementptr inbounds nuw i8, ptr %87, i64 512
-  %90 = getelementptr inbounds nuw i64, ptr %89, i64 %56
-  %91 = load i64, ptr %90, align 8
-  %92 = mul i64 %91, %11
-  %93 = getelementptr inbounds nuw i8, ptr %88, i64 %92
-  br i1 %42, label %105, label %94
-94:
-  %95 = shl nuw nsw i64 %56, 9
-  %96 = or i64 %44, %95
-  %97 = shl nuw i32 1, %53
-  %98 = and i32 %97, %6
-  %99 = icmp eq i32 %98, 0
-  br label %110
-100:
-  %101 = phi i64 [ 0, %8 ], [ %106, %152 ]
-  %102 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %103 = load i64, ptr %102, align 8
-  %104 = or i64 %103, %101
-  store i64 %104, ptr %102, align 8
-  ret void
-105:
-  %106 = phi i64 [ %51, %86 ], [ %132, %137 ]
-  %107 = load i32, ptr %45, align 4
-  %108 = zext i32 %107 to i64
-  %109 = icmp samesign ugt i64 %46, %108
-  br i1 %109, label %140, label %152
-110:
-  %111 = phi i64 [ 0, %94 ], [ %138, %137 ]
-  %112 = phi i64 [ %51, %94 ], [ %132, %137 ]
-  %113 = getelementptr inbounds nuw i64, ptr %60, i64 %111
-  %114 = load i64, ptr %113, align 8
-  %115 = xor i64 %114, %96
-  %116 = icmp ult i64 %115, 140737488355328
-  %117 = select i1 %116, i64 0, i64 -140737488354880
-  %118 = icmp ult i64 %115, 2147483648
-  %119 = select i1 %118, i64 56, i64 %117
-  %120 = icmp ult i64 %115, 32768
-  %121 = icmp ult i64 %115, 33554432
-  %122 = select i1 %121, i64 33554432, i64 %119
-  %123 = select i1 %120, i64 7, i64 %122
-  %124 = and i64 %114, 16384
-  %125 = or i64 %115, %124
-  %126 = icmp ult i64 %125, 512
-  %127 = icmp eq i64 %114, 0
-  %128 = or i1 %127, %126
-  %129 = select i1 %128, i64 0, i64 %123
-  %130 = and i64 %114, 511
-  %131 = and i64 %130, %129
-  %132 = or i64 %131, %112
-  store i64 -140736414596901, ptr %113, align 8
-  br i1 %99, label %137, label %133
-133:
-  %134 = getelementptr inbounds nuw i64, ptr %93, i64 %111
-  %135 = load i64, ptr %134, align 8
-  %136 = or i64 %135, -140736414597120
-  store i64 %136, ptr %134, align 8
-  br label %137
-137:
-  %138 = add nuw nsw i64 %111, 1
-  %139 = icmp samesign ult i64 %138, %49
-  br i1 %139, label %110, label %105
-140:
-  %141 = ptrtoint ptr %60 to i64
-  %142 = insertelement <2 x i64> poison, i64 %141, i64 0
-  %143 = getelementptr inbounds nuw i32, ptr %18, i64 %56
-  %144 = load i32, ptr %143, align 4
-  %145 = zext i32 %144 to i64
-  %146 = shl nuw i64 %145, 32
-  %147 = or disjoint i64 %146, %48
-  %148 = or disjoint i64 %147, %56
-  %149 = insertelement <2 x i64> %142, i64 %148, i64 1
-  %150 = add i32 %107, 1
-  store i32 %150, ptr %45, align 4
-  %151 = getelementptr inbounds nuw <2 x i64>, ptr %19, i64 %108
-  store <2 x i64> %149, ptr %151, align 8
-  br label %152
-152:
-  %153 = add i32 %52, -1
-  %154 = and i32 %153, %52
-  %155 = icmp eq i32 %154, 0
-  br i1 %155, label %100, label %50
-}
-
-define internal void @commit_copies(ptr %0, i32 %1, i32 %2) noinline #0 {
-  %4 = bitcast i32 %2 to <32 x i1>
-  %5 = zext <32 x i1> %4 to <32 x i32>
-  %6 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %7 = load ptr, ptr %6, align 8
-  %8 = zext i32 %1 to i64
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 336
-  %10 = load i64, ptr %9, align 8
-  %11 = mul i64 %10, %8
-  %12 = getelementptr inbounds nuw i8, ptr %7, i64 %11
-  %13 = load <32 x i32>, ptr %12, align 4
-  %14 = add <32 x i32> %13, %5
-  store <32 x i32> %14, ptr %12, align 4
-  ret void
-}
-
-define internal void @complete_copies(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4) noinline #0 {
-  %6 = zext i32 %2 to i64
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %8 = load ptr, ptr %7, align 8
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 336
-  %10 = load i64, ptr %9, align 8
-  %11 = mul i64 %10, %6
-  %12 = getelementptr inbounds nuw i8, ptr %8, i64 %11
-  %13 = getelementptr inbounds nuw i8, ptr %12, i64 128
-  %14 = getelementptr inbounds nuw i8, ptr %1, i64 52
-  %15 = load i32, ptr %14, align 4
-  %16 = icmp eq i32 %15, 0
-  br i1 %16, label %28, label %17
-17:
-  %18 = shl nuw nsw i64 %6, 25
-  %19 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %20 = load i32, ptr %19, align 4
-  %21 = zext i32 %20 to i64
-  %22 = shl nuw nsw i64 %21, 15
-  %23 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %24 = load i64, ptr %23, align 8
-  %25 = or i64 %24, %22
-  %26 = or i64 %18, %25
-  %27 = or i64 %26, 146
-  br label %33
-28:
-  %29 = phi i32 [ 0, %5 ], [ %70, %69 ]
-  store i32 %29, ptr %14, align 4
-  %30 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %31 = load i32, ptr %30, align 4
-  %32 = or i32 %31, 1
-  store i32 %32, ptr %30, align 4
-  ret void
-33:
-  %34 = phi i64 [ 0, %17 ], [ %71, %69 ]
-  %35 = phi i32 [ 0, %17 ], [ %70, %69 ]
-  %36 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %34
-  %37 = load <2 x i64>, ptr %36, align 8
-  %38 = extractelement <2 x i64> %37, i64 1
-  %39 = and i64 %38, 31
-  %40 = lshr i64 %38, 8
-  %41 = and i64 %40, 255
-  %42 = trunc nuw nsw i64 %39 to i32
-  %43 = shl nuw i32 1, %42
-  %44 = and i32 %43, %3
-  %45 = icmp eq i32 %44, 0
-  br i1 %45, label %60, label %46
-46:
-  %47 = getelementptr inbounds nuw i32, ptr %12, i64 %39
-  %48 = load i32, ptr %47, align 4
-  %49 = bitcast <2 x i64> %37 to <4 x i32>
-  %50 = extractelement <4 x i32> %49, i64 3
-  %51 = sub i32 %48, %50
-  %52 = icmp sgt i32 %51, %4
-  br i1 %52, label %53, label %60
-53:
-  %54 = icmp eq i64 %41, 0
-  br i1 %54, label %69, label %55
-55:
-  %56 = shl nuw nsw i64 %39, 9
-  %57 = or i64 %56, %27
-  %58 = extractelement <2 x i64> %37, i64 0
-  %59 = inttoptr i64 %58 to ptr
-  br label %64
-60:
-  %61 = add i32 %35, 1
-  %62 = zext i32 %35 to i64
-  %63 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %62
-  store <2 x i64> %37, ptr %63, align 8
-  br label %69
-64:
-  %65 = phi i64 [ 0, %55 ], [ %67, %64 ]
-  %66 = getelementptr inbounds nuw i64, ptr %59, i64 %65
-  store i64 %57, ptr %66, align 8
-  %67 = add nuw nsw i64 %65, 1
-  %68 = icmp eq i64 %67, %41
-  br i1 %68, label %69, label %64
-69:
-  %70 = phi i32 [ %61, %60 ], [ %35, %53 ], [ %35, %64 ]
-  %71 = add nuw nsw i64 %34, 1
-  %72 = load i32, ptr %14, align 4
-  %73 = zext i32 %72 to i64
-  %74 = icmp samesign ult i64 %71, %73
-  br i1 %74, label %33, label %28
-}
-
-define internal void @read_chunk(ptr %0, i32 %1, i64 %2) noinline #0 {
-  %4 = zext i32 %1 to i64
-  %5 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %6 = load ptr, ptr %5, align 8
-  %7 = load i32, ptr @kernel, align 4
-  %8 = zext i32 %7 to i64
-  %9 = mul nuw i64 %8, %4
-  %10 = getelementptr inbounds nuw i8, ptr %6, i64 %9
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 232
-  %12 = load ptr, ptr %11, align 8
-  %13 = getelementptr inbounds nuw i8, ptr %12, i64 %2
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %15 = load i64, ptr %14, align 8
-  %16 = getelementptr inbounds nuw i8, ptr %10, i64 20
-  %17 = load i32, ptr %16, align 4
-  %18 = zext i32 %17 to i64
-  %19 = shl nuw nsw i64 %18, 15
-  %20 = shl nuw nsw i64 %4, 25
-  %21 = or i64 %20, %15
-  %22 = or i64 %21, %19
-  %23 = or i64 %22, 16384
-  %24 = getelementptr inbounds nuw i8, ptr %10, i64 56
-  %25 = load i32, ptr %24, align 4
-  %26 = zext i32 %25 to i64
-  %27 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %28 = load i64, ptr %27, align 8
-  %29 = shl i64 %2, 6
-  %30 = udiv i64 %29, %28
-  %31 = shl nuw i64 1, %30
-  %32 = getelementptr inbounds nuw i8, ptr %0, i64 216
-  %33 = load ptr, ptr %32, align 8
-  %34 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %35 = zext i32 %34 to i64
-  %36 = udiv i64 %2, %35
-  %37 = getelementptr inbounds nuw i64, ptr %33, i64 %36
-  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %39 = zext i32 %38 to i64
-  %40 = getelementptr inbounds nuw i8, ptr %10, i64 %39
-  %41 = load i64, ptr %40, align 8
-  %42 = or i64 %41, %31
-  store i64 %42, ptr %40, align 8
-  %43 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  %44 = load i64, ptr %43, align 8
-  %45 = or i64 %44, %31
-  store i64 %45, ptr %43, align 8
-  %46 = icmp ugt i32 %34, 16
-  br i1 %46, label %52, label %47
-47:
-  %48 = trunc nuw i32 %34 to i8
-  %49 = udiv i8 16, %48
-  %50 = zext nneg i8 %49 to i64
-  %51 = or i64 %22, 16457
-  br label %61
-52:
-  %53 = phi i64 [ %26, %3 ], [ %89, %61 ]
-  %54 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
-  %55 = icmp eq i32 %54, 0
-  br i1 %55, label %92, label %56
-56:
-  %57 = getelementptr inbounds nuw i8, ptr %0, i64 312
-  %58 = load i64, ptr %57, align 8
-  %59 = sub i64 0, %58
-  %60 = getelementptr inbounds i8, ptr %13, i64 %59
-  br label %97
-61:
-  %62 = phi i64 [ 0, %47 ], [ %90, %61 ]
-  %63 = phi i64 [ %26, %47 ], [ %89, %61 ]
-  %64 = getelementptr inbounds nuw i64, ptr %37, i64 %62
-  %65 = load i64, ptr %64, align 8
-  %66 = xor i64 %65, %23
-  %67 = icmp ult i64 %66, 140737488355328
-  %68 = select i1 %67, i64 0, i64 -140737488354944
-  %69 = icmp ult i64 %66, 2147483648
-  %70 = select i1 %69, i64 1073741872, i64 %68
-  %71 = icmp ult i64 %66, 32768
-  %72 = icmp ult i64 %66, 33554432
-  %73 = select i1 %72, i64 0, i64 %70
-  %74 = select i1 %71, i64 16390, i64 %73
-  %75 = and i64 %65, 16384
-  %76 = or i64 %66, %75
-  %77 = icmp ult i64 %76, 512
-  %78 = icmp eq i64 %65, 0
-  %79 = or i1 %78, %77
-  %80 = select i1 %79, i64 0, i64 %74
-  %81 = select i1 %69, i64 432, i64 384
-  %82 = select i1 %71, i64 438, i64 %81
-  %83 = and i64 %65, 438
-  %84 = and i64 %83, %80
-  %85 = and i64 %82, %65
-  %86 = and i64 %80, -140736414613504
-  %87 = or disjoint i64 %85, %86
-  %88 = or i64 %87, %51
-  store i64 %88, ptr %64, align 8
-  %89 = or i64 %84, %63
-  %90 = add nuw nsw i64 %62, 1
-  %91 = icmp samesign ult i64 %90, %50
-  br i1 %91, label %61, label %52
-92:
-  %93 = phi i64 [ %53, %52 ], [ %103, %97 ]
-  %94 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %95 = load i64, ptr %94, align 8
-  %96 = or i64 %95, %93
-  store i64 %96, ptr %94, align 8
-  ret void
-97:
-  %98 = phi i64 [ 0, %56 ], [ %104, %97 ]
-  %99 = phi i64 [ %53, %56 ], [ %103, %97 ]
-  %100 = getelementptr inbounds nuw i8, ptr %60, i64 %98
-  %101 = load i8, ptr %100, align 1
-  %102 = sext i8 %101 to i64
-  %103 = or i64 %99, %102
-  %104 = add nuw nsw i64 %98, 1
-  %105 = icmp eq i64 %104, 16
-  br i1 %105, label %92, label %97
-}
-
-define internal void @commit_products(ptr %0) noinline #0 {
-  %2 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %3 = zext i32 %2 to i64
-  %4 = getelementptr inbounds nuw i8, ptr %0, i64 %3
-  %5 = getelementptr inbounds nuw i8, ptr %4, i64 16
-  %6 = load i64, ptr %5, align 8
-  %7 = getelementptr inbounds nuw i8, ptr %4, i64 24
-  %8 = load i64, ptr %7, align 8
-  %9 = or i64 %8, %6
-  store i64 %9, ptr %7, align 8
-  %10 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %11 = load i64, ptr %10, align 8
-  store i64 %11, ptr %5, align 8
-  %12 = load i64, ptr %4, align 8
-  store i64 %12, ptr %10, align 8
-  store i64 0, ptr %4, align 8
-  ret void
-}
-
-define internal void @complete_products(ptr %0, i32 %1) noinline #0 {
-  %3 = add i32 %1, 1
-  %4 = icmp ult i32 %3, 4
-  br i1 %4, label %5, label %8
-5:
-  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %7 = zext nneg i32 %3 to i64
-  br label %9
-8:
-  ret void
-9:
-  %10 = phi i64 [ %7, %5 ], [ %16, %9 ]
-  %11 = trunc i64 %10 to i32
-  %12 = shl i32 %11, 3
-  %13 = add i32 %6, %12
-  %14 = zext i32 %13 to i64
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 %14
-  store i64 0, ptr %15, align 8
-  %16 = add nuw nsw i64 %10, 1
-  %17 = and i64 %16, 4294967295
-  %18 = icmp eq i64 %17, 4
-  br i1 %18, label %8, label %9
-}
-
-define internal void @fence_proxy(ptr %0, i32 %1) noinline #0 {
-  %3 = icmp eq i32 %1, -1
-  br i1 %3, label %4, label %6
-4:
-  %5 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  store i32 0, ptr %5, align 4
-  br label %6
-6:
-  ret void
-}
-
-define internal void @order_proxies(ptr %0) noinline #0 {
-  %2 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  %3 = load i64, ptr %2, align 8
-  %4 = icmp eq i64 %3, 0
-  br i1 %4, label %41, label %5
-5:
-  %6 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %7 = load ptr, ptr %6, align 8
-  %8 = load i32, ptr @kernel, align 4
-  %9 = zext i32 %8 to i64
-  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  br label %16
-11:
-  %12 = icmp eq i32 %26, 0
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %14 = load i32, ptr @kernel, align 4
-  %15 = zext i32 %14 to i64
-  br label %44
-16:
-  %17 = phi i64 [ 0, %5 ], [ %38, %25 ]
-  %18 = phi i64 [ 0, %5 ], [ %27, %25 ]
-  %19 = phi i32 [ 0, %5 ], [ %26, %25 ]
-  %20 = mul i64 %18, %9
-  %21 = getelementptr inbounds nuw i8, ptr %7, i64 %20
-  %22 = getelementptr inbounds nuw i8, ptr %21, i64 56
-  %23 = load i32, ptr %22, align 4
-  %24 = and i32 %23, 1
-  br label %29
-25:
-  %26 = or i32 %24, %19
-  %27 = add nuw i64 %18, 1
-  %28 = icmp eq i64 %27, %3
-  br i1 %28, label %11, label %16
-29:
-  %30 = phi i64 [ 0, %16 ], [ %39, %29 ]
-  %31 = phi i64 [ %17, %16 ], [ %38, %29 ]
-  %32 = trunc i64 %30 to i32
-  %33 = shl i32 %32, 3
-  %34 = add i32 %10, %33
-  %35 = zext i32 %34 to i64
-  %36 = getelementptr inbounds nuw i8, ptr %21, i64 %35
-  %37 = load i64, ptr %36, align 8
-  %38 = or i64 %37, %31
-  %39 = add nuw nsw i64 %30, 1
-  %40 = icmp eq i64 %39, 4
-  br i1 %40, label %25, label %29
-41:
-  %42 = phi i64 [ 0, %1 ], [ %38, %53 ]
-  %43 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  store i64 %42, ptr %43, align 8
-  ret void
-44:
-  %45 = phi i64 [ 0, %11 ], [ %55, %53 ]
-  %46 = load ptr, ptr %13, align 8
-  %47 = mul i64 %45, %15
-  %48 = getelementptr inbounds nuw i8, ptr %46, i64 %47
-  %49 = getelementptr inbounds nuw i8, ptr %48, i64 56
-  br i1 %12, label %53, label %50
-50:
-  %51 = load i32, ptr %49, align 4
-  %52 = or i32 %51, 2
-  br label %53
-53:
-  %54 = phi i32 [ %52, %50 ], [ 0, %44 ]
-  store i32 %54, ptr %49, align 4
-  %55 = add nuw i64 %45, 1
-  %56 = icmp eq i64 %55, %3
-  br i1 %56, label %41, label %44
 }

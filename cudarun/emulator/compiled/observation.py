@@ -26,9 +26,12 @@ from cudarun.emulator.decode.analysis import unwritten_registers
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
+from cudarun.emulator.machine.mbarriers import Arrive, Initialize, PhaseTest
 from cudarun.emulator.machine.schedules.pending_products import PendingProducts
 from cudarun.emulator.machine.spaces import InGlobalOrConst, Region, Section
 from cudarun.emulator.machine.special_registers import ReadMoment
+from cudarun.emulator.machine.tensor_maps.boxes import CHUNK
+from cudarun.emulator.machine.tensor_maps.copies import TensorLoad, TensorStore
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     Fence,
@@ -50,6 +53,9 @@ _OBSERVED = (
     *(MemoryLoad, MemoryStore, Atomic, LoadMatrix, StoreMatrix, WarpMatrixTransfer),
     *(AsynchronousCopy, MultiplyAsync),
 )
+_WRITES = (layout.SHADOW_WRITE | layout.SHADOW_ATOMIC) * 0o111  # in a word of shadow memory
+_READ_BY_MANY = np.uint64(2**64 - 2**layout.SHADOW_BLOCK + layout.SHADOW_READ * 0o111)
+_ON_OBJECTS = (Arrive, Initialize, PhaseTest, TensorLoad, TensorStore)
 _OTHERS = (NoEffect, WarpAction, InGlobalOrConst, ReadMoment)
 _NOT_OBSERVED = (Fence, GridDependency)
 
@@ -105,6 +111,8 @@ def _smallest_access(action: MemoryAction) -> int:
         return 2 if action.transposed else 4
     if isinstance(action, WarpMatrixTransfer):
         return action.type.bytes
+    if isinstance(action, TensorLoad | TensorStore):
+        return CHUNK
     accesses = action.accesses[:2] if isinstance(action, AsynchronousCopy) else action.accesses
     return min(access.dtype.itemsize for access in accesses)
 
@@ -112,7 +120,10 @@ def _smallest_access(action: MemoryAction) -> int:
 def _check(operation: Action) -> None:
     """Check that compiled code observes an operation; `Unobservable` if it does not."""
     action = operation.action
-    if isinstance(action, MemoryAction):
+    if isinstance(action, _ON_OBJECTS):
+        is_observed = not (isinstance(action, Arrive) and not action.expects)
+        is_observed &= not (isinstance(action, TensorLoad | TensorStore) and action.im2col)
+    elif isinstance(action, MemoryAction):
         is_observed = isinstance(action, _OBSERVED) and not any(map(_orders, action.accesses))
         is_observed &= not any(access.dtype.kind == "V" for access in action.accesses)
     else:
@@ -147,7 +158,7 @@ class ObservedLaunch:
         self._local = batch.section("local")
         words = len(self._shared.bytes) // observation.unit  # each of a copy at the most
         size = layout.COPY_GROUPS + layout.COPY_BYTES * words
-        self._copies = np.zeros((batch.threads.warps, size), dtype=np.uint8)
+        self._copies = np.zeros((batch.threads.warps + 1, size), dtype=np.uint8)
         if observation.finds_unwritten:
             self._shared.unwritten = np.ones(len(self._shared.bytes), dtype=np.uint8)
             self._shared.unwritten[: self._reserved] = 0
@@ -181,3 +192,15 @@ class ObservedLaunch:
             known = self._shadows[id(region)] = region, shadow
         address: int = known[1].ctypes.data
         return address + start * self._scale
+
+    def read_by_copies(self, region: Region, first: int, size: int) -> None:
+        """Record that copies read bytes; writes in the launch conflict with them.
+
+        Raises:
+            Suspicion: The launch has written some before.
+        """
+        if not isinstance(region, Section) and self.shadow(region):
+            words = self._shadows[id(region)][1][first * self._scale :][: size * self._scale]
+            if (words.view(np.uint64) & np.uint64(_WRITES)).any():
+                raise Suspicion
+            words.view(np.uint64)[:] = _READ_BY_MANY

@@ -103,9 +103,10 @@ class CompiledRun:
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
-        self._tensors = TensorEntries(kernel.code.sites.tensors)
         self._shared = batch.section("shared")
-        self._observed = kernel.observation and ObservedLaunch(kernel.observation, launch, batch)
+        seen = kernel.observation
+        self._observed = None if seen is None else ObservedLaunch(seen, launch, batch)
+        self._tensors = TensorEntries(kernel.code.sites.tensors, self._observed)
         self._enter_recent()
         self._constants: Array = lead._constants if lead else fixed_values(kernel, launch, frame)
         self._lane_registers: Array = lead._lane_registers if lead else lane_values(kernel, batch)

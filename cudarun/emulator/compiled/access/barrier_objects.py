@@ -100,7 +100,7 @@ class BarrierObjects(AccessRules):
             (place,) = places
             counts, owed = amounts(self._wide(given[1]) if len(given) > 1 else None)
             pass_values(code, [place.offsets, counts or one, owed or none])
-            arguments = f"ptr %ctx, ptr {place.host}, i32 %mask, i32 {int(action.drops)}"
+            arguments = f"ptr %ctx, i32 %warp, ptr {place.host}, i32 %mask, i32 {int(action.drops)}"
             good = code.scalar(f"icmp ne i32 {call(code, 'i32', 'change_objects', arguments)}, 0")
 
             def changed() -> list[LaneVector]:

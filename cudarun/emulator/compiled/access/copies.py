@@ -62,10 +62,11 @@ class CopyCode(AccessRules):
         match action:
             case ProxyFence() if action.space != "global":
                 given = "fence_proxy", f"{state}, i32 {mask}"
-            case GroupControl(queue="wgmma", commits=True):
-                given = "commit_products", state
-            case GroupControl(queue="wgmma"):
-                given = "complete_products", f"{state}, i32 {action.pending}"
+            case GroupControl(queue="wgmma" | "bulk" as queue):
+                reads = f"{state}, i32 {int(queue == 'bulk')}, i32 {mask}"
+                given = "commit_reads", reads
+                if not action.commits:
+                    given = "complete_reads", f"{reads}, i32 {action.pending}"
             case GroupControl(queue="cp.async", commits=True):
                 given = "commit_copies", f"ptr %ctx, i32 %warp, i32 {mask}"
             case GroupControl(queue="cp.async"):

@@ -91,7 +91,8 @@ class TensorCopies(AccessRules):
         entries = field(code, "%ctx", layout.TENSORS, "ptr")
         entry = pointer_to(code, entries, number * layout.TENSOR_BYTES)
         name, arguments = function(lane)
-        given = f"ptr %ctx, ptr {entry}, i64 {self._of_lane(map_, lane)}, {arguments}"
+        given = f"ptr %ctx, ptr {entry}, i32 %warp, i32 {lane}"
+        given += f", i64 {self._of_lane(map_, lane)}, {arguments}"
         copied = code.scalar(f"icmp ne i32 {call(code, 'i32', name, given)}, 0")
         code.line(f"br i1 {copied}, label %{done}, label %{slow}, !prof !1")
         code.label(slow)

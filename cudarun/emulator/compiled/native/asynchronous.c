@@ -16,9 +16,28 @@ typedef u64 copy __attribute__((ext_vector_type(2), aligned(8)));
 enum { GROUP = 32, UNITS = 8 };
 
 // The list of a warp: the groups that its lanes have committed, then copies.
-INLINE char *copies_of(char *ctx, u32 warp)
+INLINE char *copies_of(char *ctx, u64 warp)
 {
     return FIELD(char *, ctx, COPIES) + warp * FIELD(u64, ctx, COPIES_BYTES);
+}
+
+INLINE u64 *words_at(char *ctx, u64 place)
+{
+    return &FIELD(u64 *, ctx, SHARED_SHADOW)[place / kernel.shadow_unit];
+}
+
+INLINE char *marks_at(char *ctx, u64 place)
+{
+    return FIELD(char *, ctx, SHARED_MARKS) + (place - FIELD(u64, ctx, SHARED_RESERVED));
+}
+
+// Return whether some bytes are not written, where that is tracked.
+INLINE u32 are_unwritten(char *marks, u32 size)
+{
+    u32 found = 0;
+    for (u32 place = 0; place < (kernel.finds_unwritten ? size : 0); place++)
+        found |= (u32)marks[place];
+    return found;
 }
 
 // Record copies of lanes of some bytes, of which others have read the origins. The columns are the
@@ -72,44 +91,52 @@ OUT_OF_LINE void complete_copies(char *ctx, char *state, u32 warp, u32 mask, int
     MASK(state, UNSEEN) |= UNSEEN_OWN;
 }
 
-// --- products of warpgroups ----------------------------------------------------------------------
+// --- reads by the async proxy --------------------------------------------------------------------
 //
-// A product reads shared memory from its issue until its warp waits for it, through the async proxy:
-// all that a warp knows has to be before a fence of the proxy by the warp, or by all writing warps.
-// Shared memory has 64 parts; a warp has those that it reads by its last groups, the open one first.
+// Products of warpgroups, and copies from shared memory, read from their issue until their warp waits
+// for them. All that the warp knows has to be before a fence of the proxy by it, or by all warps that
+// write. Shared memory has 64 parts; a warp has those that its last groups read, the open one first.
+
+enum { OF_PRODUCTS, OF_BULK, QUEUES, QUEUE_BYTES = 8 * (READ_GROUPS + 1) };
+
+INLINE u64 *groups_of(char *state, u32 queue)
+{
+    return &FIELD(u64, state, kernel.read_parts + queue * QUEUE_BYTES);
+}
 
 // Check and record that a warp reads a chunk at an offset in shared memory.
-OUT_OF_LINE void read_chunk(char *ctx, u32 warp, u64 first)
+OUT_OF_LINE void read_chunk(char *ctx, u32 warp, u32 queue, u64 first)
 {
-    char *state = state_of(ctx, warp), *marks = FIELD(char *, ctx, SHARED_MARKS) + first;
+    char *state = state_of(ctx, warp);
     u64 stamp = stamp_of(ctx, state, warp) | MANY_LANES, found = MASK(state, UNSEEN), conflicts;
-    u64 part = part_of(FIELD(u64, ctx, SHARED_BYTES), first);
-    u64 *held = &FIELD(u64 *, ctx, SHARED_SHADOW)[first / kernel.shadow_unit];
-    FIELD(u64, state, kernel.read_parts) |= part;
+    u64 part = part_of(FIELD(u64, ctx, SHARED_BYTES), first), *held = words_at(ctx, first);
+    *groups_of(state, queue) |= part;
     FIELD(u64, ctx, READ_PARTS) |= part;
     for (u32 unit = 0; unit < CHUNK / kernel.shadow_unit; unit++) {
         held[unit] = next_word(held[unit], stamp, SHADOW_READ, &conflicts);
         found |= conflicts;
     }
-    for (u32 place = 0; place < (kernel.finds_unwritten ? CHUNK : 0); place++)
-        found |= (marks - FIELD(u64, ctx, SHARED_RESERVED))[place];
-    suspect(ctx, found);
+    suspect(ctx, found | are_unwritten(marks_at(ctx, first), CHUNK));
 }
 
-OUT_OF_LINE void commit_products(char *state)
+// End a group of a queue, if the lanes are those that have issued operations.
+OUT_OF_LINE void commit_reads(char *state, u32 queue, u32 mask)
 {
-    u64 *parts = &FIELD(u64, state, kernel.read_parts);
-    parts[3] |= parts[2];
-    parts[2] = parts[1];
-    parts[1] = parts[0];
+    u64 *parts = groups_of(state, queue);
+    if (parts[READ_GROUPS] & ~(u64)mask)
+        return;
+    parts[READ_GROUPS - 1] |= parts[READ_GROUPS - 2];
+    for (u32 place = READ_GROUPS - 2; place; place--)
+        parts[place] = parts[place - 1];
     parts[0] = 0;
 }
 
-// Wait for the products of all but the last groups.
-OUT_OF_LINE void complete_products(char *state, u32 groups)
+// Wait for all but the last groups.
+OUT_OF_LINE void complete_reads(char *state, u32 queue, u32 mask, u32 groups)
 {
-    for (u32 place = groups + 1; place < READ_GROUPS; place++)
-        FIELD(u64, state, kernel.read_parts + 8 * place) = 0;
+    u64 *parts = groups_of(state, queue);
+    for (u32 place = groups + 1; place < (parts[READ_GROUPS] & ~(u64)mask ? 0 : READ_GROUPS); place++)
+        parts[place] = 0;
 }
 
 // The async proxy sees what happens before a fence of a whole warp.
@@ -126,12 +153,96 @@ OUT_OF_LINE void order_proxies(char *ctx)
     u32 unseen = 0;
     for (u64 warp = 0; warp < warps; warp++) {
         unseen |= MASK(state_of(ctx, warp), UNSEEN) & UNSEEN_OWN;
-        for (u32 place = 0; place < READ_GROUPS; place++)
-            read |= FIELD(u64, state_of(ctx, warp), kernel.read_parts + 8 * place);
+        for (u32 place = 0; place < QUEUES * READ_GROUPS; place++)
+            read |= groups_of(state_of(ctx, warp), place / READ_GROUPS)[place % READ_GROUPS];
     }
     for (u64 warp = 0; warp < warps; warp++) {
         u32 *own = &MASK(state_of(ctx, warp), UNSEEN);
         *own = unseen ? *own | UNSEEN_OTHERS : 0;
+        MASK(state_of(ctx, warp), WAITED) = 0;
     }
     FIELD(u64, ctx, READ_PARTS) = read;
+    FIELD(u64, ctx, RELEASED) = 0;
+}
+
+// --- copies of boxes, and the objects at which they complete -------------------------------------
+//
+// A copy to shared memory conflicts with every access to its target until a warp has waited for its
+// phase. Then other warps can read it in this epoch, if they have waited, too; they make no access
+// before. Accesses to global memory are never known to be complete. Arrivals order nothing.
+
+// The list of the block: the phases that warps have waited for in this epoch, then copies. A phase
+// is the offset of its object, and its parity in the lowest bit.
+INLINE char *arriving(char *ctx) { return copies_of(ctx, FIELD(u64, ctx, WARPS)); }
+
+// Check and record that a lane copies a chunk between shared memory and words of global memory.
+OUT_OF_LINE void copy_chunk(char *ctx, u32 warp, u32 lane, u64 place, u64 *held, char *marks,
+                            u32 loads, u64 phase)
+{
+    char *state = state_of(ctx, warp);
+    u64 stamp = stamp_of(ctx, state, warp) | (u64)lane << LANE, conflicts;
+    u64 found = FIELD(u64, ctx, READ_PARTS) & part_of(FIELD(u64, ctx, SHARED_BYTES), place);
+    u64 *own = words_at(ctx, place), number = FIELD(u64, ctx, ARRIVING);
+    u32 units = CHUNK / kernel.shadow_unit;
+    if (!loads) {
+        for (u32 unit = 0; unit < units; unit++, held[unit - 1] = PENDING_COPY) {
+            next_word(held[unit], stamp, 0, &conflicts);
+            suspect(ctx, conflicts);
+        }
+        groups_of(state, OF_BULK)[READ_GROUPS] |= 1ull << lane;
+        read_chunk(ctx, warp, OF_BULK, place);
+        return;
+    }
+    for (u32 unit = 0; unit < units; unit++) {
+        found |= held[unit] & (SHADOW_WRITE | SHADOW_ATOMIC) * EVERY_LEVEL;  // no fence is known
+        held[unit] = OF_MANY | SHADOW_READ * EVERY_LEVEL;
+        next_word(own[unit], stamp, 0, &conflicts);
+        found |= conflicts;
+        own[unit] = PENDING_COPY;
+    }
+    suspect(ctx, found | (marks ? are_unwritten(marks, CHUNK) : 0));
+    if (kernel.finds_unwritten)
+        mark_range(marks_at(ctx, place), 0, CHUNK);
+    if (number < FIELD(u64, ctx, SHARED_BYTES) / CHUNK) {  // more only after conflicts
+        (&FIELD(copy, arriving(ctx), COPY_GROUPS))[number] = (copy){(u64)own, phase};
+        FIELD(u64, ctx, ARRIVING)++;
+    }
+}
+
+// Check and record the operation of a lane on an object, which is atomic.
+OUT_OF_LINE void use_object(char *ctx, u32 warp, u32 lane, u64 place)
+{
+    u64 stamp = time_of(ctx, state_of(ctx, warp), warp) | (u64)lane << LANE, conflicts;
+    u64 *held = words_at(ctx, place);
+    for (u32 unit = 0; unit < OBJECT_SIZE / kernel.shadow_unit; unit++) {
+        held[unit] = next_word(held[unit], stamp, SHADOW_ATOMIC, &conflicts);
+        suspect(ctx, conflicts);
+    }
+    suspect(ctx, are_unwritten(marks_at(ctx, place), OBJECT_SIZE));
+}
+
+// Let a warp, or a lane of it, know that a phase is complete.
+OUT_OF_LINE void end_wait(char *ctx, u32 warp, u32 lane, u32 is_whole, u64 phase)
+{
+    char *state = state_of(ctx, warp);
+    u64 *phases = &FIELD(u64, arriving(ctx), 0), *released = &FIELD(u64, ctx, RELEASED), left = 0;
+    copy *copies = &FIELD(copy, arriving(ctx), COPY_GROUPS);
+    u64 word = time_of(ctx, state, warp) | (is_whole ? MANY_WARPS | MANY_LANES : (u64)lane << LANE);
+    word |= is_whole ? SHADOW_READ * EVERY_LEVEL : WRITES;
+    for (u64 number = 0; number < FIELD(u64, ctx, ARRIVING); number++) {
+        copy each = copies[number];
+        if (each[1] != phase)
+            copies[left++] = each;
+        for (u32 unit = 0; unit < (each[1] == phase ? CHUNK / kernel.shadow_unit : 0); unit++)
+            ((u64 *)each[0])[unit] = word;
+    }
+    u32 count = (u32)__builtin_popcountl(*released);
+    if (is_whole && left < FIELD(u64, ctx, ARRIVING)) {
+        suspect(ctx, count == COPY_GROUPS / sizeof *phases - 1);
+        phases[count++] = phase;
+        *released = (1ull << count) - 1;
+    }
+    FIELD(u64, ctx, ARRIVING) = left;
+    for (u32 number = 0; number < (is_whole ? count : 0); number++)
+        MASK(state, WAITED) |= (u32)(phases[number] == phase) << number;
 }

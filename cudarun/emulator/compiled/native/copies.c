@@ -25,12 +25,14 @@ INLINE u32 change_object(loose_u64 *object, u64 count, u64 bytes, u32 drops)
 
 // Change objects lane by lane; return whether all were changed, else none is. The columns are the
 // offsets, the arrivals, and the bytes; the objects before are the next one.
-OUT_OF_LINE u32 change_objects(char *ctx, char *host, u32 mask, u32 drops)
+OUT_OF_LINE u32 change_objects(char *ctx, u32 warp, char *host, u32 mask, u32 drops)
 {
     u64 *offsets = COLUMN(u64, ctx, 0), *counts = COLUMN(u64, ctx, 1);
     u64 *bytes = COLUMN(u64, ctx, 2), *before = COLUMN(u64, ctx, 3);
     FOR_EACH_LANE(lane, mask) {
         loose_u64 *object = (loose_u64 *)(host + offsets[lane]);
+        if (kernel.shadow_unit)
+            use_object(ctx, warp, lane, (u64)((char *)object - FIELD(char *, ctx, SHARED)));
         before[lane] = *object;
         if (!change_object(object, counts[lane], bytes[lane], drops)) {
             for (u32 changed = mask & ((1u << lane) - 1), last; changed; changed ^= 1u << last) {
@@ -58,6 +60,14 @@ OUT_OF_LINE void test_objects(char *ctx, char *host, u32 warp, u32 mask, u32 num
         COLUMN(u8, ctx, 3)[lane] = phase != asked;
         failed |= (u32)(phase == asked) << lane;
         phases |= (u32)asked << lane;
+    }
+    if (kernel.shadow_unit && mask & ~failed) {
+        u32 lane = lowest(mask & ~failed), parity = phases >> lane & 1;
+        u64 object = (u64)(host - FIELD(char *, ctx, SHARED)) + offsets[lane];
+        u32 is_whole = !(~mask | failed) && phases == -parity;
+        end_wait(ctx, warp, lane, is_whole && are_equal((char *)offsets, 8), object << 1 | parity);
+        FOR_EACH_LANE(user, mask & ~failed)
+            use_object(ctx, warp, user, object - offsets[lane] + offsets[user]);
     }
     u64 place = number * FIELD(u64, ctx, WARPS) + warp;
     char *test = FIELD(char *, ctx, TESTS) + place * TEST_BYTES;
@@ -141,7 +151,8 @@ INLINE u32 find_box(char *ctx, char *entry, u64 map, u64 at, u64 *moved)
 
 // Copy the chunks of a box between a tensor and a place in shared memory; return their bytes. Those
 // of a tensor are marked as read or as written.
-INLINE u64 copy_box(char *ctx, char *entry, char *shared, u64 at, u64 moved, u32 loads)
+INLINE u64 copy_box(char *ctx, char *entry, u32 warp, u32 lane, char *shared, u64 at, u64 moved,
+                    u32 loads, u64 phase)
 {
     u64 count = FIELD(u64, entry, TENSOR_CHUNKS), *offsets = FIELD(u64 *, entry, TENSOR_OFFSETS);
     char *tensor = FIELD(char *, entry, TENSOR_HOST) + moved;
@@ -149,6 +160,11 @@ INLINE u64 copy_box(char *ctx, char *entry, char *shared, u64 at, u64 moved, u32
     for (u64 number = 0; number < count; number++) {
         u64 offset = offsets[number], place = at + offsets[count + number];
         place ^= (place >> 7 & FIELD(u64, entry, TENSOR_SWIZZLE)) << 4;
+        if (kernel.shadow_unit) {
+            u64 *held = &FIELD(u64 *, entry, TENSOR_SHADOW)[(moved + offset) / kernel.shadow_unit];
+            char *own = marks ? marks + moved + offset : 0;
+            copy_chunk(ctx, warp, lane, place, held, own, loads, phase);
+        }
         if (loads) {
             if (marks)
                 note_range(ctx, marks + moved, offset, CHUNK);
@@ -166,8 +182,8 @@ INLINE u64 copy_box(char *ctx, char *entry, char *shared, u64 at, u64 moved, u32
 // each; return whether it was loaded.
 //
 // `to` and `object` are addresses, with constant offsets; `blocks` is a mask of ranks.
-OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset, u64 object,
-                         u64 object_offset, u32 is_multicast, u64 blocks)
+OUT_OF_LINE u32 load_box(char *ctx, char *entry, u32 warp, u32 lane, u64 map, u64 to,
+                         u64 to_offset, u64 object, u64 object_offset, u32 is_multicast, u64 blocks)
 {
     u64 start = FIELD(u64, ctx, SHARED_START), size = FIELD(u64, ctx, SHARED_BYTES), moved;
     u64 own = FIELD(u64, ctx, BLOCK) % FIELD(u64, ctx, CLUSTER);
@@ -182,18 +198,21 @@ OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset,
     for (u64 left = is_multicast ? blocks : 1ull << own; left; left &= left - 1) {
         u64 ahead = ((u64)__builtin_ctzll(left) - own) * FIELD(u64, ctx, SHARED_STRIDE);
         char *shared = FIELD(char *, ctx, SHARED) + ahead;
-        u64 bytes = copy_box(ctx, entry, shared, at, moved, 1);
+        u64 phase = place << 1 | FIELD(loose_u64, shared, place) >> OBJECT_PHASE;
+        if (kernel.shadow_unit)
+            use_object(ctx, warp, lane, place);
+        u64 bytes = copy_box(ctx, entry, warp, lane, shared, at, moved, 1, phase);
         change_object((loose_u64 *)(shared + place), 0, -bytes, 0);
     }
     return 1;
 }
 
 // Store a box of shared memory to a tensor; return whether it was stored.
-OUT_OF_LINE u32 store_box(char *ctx, char *entry, u64 map, u64 from, u64 offset)
+OUT_OF_LINE u32 store_box(char *ctx, char *entry, u32 warp, u32 lane, u64 map, u64 from, u64 offset)
 {
     u64 at = (from & ~RANK_BITS) + offset - FIELD(u64, ctx, SHARED_START), moved;
     if (!is_own(ctx, from) || !find_box(ctx, entry, map, at, &moved))
         return 0;
-    copy_box(ctx, entry, FIELD(char *, ctx, SHARED), at, moved, 0);
+    copy_box(ctx, entry, warp, lane, FIELD(char *, ctx, SHARED), at, moved, 0, 0);
     return 1;
 }

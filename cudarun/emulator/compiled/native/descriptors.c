@@ -47,7 +47,7 @@ INLINE char *chunk_at(struct matrix *matrix, u64 place)
     if (!is_inside(address, CHUNK, matrix->bytes))
         return 0;
     if (kernel.shadow_unit)
-        read_chunk(matrix->ctx, matrix->warp, address);
+        read_chunk(matrix->ctx, matrix->warp, 0, address);
     return matrix->shared + address;
 }
 

@@ -31,7 +31,7 @@ INLINE void begin_block(char *ctx, u64 number, char *row)
     fill(ctx, TESTS, TESTS_BYTES, 0);
     if (kernel.shadow_unit) {
         FIELD(u64, ctx, EPOCH) = (number + 1) << SHADOW_BLOCK;
-        FIELD(u64, ctx, READ_PARTS) = 0;
+        FIELD(u64, ctx, READ_PARTS) = FIELD(u64, ctx, ARRIVING) = FIELD(u64, ctx, RELEASED) = 0;
         fill(ctx, SHARED_SHADOW, SHARED_SHADOW_BYTES, 0);
         fill(ctx, SHARED_MARKS, SHARED_MARKS_BYTES, 1);
         fill(ctx, LOCAL_MARKS, LOCAL_MARKS_BYTES, 1);

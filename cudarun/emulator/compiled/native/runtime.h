@@ -50,7 +50,11 @@ u32 is_whole_group(char *ctx, u32 warp, u32 mask);
 u32 are_equal(char *values, u64 size);
 u32 read_left(char *ctx, u32 column, u32 warp, u32 is_across, u32 *to);
 u32 read_right(char *ctx, u32 column, u32 warp, u64 columns, u64 parts, u32 is_across, u32 *to);
-void read_chunk(char *ctx, u32 warp, u64 first);
+void read_chunk(char *ctx, u32 warp, u32 queue, u64 first);
+void copy_chunk(char *ctx, u32 warp, u32 lane, u64 place, u64 *held, char *marks, u32 loads,
+                u64 phase);
+void use_object(char *ctx, u32 warp, u32 lane, u64 place);
+void end_wait(char *ctx, u32 warp, u32 lane, u32 is_whole, u64 phase);
 void order_proxies(char *ctx);
 void load_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size);
 void store_lanes(char *ctx, char *host, u32 mask, u64 ahead, u32 size);

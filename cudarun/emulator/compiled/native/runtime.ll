@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 91e4a76607ccaa3b5660ce009fcef65f5c9aa811d27177d434128a04e02159fb
+; Written by `python -m tools.generate_runtime` from e45b44b2e31728e16951ce83e6b517f648f8251ab4999784a7c8dfa94c107b3c
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -45,6 +45,8 @@ declare i32 @llvm.vector.reduce.xor.v32i32(<32 x i32>)
 declare i64 @llvm.ctpop.i64(i64)
 
 declare i64 @llvm.cttz.i64(i64, i1)
+
+declare i64 @llvm.fshl.i64(i64, i64, i64)
 
 declare i64 @llvm.umax.i64(i64, i64)
 
@@ -594,182 +596,198 @@ define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %
   %9 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %10 = udiv i32 8, %9
   %11 = zext nneg i32 %10 to i64
-  %12 = zext i32 %2 to i64
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %14 = load ptr, ptr %13, align 8
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %12 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %13 = load i32, ptr %12, align 4
+  %14 = zext i32 %13 to i64
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 360
   %16 = load i64, ptr %15, align 8
-  %17 = mul i64 %16, %12
-  %18 = getelementptr inbounds nuw i8, ptr %14, i64 %17
-  %19 = getelementptr inbounds nuw i8, ptr %18, i64 128
-  %20 = icmp eq i32 %5, 0
-  br i1 %20, label %100, label %21
-21:
-  %22 = udiv i32 %7, %9
-  %23 = getelementptr inbounds nuw i8, ptr %0, i64 224
-  %24 = load i64, ptr %23, align 8
-  %25 = shl nuw nsw i64 %12, 25
-  %26 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %27 = load i32, ptr %26, align 4
-  %28 = zext i32 %27 to i64
-  %29 = shl nuw nsw i64 %28, 15
-  %30 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %31 = load i64, ptr %30, align 8
-  %32 = getelementptr inbounds nuw i8, ptr %3, i64 64
-  %33 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %34 = getelementptr inbounds nuw i8, ptr %3, i64 16
-  %35 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %36 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %37 = zext i32 %7 to i64
-  %38 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %39 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  %40 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %41 = getelementptr inbounds nuw i8, ptr %4, i64 64
-  %42 = icmp ugt i32 %9, %7
-  %43 = or i64 %31, %25
-  %44 = or i64 %43, %29
-  %45 = getelementptr inbounds nuw i8, ptr %1, i64 52
-  %46 = lshr i64 %24, 3
-  %47 = shl i32 %22, 8
-  %48 = zext i32 %47 to i64
-  %49 = zext i32 %22 to i64
-  br label %50
-50:
-  %51 = phi i64 [ 0, %21 ], [ %106, %152 ]
-  %52 = phi i32 [ %5, %21 ], [ %154, %152 ]
-  %53 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %52, i1 true)
-  %54 = load ptr, ptr %32, align 8
-  %55 = load ptr, ptr %33, align 8
-  %56 = zext nneg i32 %53 to i64
-  %57 = getelementptr inbounds nuw i64, ptr %55, i64 %56
-  %58 = load i64, ptr %57, align 8
-  %59 = mul i64 %58, %11
-  %60 = getelementptr inbounds nuw i8, ptr %54, i64 %59
-  %61 = load ptr, ptr %34, align 8
-  %62 = getelementptr inbounds nuw i8, ptr %61, i64 %58
-  %63 = load ptr, ptr %35, align 8
-  %64 = ptrtoint ptr %62 to i64
-  %65 = ptrtoint ptr %63 to i64
-  %66 = sub i64 %64, %65
-  %67 = load i64, ptr %36, align 8
-  %68 = icmp ult i64 %66, %67
-  br i1 %68, label %69, label %86
-69:
-  %70 = load i32, ptr %38, align 4
-  %71 = or i32 %70, 1
-  store i32 %71, ptr %38, align 4
-  %72 = shl i64 %66, 6
-  %73 = udiv i64 %72, %67
-  %74 = shl nuw i64 1, %73
-  %75 = add i64 %66, %37
-  %76 = shl i64 %75, 6
-  %77 = add i64 %76, -64
-  %78 = udiv i64 %77, %67
-  %79 = shl nuw i64 1, %78
-  %80 = or i64 %79, %74
-  %81 = load i64, ptr %39, align 8
-  %82 = and i64 %80, %81
-  %83 = load i64, ptr %40, align 8
-  %84 = or i64 %82, %83
-  store i64 %84, ptr %40, align 8
-  %85 = load ptr, ptr %33, align 8
-  br label %86
-86:
-  %87 = phi ptr [ %55, %50 ], [ %85, %69 ]
-  %88 = load ptr, ptr %41, align 8
-  %89 = getelementptr inbounds nuw i8, ptr %87, i64 512
-  %90 = getelementptr inbounds nuw i64, ptr %89, i64 %56
-  %91 = load i64, ptr %90, align 8
-  %92 = mul i64 %91, %11
-  %93 = getelementptr inbounds nuw i8, ptr %88, i64 %92
-  br i1 %42, label %105, label %94
-94:
-  %95 = shl nuw nsw i64 %56, 9
-  %96 = or i64 %44, %95
-  %97 = shl nuw i32 1, %53
-  %98 = and i32 %97, %6
-  %99 = icmp eq i32 %98, 0
-  br label %110
-100:
-  %101 = phi i64 [ 0, %8 ], [ %106, %152 ]
-  %102 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %103 = load i64, ptr %102, align 8
-  %104 = or i64 %103, %101
-  store i64 %104, ptr %102, align 8
+  %17 = xor i64 %16, %14
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %19 = load i64, ptr %18, align 8
+  %20 = or i64 %19, %17
+  store i64 %20, ptr %18, align 8
+  %21 = zext i32 %2 to i64
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %23 = load ptr, ptr %22, align 8
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %25 = load i64, ptr %24, align 8
+  %26 = mul i64 %25, %21
+  %27 = getelementptr inbounds nuw i8, ptr %23, i64 %26
+  %28 = getelementptr inbounds nuw i8, ptr %27, i64 128
+  %29 = icmp eq i32 %5, 0
+  br i1 %29, label %115, label %30
+30:
+  %31 = udiv i32 %7, %9
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 224
+  %33 = load i64, ptr %32, align 8
+  %34 = shl nuw nsw i64 %21, 25
+  %35 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %36 = load i32, ptr %35, align 4
+  %37 = zext i32 %36 to i64
+  %38 = shl nuw nsw i64 %37, 15
+  %39 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %40 = load i64, ptr %39, align 8
+  %41 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %42 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %43 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %44 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %45 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %46 = zext i32 %7 to i64
+  %47 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %48 = add nsw i64 %46, -1
+  %49 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %50 = getelementptr inbounds nuw i8, ptr %4, i64 64
+  %51 = icmp ugt i32 %9, %7
+  %52 = or i64 %40, %34
+  %53 = or i64 %52, %38
+  %54 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %55 = lshr i64 %33, 3
+  %56 = shl i32 %31, 8
+  %57 = zext i32 %56 to i64
+  %58 = zext i32 %31 to i64
+  br label %59
+59:
+  %60 = phi i64 [ 0, %30 ], [ %120, %166 ]
+  %61 = phi i32 [ %5, %30 ], [ %168, %166 ]
+  %62 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %61, i1 true)
+  %63 = load ptr, ptr %41, align 8
+  %64 = load ptr, ptr %42, align 8
+  %65 = zext nneg i32 %62 to i64
+  %66 = getelementptr inbounds nuw i64, ptr %64, i64 %65
+  %67 = load i64, ptr %66, align 8
+  %68 = mul i64 %67, %11
+  %69 = getelementptr inbounds nuw i8, ptr %63, i64 %68
+  %70 = load ptr, ptr %43, align 8
+  %71 = getelementptr inbounds nuw i8, ptr %70, i64 %67
+  %72 = load ptr, ptr %44, align 8
+  %73 = ptrtoint ptr %71 to i64
+  %74 = ptrtoint ptr %72 to i64
+  %75 = sub i64 %73, %74
+  %76 = load i64, ptr %45, align 8
+  %77 = icmp ult i64 %75, %76
+  br i1 %77, label %78, label %99
+78:
+  %79 = load i32, ptr %47, align 4
+  %80 = or i32 %79, 1
+  store i32 %80, ptr %47, align 4
+  %81 = trunc i64 %76 to i32
+  %82 = add i32 %81, -1
+  %83 = lshr i32 %82, 6
+  %84 = or i32 %83, 1
+  %85 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %84, i1 true)
+  %86 = sub nuw nsw i32 32, %85
+  %87 = zext nneg i32 %86 to i64
+  %88 = lshr i64 %75, %87
+  %89 = shl nuw i64 1, %88
+  %90 = add i64 %48, %75
+  %91 = lshr i64 %90, %87
+  %92 = shl nuw i64 1, %91
+  %93 = or i64 %89, %92
+  %94 = load i64, ptr %49, align 8
+  %95 = and i64 %94, %93
+  %96 = load i64, ptr %18, align 8
+  %97 = or i64 %96, %95
+  store i64 %97, ptr %18, align 8
+  %98 = load ptr, ptr %42, align 8
+  br label %99
+99:
+  %100 = phi ptr [ %64, %59 ], [ %98, %78 ]
+  %101 = load ptr, ptr %50, align 8
+  %102 = getelementptr inbounds nuw i8, ptr %100, i64 512
+  %103 = getelementptr inbounds nuw i64, ptr %102, i64 %65
+  %104 = load i64, ptr %103, align 8
+  %105 = mul i64 %104, %11
+  %106 = getelementptr inbounds nuw i8, ptr %101, i64 %105
+  br i1 %51, label %119, label %107
+107:
+  %108 = shl nuw nsw i64 %65, 9
+  %109 = or i64 %53, %108
+  %110 = shl nuw i32 1, %62
+  %111 = and i32 %110, %6
+  %112 = icmp eq i32 %111, 0
+  br label %124
+113:
+  %114 = load i64, ptr %18, align 8
+  br label %115
+115:
+  %116 = phi i64 [ %20, %8 ], [ %114, %113 ]
+  %117 = phi i64 [ 0, %8 ], [ %120, %113 ]
+  %118 = or i64 %116, %117
+  store i64 %118, ptr %18, align 8
   ret void
-105:
-  %106 = phi i64 [ %51, %86 ], [ %132, %137 ]
-  %107 = load i32, ptr %45, align 4
-  %108 = zext i32 %107 to i64
-  %109 = icmp samesign ugt i64 %46, %108
-  br i1 %109, label %140, label %152
-110:
-  %111 = phi i64 [ 0, %94 ], [ %138, %137 ]
-  %112 = phi i64 [ %51, %94 ], [ %132, %137 ]
-  %113 = getelementptr inbounds nuw i64, ptr %60, i64 %111
-  %114 = load i64, ptr %113, align 8
-  %115 = xor i64 %114, %96
-  %116 = icmp ult i64 %115, 140737488355328
-  %117 = select i1 %116, i64 0, i64 -140737488354880
-  %118 = icmp ult i64 %115, 2147483648
-  %119 = select i1 %118, i64 56, i64 %117
-  %120 = icmp ult i64 %115, 32768
-  %121 = icmp ult i64 %115, 33554432
-  %122 = select i1 %121, i64 33554432, i64 %119
-  %123 = select i1 %120, i64 7, i64 %122
-  %124 = and i64 %114, 16384
-  %125 = or i64 %115, %124
-  %126 = icmp ult i64 %125, 512
-  %127 = icmp eq i64 %114, 0
-  %128 = or i1 %127, %126
-  %129 = select i1 %128, i64 0, i64 %123
-  %130 = and i64 %114, 511
-  %131 = and i64 %130, %129
-  %132 = or i64 %131, %112
-  store i64 -140736414596901, ptr %113, align 8
-  br i1 %99, label %137, label %133
-133:
-  %134 = getelementptr inbounds nuw i64, ptr %93, i64 %111
-  %135 = load i64, ptr %134, align 8
-  %136 = or i64 %135, -140736414597120
-  store i64 %136, ptr %134, align 8
-  br label %137
-137:
-  %138 = add nuw nsw i64 %111, 1
-  %139 = icmp samesign ult i64 %138, %49
-  br i1 %139, label %110, label %105
-140:
-  %141 = ptrtoint ptr %60 to i64
-  %142 = insertelement <2 x i64> poison, i64 %141, i64 0
-  %143 = getelementptr inbounds nuw i32, ptr %18, i64 %56
-  %144 = load i32, ptr %143, align 4
-  %145 = zext i32 %144 to i64
-  %146 = shl nuw i64 %145, 32
-  %147 = or disjoint i64 %146, %48
-  %148 = or disjoint i64 %147, %56
-  %149 = insertelement <2 x i64> %142, i64 %148, i64 1
-  %150 = add i32 %107, 1
-  store i32 %150, ptr %45, align 4
-  %151 = getelementptr inbounds nuw <2 x i64>, ptr %19, i64 %108
-  store <2 x i64> %149, ptr %151, align 8
-  br label %152
-152:
-  %153 = add i32 %52, -1
-  %154 = and i32 %153, %52
-  %155 = icmp eq i32 %154, 0
-  br i1 %155, label %100, label %50
+119:
+  %120 = phi i64 [ %60, %99 ], [ %146, %151 ]
+  %121 = load i32, ptr %54, align 4
+  %122 = zext i32 %121 to i64
+  %123 = icmp samesign ugt i64 %55, %122
+  br i1 %123, label %154, label %166
+124:
+  %125 = phi i64 [ 0, %107 ], [ %152, %151 ]
+  %126 = phi i64 [ %60, %107 ], [ %146, %151 ]
+  %127 = getelementptr inbounds nuw i64, ptr %69, i64 %125
+  %128 = load i64, ptr %127, align 8
+  %129 = xor i64 %128, %109
+  %130 = icmp ult i64 %129, 140737488355328
+  %131 = select i1 %130, i64 0, i64 -140737488354880
+  %132 = icmp ult i64 %129, 2147483648
+  %133 = select i1 %132, i64 56, i64 %131
+  %134 = icmp ult i64 %129, 32768
+  %135 = icmp ult i64 %129, 33554432
+  %136 = select i1 %135, i64 33554432, i64 %133
+  %137 = select i1 %134, i64 7, i64 %136
+  %138 = and i64 %128, 16384
+  %139 = or i64 %129, %138
+  %140 = icmp ult i64 %139, 512
+  %141 = icmp eq i64 %128, 0
+  %142 = or i1 %141, %140
+  %143 = select i1 %142, i64 0, i64 %137
+  %144 = and i64 %128, 511
+  %145 = and i64 %144, %143
+  %146 = or i64 %145, %126
+  store i64 -140736414596901, ptr %127, align 8
+  br i1 %112, label %151, label %147
+147:
+  %148 = getelementptr inbounds nuw i64, ptr %106, i64 %125
+  %149 = load i64, ptr %148, align 8
+  %150 = or i64 %149, -140736414597120
+  store i64 %150, ptr %148, align 8
+  br label %151
+151:
+  %152 = add nuw nsw i64 %125, 1
+  %153 = icmp samesign ult i64 %152, %58
+  br i1 %153, label %124, label %119
+154:
+  %155 = ptrtoint ptr %69 to i64
+  %156 = insertelement <2 x i64> poison, i64 %155, i64 0
+  %157 = getelementptr inbounds nuw i32, ptr %27, i64 %65
+  %158 = load i32, ptr %157, align 4
+  %159 = zext i32 %158 to i64
+  %160 = shl nuw i64 %159, 32
+  %161 = or disjoint i64 %160, %57
+  %162 = or disjoint i64 %161, %65
+  %163 = insertelement <2 x i64> %156, i64 %162, i64 1
+  %164 = add i32 %121, 1
+  store i32 %164, ptr %54, align 4
+  %165 = getelementptr inbounds nuw <2 x i64>, ptr %28, i64 %122
+  store <2 x i64> %163, ptr %165, align 8
+  br label %166
+166:
+  %167 = add i32 %61, -1
+  %168 = and i32 %167, %61
+  %169 = icmp eq i32 %168, 0
+  br i1 %169, label %113, label %59
 }
 
 define internal void @commit_copies(ptr %0, i32 %1, i32 %2) noinline #0 {
   %4 = bitcast i32 %2 to <32 x i1>
   %5 = zext <32 x i1> %4 to <32 x i32>
-  %6 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %7 = load ptr, ptr %6, align 8
-  %8 = zext i32 %1 to i64
+  %6 = zext i32 %1 to i64
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %8 = load ptr, ptr %7, align 8
   %9 = getelementptr inbounds nuw i8, ptr %0, i64 336
   %10 = load i64, ptr %9, align 8
-  %11 = mul i64 %10, %8
-  %12 = getelementptr inbounds nuw i8, ptr %7, i64 %11
+  %11 = mul i64 %10, %6
+  %12 = getelementptr inbounds nuw i8, ptr %8, i64 %11
   %13 = load <32 x i32>, ptr %12, align 4
   %14 = add <32 x i32> %13, %5
   store <32 x i32> %14, ptr %12, align 4
@@ -777,248 +795,305 @@ define internal void @commit_copies(ptr %0, i32 %1, i32 %2) noinline #0 {
 }
 
 define internal void @complete_copies(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4) noinline #0 {
-  %6 = zext i32 %2 to i64
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %8 = load ptr, ptr %7, align 8
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %6 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %7 = load i32, ptr %6, align 4
+  %8 = zext i32 %7 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 360
   %10 = load i64, ptr %9, align 8
-  %11 = mul i64 %10, %6
-  %12 = getelementptr inbounds nuw i8, ptr %8, i64 %11
-  %13 = getelementptr inbounds nuw i8, ptr %12, i64 128
-  %14 = getelementptr inbounds nuw i8, ptr %1, i64 52
-  %15 = load i32, ptr %14, align 4
-  %16 = icmp eq i32 %15, 0
-  br i1 %16, label %28, label %17
-17:
-  %18 = shl nuw nsw i64 %6, 25
-  %19 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %20 = load i32, ptr %19, align 4
-  %21 = zext i32 %20 to i64
-  %22 = shl nuw nsw i64 %21, 15
-  %23 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %24 = load i64, ptr %23, align 8
-  %25 = or i64 %24, %22
-  %26 = or i64 %18, %25
-  %27 = or i64 %26, 146
-  br label %33
-28:
-  %29 = phi i32 [ 0, %5 ], [ %70, %69 ]
-  store i32 %29, ptr %14, align 4
-  %30 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %31 = load i32, ptr %30, align 4
-  %32 = or i32 %31, 1
-  store i32 %32, ptr %30, align 4
+  %11 = xor i64 %10, %8
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %13 = load i64, ptr %12, align 8
+  %14 = or i64 %13, %11
+  store i64 %14, ptr %12, align 8
+  %15 = zext i32 %2 to i64
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %17 = load ptr, ptr %16, align 8
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %19 = load i64, ptr %18, align 8
+  %20 = mul i64 %19, %15
+  %21 = getelementptr inbounds nuw i8, ptr %17, i64 %20
+  %22 = getelementptr inbounds nuw i8, ptr %21, i64 128
+  %23 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %24 = load i32, ptr %23, align 4
+  %25 = icmp eq i32 %24, 0
+  br i1 %25, label %37, label %26
+26:
+  %27 = shl nuw nsw i64 %15, 25
+  %28 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %29 = load i32, ptr %28, align 4
+  %30 = zext i32 %29 to i64
+  %31 = shl nuw nsw i64 %30, 15
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %33 = load i64, ptr %32, align 8
+  %34 = or i64 %33, %31
+  %35 = or i64 %27, %34
+  %36 = or i64 %35, 146
+  br label %42
+37:
+  %38 = phi i32 [ 0, %5 ], [ %79, %78 ]
+  store i32 %38, ptr %23, align 4
+  %39 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %40 = load i32, ptr %39, align 4
+  %41 = or i32 %40, 1
+  store i32 %41, ptr %39, align 4
   ret void
-33:
-  %34 = phi i64 [ 0, %17 ], [ %71, %69 ]
-  %35 = phi i32 [ 0, %17 ], [ %70, %69 ]
-  %36 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %34
-  %37 = load <2 x i64>, ptr %36, align 8
-  %38 = extractelement <2 x i64> %37, i64 1
-  %39 = and i64 %38, 31
-  %40 = lshr i64 %38, 8
-  %41 = and i64 %40, 255
-  %42 = trunc nuw nsw i64 %39 to i32
-  %43 = shl nuw i32 1, %42
-  %44 = and i32 %43, %3
-  %45 = icmp eq i32 %44, 0
-  br i1 %45, label %60, label %46
-46:
-  %47 = getelementptr inbounds nuw i32, ptr %12, i64 %39
-  %48 = load i32, ptr %47, align 4
-  %49 = bitcast <2 x i64> %37 to <4 x i32>
-  %50 = extractelement <4 x i32> %49, i64 3
-  %51 = sub i32 %48, %50
-  %52 = icmp sgt i32 %51, %4
-  br i1 %52, label %53, label %60
-53:
-  %54 = icmp eq i64 %41, 0
+42:
+  %43 = phi i64 [ 0, %26 ], [ %80, %78 ]
+  %44 = phi i32 [ 0, %26 ], [ %79, %78 ]
+  %45 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %43
+  %46 = load <2 x i64>, ptr %45, align 8
+  %47 = extractelement <2 x i64> %46, i64 1
+  %48 = and i64 %47, 31
+  %49 = lshr i64 %47, 8
+  %50 = and i64 %49, 255
+  %51 = trunc nuw nsw i64 %48 to i32
+  %52 = shl nuw i32 1, %51
+  %53 = and i32 %52, %3
+  %54 = icmp eq i32 %53, 0
   br i1 %54, label %69, label %55
 55:
-  %56 = shl nuw nsw i64 %39, 9
-  %57 = or i64 %56, %27
-  %58 = extractelement <2 x i64> %37, i64 0
-  %59 = inttoptr i64 %58 to ptr
-  br label %64
-60:
-  %61 = add i32 %35, 1
-  %62 = zext i32 %35 to i64
-  %63 = getelementptr inbounds nuw <2 x i64>, ptr %13, i64 %62
-  store <2 x i64> %37, ptr %63, align 8
-  br label %69
+  %56 = getelementptr inbounds nuw i32, ptr %21, i64 %48
+  %57 = load i32, ptr %56, align 4
+  %58 = bitcast <2 x i64> %46 to <4 x i32>
+  %59 = extractelement <4 x i32> %58, i64 3
+  %60 = sub i32 %57, %59
+  %61 = icmp sgt i32 %60, %4
+  br i1 %61, label %62, label %69
+62:
+  %63 = icmp eq i64 %50, 0
+  br i1 %63, label %78, label %64
 64:
-  %65 = phi i64 [ 0, %55 ], [ %67, %64 ]
-  %66 = getelementptr inbounds nuw i64, ptr %59, i64 %65
-  store i64 %57, ptr %66, align 8
-  %67 = add nuw nsw i64 %65, 1
-  %68 = icmp eq i64 %67, %41
-  br i1 %68, label %69, label %64
+  %65 = shl nuw nsw i64 %48, 9
+  %66 = or i64 %65, %36
+  %67 = extractelement <2 x i64> %46, i64 0
+  %68 = inttoptr i64 %67 to ptr
+  br label %73
 69:
-  %70 = phi i32 [ %61, %60 ], [ %35, %53 ], [ %35, %64 ]
-  %71 = add nuw nsw i64 %34, 1
-  %72 = load i32, ptr %14, align 4
-  %73 = zext i32 %72 to i64
-  %74 = icmp samesign ult i64 %71, %73
-  br i1 %74, label %33, label %28
+  %70 = add i32 %44, 1
+  %71 = zext i32 %44 to i64
+  %72 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %71
+  store <2 x i64> %46, ptr %72, align 8
+  br label %78
+73:
+  %74 = phi i64 [ 0, %64 ], [ %76, %73 ]
+  %75 = getelementptr inbounds nuw i64, ptr %68, i64 %74
+  store i64 %66, ptr %75, align 8
+  %76 = add nuw nsw i64 %74, 1
+  %77 = icmp eq i64 %76, %50
+  br i1 %77, label %78, label %73
+78:
+  %79 = phi i32 [ %70, %69 ], [ %44, %62 ], [ %44, %73 ]
+  %80 = add nuw nsw i64 %43, 1
+  %81 = load i32, ptr %23, align 4
+  %82 = zext i32 %81 to i64
+  %83 = icmp samesign ult i64 %80, %82
+  br i1 %83, label %42, label %37
 }
 
-define internal void @read_chunk(ptr %0, i32 %1, i64 %2) noinline #0 {
-  %4 = zext i32 %1 to i64
-  %5 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %6 = load ptr, ptr %5, align 8
-  %7 = load i32, ptr @kernel, align 4
-  %8 = zext i32 %7 to i64
-  %9 = mul nuw i64 %8, %4
-  %10 = getelementptr inbounds nuw i8, ptr %6, i64 %9
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 232
-  %12 = load ptr, ptr %11, align 8
-  %13 = getelementptr inbounds nuw i8, ptr %12, i64 %2
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %15 = load i64, ptr %14, align 8
-  %16 = getelementptr inbounds nuw i8, ptr %10, i64 20
-  %17 = load i32, ptr %16, align 4
-  %18 = zext i32 %17 to i64
-  %19 = shl nuw nsw i64 %18, 15
-  %20 = shl nuw nsw i64 %4, 25
-  %21 = or i64 %20, %15
-  %22 = or i64 %21, %19
-  %23 = or i64 %22, 16384
-  %24 = getelementptr inbounds nuw i8, ptr %10, i64 56
-  %25 = load i32, ptr %24, align 4
-  %26 = zext i32 %25 to i64
-  %27 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %28 = load i64, ptr %27, align 8
-  %29 = shl i64 %2, 6
-  %30 = udiv i64 %29, %28
-  %31 = shl nuw i64 1, %30
-  %32 = getelementptr inbounds nuw i8, ptr %0, i64 216
-  %33 = load ptr, ptr %32, align 8
-  %34 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %35 = zext i32 %34 to i64
-  %36 = udiv i64 %2, %35
-  %37 = getelementptr inbounds nuw i64, ptr %33, i64 %36
-  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %39 = zext i32 %38 to i64
-  %40 = getelementptr inbounds nuw i8, ptr %10, i64 %39
-  %41 = load i64, ptr %40, align 8
-  %42 = or i64 %41, %31
-  store i64 %42, ptr %40, align 8
-  %43 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  %44 = load i64, ptr %43, align 8
-  %45 = or i64 %44, %31
-  store i64 %45, ptr %43, align 8
-  %46 = icmp ugt i32 %34, 16
-  br i1 %46, label %52, label %47
-47:
-  %48 = trunc nuw i32 %34 to i8
-  %49 = udiv i8 16, %48
-  %50 = zext nneg i8 %49 to i64
-  %51 = or i64 %22, 16457
-  br label %61
-52:
-  %53 = phi i64 [ %26, %3 ], [ %89, %61 ]
-  %54 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
-  %55 = icmp eq i32 %54, 0
-  br i1 %55, label %92, label %56
-56:
-  %57 = getelementptr inbounds nuw i8, ptr %0, i64 312
-  %58 = load i64, ptr %57, align 8
-  %59 = sub i64 0, %58
-  %60 = getelementptr inbounds i8, ptr %13, i64 %59
-  br label %97
-61:
-  %62 = phi i64 [ 0, %47 ], [ %90, %61 ]
-  %63 = phi i64 [ %26, %47 ], [ %89, %61 ]
-  %64 = getelementptr inbounds nuw i64, ptr %37, i64 %62
-  %65 = load i64, ptr %64, align 8
-  %66 = xor i64 %65, %23
-  %67 = icmp ult i64 %66, 140737488355328
-  %68 = select i1 %67, i64 0, i64 -140737488354944
-  %69 = icmp ult i64 %66, 2147483648
-  %70 = select i1 %69, i64 1073741872, i64 %68
-  %71 = icmp ult i64 %66, 32768
-  %72 = icmp ult i64 %66, 33554432
-  %73 = select i1 %72, i64 0, i64 %70
-  %74 = select i1 %71, i64 16390, i64 %73
-  %75 = and i64 %65, 16384
-  %76 = or i64 %66, %75
-  %77 = icmp ult i64 %76, 512
-  %78 = icmp eq i64 %65, 0
-  %79 = or i1 %78, %77
-  %80 = select i1 %79, i64 0, i64 %74
-  %81 = select i1 %69, i64 432, i64 384
-  %82 = select i1 %71, i64 438, i64 %81
-  %83 = and i64 %65, 438
-  %84 = and i64 %83, %80
-  %85 = and i64 %82, %65
-  %86 = and i64 %80, -140736414613504
-  %87 = or disjoint i64 %85, %86
-  %88 = or i64 %87, %51
-  store i64 %88, ptr %64, align 8
-  %89 = or i64 %84, %63
-  %90 = add nuw nsw i64 %62, 1
-  %91 = icmp samesign ult i64 %90, %50
-  br i1 %91, label %61, label %52
-92:
-  %93 = phi i64 [ %53, %52 ], [ %103, %97 ]
-  %94 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %95 = load i64, ptr %94, align 8
-  %96 = or i64 %95, %93
-  store i64 %96, ptr %94, align 8
-  ret void
-97:
-  %98 = phi i64 [ 0, %56 ], [ %104, %97 ]
-  %99 = phi i64 [ %53, %56 ], [ %103, %97 ]
-  %100 = getelementptr inbounds nuw i8, ptr %60, i64 %98
-  %101 = load i8, ptr %100, align 1
-  %102 = sext i8 %101 to i64
-  %103 = or i64 %99, %102
-  %104 = add nuw nsw i64 %98, 1
-  %105 = icmp eq i64 %104, 16
-  br i1 %105, label %92, label %97
-}
-
-define internal void @commit_products(ptr %0) noinline #0 {
-  %2 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %3 = zext i32 %2 to i64
-  %4 = getelementptr inbounds nuw i8, ptr %0, i64 %3
-  %5 = getelementptr inbounds nuw i8, ptr %4, i64 16
-  %6 = load i64, ptr %5, align 8
-  %7 = getelementptr inbounds nuw i8, ptr %4, i64 24
-  %8 = load i64, ptr %7, align 8
-  %9 = or i64 %8, %6
-  store i64 %9, ptr %7, align 8
-  %10 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %11 = load i64, ptr %10, align 8
-  store i64 %11, ptr %5, align 8
-  %12 = load i64, ptr %4, align 8
-  store i64 %12, ptr %10, align 8
-  store i64 0, ptr %4, align 8
-  ret void
-}
-
-define internal void @complete_products(ptr %0, i32 %1) noinline #0 {
-  %3 = add i32 %1, 1
-  %4 = icmp ult i32 %3, 4
-  br i1 %4, label %5, label %8
-5:
-  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %7 = zext nneg i32 %3 to i64
-  br label %9
-8:
-  ret void
-9:
-  %10 = phi i64 [ %7, %5 ], [ %16, %9 ]
-  %11 = trunc i64 %10 to i32
-  %12 = shl i32 %11, 3
-  %13 = add i32 %6, %12
+define internal void @read_chunk(ptr %0, i32 %1, i32 %2, i64 %3) noinline #0 {
+  %5 = zext i32 %1 to i64
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %7 = load ptr, ptr %6, align 8
+  %8 = load i32, ptr @kernel, align 4
+  %9 = zext i32 %8 to i64
+  %10 = mul nuw i64 %9, %5
+  %11 = getelementptr inbounds nuw i8, ptr %7, i64 %10
+  %12 = getelementptr inbounds nuw i8, ptr %11, i64 60
+  %13 = load i32, ptr %12, align 4
   %14 = zext i32 %13 to i64
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 %14
-  store i64 0, ptr %15, align 8
-  %16 = add nuw nsw i64 %10, 1
-  %17 = and i64 %16, 4294967295
-  %18 = icmp eq i64 %17, 4
-  br i1 %18, label %8, label %9
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %16 = load i64, ptr %15, align 8
+  %17 = xor i64 %16, %14
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %19 = load i64, ptr %18, align 8
+  %20 = or i64 %19, %17
+  store i64 %20, ptr %18, align 8
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %22 = load i64, ptr %21, align 8
+  %23 = getelementptr inbounds nuw i8, ptr %11, i64 20
+  %24 = load i32, ptr %23, align 4
+  %25 = zext i32 %24 to i64
+  %26 = shl nuw nsw i64 %25, 15
+  %27 = shl nuw nsw i64 %5, 25
+  %28 = or i64 %27, %22
+  %29 = or i64 %28, %26
+  %30 = or i64 %29, 16384
+  %31 = getelementptr inbounds nuw i8, ptr %11, i64 56
+  %32 = load i32, ptr %31, align 4
+  %33 = zext i32 %32 to i64
+  %34 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %35 = load i64, ptr %34, align 8
+  %36 = trunc i64 %35 to i32
+  %37 = add i32 %36, -1
+  %38 = lshr i32 %37, 6
+  %39 = or i32 %38, 1
+  %40 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %39, i1 true)
+  %41 = sub nuw nsw i32 32, %40
+  %42 = zext nneg i32 %41 to i64
+  %43 = lshr i64 %3, %42
+  %44 = shl nuw i64 1, %43
+  %45 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %46 = load ptr, ptr %45, align 8
+  %47 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %48 = zext i32 %47 to i64
+  %49 = udiv i64 %3, %48
+  %50 = getelementptr inbounds nuw i64, ptr %46, i64 %49
+  %51 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %52 = mul i32 %2, 40
+  %53 = add i32 %51, %52
+  %54 = zext i32 %53 to i64
+  %55 = getelementptr inbounds nuw i8, ptr %11, i64 %54
+  %56 = load i64, ptr %55, align 8
+  %57 = or i64 %44, %56
+  store i64 %57, ptr %55, align 8
+  %58 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %59 = load i64, ptr %58, align 8
+  %60 = or i64 %44, %59
+  store i64 %60, ptr %58, align 8
+  %61 = icmp ugt i32 %47, 16
+  br i1 %61, label %67, label %62
+62:
+  %63 = trunc nuw i32 %47 to i8
+  %64 = udiv i8 16, %63
+  %65 = zext nneg i8 %64 to i64
+  %66 = or i64 %29, 16457
+  br label %93
+67:
+  %68 = phi i64 [ %33, %4 ], [ %121, %93 ]
+  %69 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %70 = load ptr, ptr %69, align 8
+  %71 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %72 = load i64, ptr %71, align 8
+  %73 = sub i64 %3, %72
+  %74 = getelementptr inbounds nuw i8, ptr %70, i64 %73
+  %75 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %76 = icmp eq i32 %75, 0
+  br i1 %76, label %88, label %77
+77:
+  %78 = phi i64 [ %84, %77 ], [ 0, %67 ]
+  %79 = phi i32 [ %83, %77 ], [ 0, %67 ]
+  %80 = getelementptr inbounds nuw i8, ptr %74, i64 %78
+  %81 = load i8, ptr %80, align 1
+  %82 = sext i8 %81 to i32
+  %83 = or i32 %79, %82
+  %84 = add nuw nsw i64 %78, 1
+  %85 = icmp eq i64 %84, 16
+  br i1 %85, label %86, label %77
+86:
+  %87 = zext i32 %83 to i64
+  br label %88
+88:
+  %89 = phi i64 [ 0, %67 ], [ %87, %86 ]
+  %90 = load i64, ptr %18, align 8
+  %91 = or i64 %68, %89
+  %92 = or i64 %91, %90
+  store i64 %92, ptr %18, align 8
+  ret void
+93:
+  %94 = phi i64 [ 0, %62 ], [ %122, %93 ]
+  %95 = phi i64 [ %33, %62 ], [ %121, %93 ]
+  %96 = getelementptr inbounds nuw i64, ptr %50, i64 %94
+  %97 = load i64, ptr %96, align 8
+  %98 = xor i64 %97, %30
+  %99 = icmp ult i64 %98, 140737488355328
+  %100 = select i1 %99, i64 0, i64 -140737488354944
+  %101 = icmp ult i64 %98, 2147483648
+  %102 = select i1 %101, i64 1073741872, i64 %100
+  %103 = icmp ult i64 %98, 32768
+  %104 = icmp ult i64 %98, 33554432
+  %105 = select i1 %104, i64 0, i64 %102
+  %106 = select i1 %103, i64 16390, i64 %105
+  %107 = and i64 %97, 16384
+  %108 = or i64 %98, %107
+  %109 = icmp ult i64 %108, 512
+  %110 = icmp eq i64 %97, 0
+  %111 = or i1 %110, %109
+  %112 = select i1 %111, i64 0, i64 %106
+  %113 = select i1 %101, i64 432, i64 384
+  %114 = select i1 %103, i64 438, i64 %113
+  %115 = and i64 %97, 438
+  %116 = and i64 %115, %112
+  %117 = and i64 %114, %97
+  %118 = and i64 %112, -140736414613504
+  %119 = or disjoint i64 %117, %118
+  %120 = or i64 %119, %66
+  store i64 %120, ptr %96, align 8
+  %121 = or i64 %116, %95
+  %122 = add nuw nsw i64 %94, 1
+  %123 = icmp samesign ult i64 %122, %65
+  br i1 %123, label %93, label %67
+}
+
+define internal void @commit_reads(ptr %0, i32 %1, i32 %2) noinline #0 {
+  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %5 = mul i32 %1, 40
+  %6 = add i32 %4, %5
+  %7 = zext i32 %6 to i64
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 %7
+  %9 = getelementptr inbounds nuw i8, ptr %8, i64 32
+  %10 = load i64, ptr %9, align 8
+  %11 = zext i32 %2 to i64
+  %12 = xor i64 %11, -1
+  %13 = and i64 %10, %12
+  %14 = icmp eq i64 %13, 0
+  br i1 %14, label %15, label %30
+15:
+  %16 = getelementptr inbounds nuw i8, ptr %8, i64 16
+  %17 = load i64, ptr %16, align 8
+  %18 = getelementptr inbounds nuw i8, ptr %8, i64 24
+  %19 = load i64, ptr %18, align 8
+  %20 = or i64 %19, %17
+  store i64 %20, ptr %18, align 8
+  %21 = getelementptr i8, ptr %8, i64 -8
+  br label %23
+22:
+  store i64 0, ptr %8, align 8
+  br label %30
+23:
+  %24 = phi i64 [ 2, %15 ], [ %28, %23 ]
+  %25 = getelementptr i64, ptr %21, i64 %24
+  %26 = load i64, ptr %25, align 8
+  %27 = getelementptr inbounds nuw i64, ptr %8, i64 %24
+  store i64 %26, ptr %27, align 8
+  %28 = add nsw i64 %24, -1
+  %29 = icmp eq i64 %28, 0
+  br i1 %29, label %22, label %23
+30:
+  ret void
+}
+
+define internal void @complete_reads(ptr %0, i32 %1, i32 %2, i32 %3) noinline #0 {
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %6 = mul i32 %1, 40
+  %7 = add i32 %5, %6
+  %8 = zext i32 %7 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 %8
+  %10 = getelementptr inbounds nuw i8, ptr %9, i64 32
+  %11 = zext i32 %2 to i64
+  %12 = xor i64 %11, -1
+  %13 = add i32 %3, 1
+  %14 = load i64, ptr %10, align 8
+  %15 = and i64 %14, %12
+  %16 = icmp eq i64 %15, 0
+  %17 = icmp ult i32 %13, 4
+  %18 = and i1 %16, %17
+  br i1 %18, label %19, label %21
+19:
+  %20 = zext nneg i32 %13 to i64
+  br label %22
+21:
+  ret void
+22:
+  %23 = phi i64 [ %20, %19 ], [ %25, %22 ]
+  %24 = getelementptr inbounds nuw i64, ptr %9, i64 %23
+  store i64 0, ptr %24, align 8
+  %25 = add nuw nsw i64 %23, 1
+  %26 = load i64, ptr %10, align 8
+  %27 = and i64 %26, %12
+  %28 = icmp eq i64 %27, 0
+  %29 = icmp samesign ult i64 %23, 3
+  %30 = and i1 %28, %29
+  br i1 %30, label %22, label %21
 }
 
 define internal void @fence_proxy(ptr %0, i32 %1) noinline #0 {
@@ -1036,7 +1111,7 @@ define internal void @order_proxies(ptr %0) noinline #0 {
   %2 = getelementptr inbounds nuw i8, ptr %0, i64 104
   %3 = load i64, ptr %2, align 8
   %4 = icmp eq i64 %3, 0
-  br i1 %4, label %41, label %5
+  br i1 %4, label %44, label %5
 5:
   %6 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %7 = load ptr, ptr %6, align 8
@@ -1049,9 +1124,9 @@ define internal void @order_proxies(ptr %0) noinline #0 {
   %13 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %14 = load i32, ptr @kernel, align 4
   %15 = zext i32 %14 to i64
-  br label %44
+  br label %48
 16:
-  %17 = phi i64 [ 0, %5 ], [ %38, %25 ]
+  %17 = phi i64 [ 0, %5 ], [ %41, %25 ]
   %18 = phi i64 [ 0, %5 ], [ %27, %25 ]
   %19 = phi i32 [ 0, %5 ], [ %26, %25 ]
   %20 = mul i64 %18, %9
@@ -1066,40 +1141,509 @@ define internal void @order_proxies(ptr %0) noinline #0 {
   %28 = icmp eq i64 %27, %3
   br i1 %28, label %11, label %16
 29:
-  %30 = phi i64 [ 0, %16 ], [ %39, %29 ]
-  %31 = phi i64 [ %17, %16 ], [ %38, %29 ]
-  %32 = trunc i64 %30 to i32
-  %33 = shl i32 %32, 3
+  %30 = phi i64 [ %17, %16 ], [ %41, %29 ]
+  %31 = phi i32 [ 0, %16 ], [ %42, %29 ]
+  %32 = lshr i32 %31, 2
+  %33 = mul nuw nsw i32 %32, 40
   %34 = add i32 %10, %33
   %35 = zext i32 %34 to i64
   %36 = getelementptr inbounds nuw i8, ptr %21, i64 %35
-  %37 = load i64, ptr %36, align 8
-  %38 = or i64 %37, %31
-  %39 = add nuw nsw i64 %30, 1
-  %40 = icmp eq i64 %39, 4
-  br i1 %40, label %25, label %29
-41:
-  %42 = phi i64 [ 0, %1 ], [ %38, %53 ]
-  %43 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  store i64 %42, ptr %43, align 8
-  ret void
+  %37 = and i32 %31, 3
+  %38 = zext nneg i32 %37 to i64
+  %39 = getelementptr inbounds nuw i64, ptr %36, i64 %38
+  %40 = load i64, ptr %39, align 8
+  %41 = or i64 %40, %30
+  %42 = add nuw nsw i32 %31, 1
+  %43 = icmp eq i32 %42, 8
+  br i1 %43, label %25, label %29
 44:
-  %45 = phi i64 [ 0, %11 ], [ %55, %53 ]
-  %46 = load ptr, ptr %13, align 8
-  %47 = mul i64 %45, %15
-  %48 = getelementptr inbounds nuw i8, ptr %46, i64 %47
-  %49 = getelementptr inbounds nuw i8, ptr %48, i64 56
-  br i1 %12, label %53, label %50
+  %45 = phi i64 [ 0, %1 ], [ %41, %57 ]
+  %46 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  store i64 %45, ptr %46, align 8
+  %47 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  store i64 0, ptr %47, align 8
+  ret void
+48:
+  %49 = phi i64 [ 0, %11 ], [ %62, %57 ]
+  %50 = load ptr, ptr %13, align 8
+  %51 = mul i64 %49, %15
+  %52 = getelementptr inbounds nuw i8, ptr %50, i64 %51
+  %53 = getelementptr inbounds nuw i8, ptr %52, i64 56
+  br i1 %12, label %57, label %54
+54:
+  %55 = load i32, ptr %53, align 4
+  %56 = or i32 %55, 2
+  br label %57
+57:
+  %58 = phi i32 [ %56, %54 ], [ 0, %48 ]
+  store i32 %58, ptr %53, align 4
+  %59 = load ptr, ptr %13, align 8
+  %60 = getelementptr inbounds nuw i8, ptr %59, i64 %51
+  %61 = getelementptr inbounds nuw i8, ptr %60, i64 60
+  store i32 0, ptr %61, align 4
+  %62 = add nuw i64 %49, 1
+  %63 = icmp eq i64 %62, %3
+  br i1 %63, label %44, label %48
+}
+
+define internal void @copy_chunk(ptr %0, i32 %1, i32 %2, i64 %3, ptr %4, ptr %5, i32 %6, i64 %7) noinline #0 {
+  %9 = zext i32 %1 to i64
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %11 = load ptr, ptr %10, align 8
+  %12 = load i32, ptr @kernel, align 4
+  %13 = zext i32 %12 to i64
+  %14 = mul nuw i64 %13, %9
+  %15 = getelementptr inbounds nuw i8, ptr %11, i64 %14
+  %16 = getelementptr inbounds nuw i8, ptr %15, i64 60
+  %17 = load i32, ptr %16, align 4
+  %18 = zext i32 %17 to i64
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %20 = load i64, ptr %19, align 8
+  %21 = xor i64 %20, %18
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %23 = load i64, ptr %22, align 8
+  %24 = or i64 %23, %21
+  store i64 %24, ptr %22, align 8
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %26 = load i64, ptr %25, align 8
+  %27 = getelementptr inbounds nuw i8, ptr %15, i64 20
+  %28 = load i32, ptr %27, align 4
+  %29 = zext i32 %28 to i64
+  %30 = shl nuw nsw i64 %29, 15
+  %31 = shl nuw nsw i64 %9, 25
+  %32 = zext i32 %2 to i64
+  %33 = shl nuw nsw i64 %32, 9
+  %34 = or i64 %33, %31
+  %35 = or i64 %34, %26
+  %36 = or i64 %35, %30
+  %37 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %38 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %39 = load ptr, ptr %38, align 8
+  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %41 = zext i32 %40 to i64
+  %42 = udiv i64 %3, %41
+  %43 = getelementptr inbounds nuw i64, ptr %39, i64 %42
+  %44 = getelementptr inbounds nuw i8, ptr %0, i64 352
+  %45 = load i64, ptr %44, align 8
+  %46 = udiv i32 16, %40
+  %47 = icmp eq i32 %6, 0
+  br i1 %47, label %48, label %86
+48:
+  %49 = icmp ugt i32 %40, 16
+  br i1 %49, label %52, label %50
 50:
-  %51 = load i32, ptr %49, align 4
-  %52 = or i32 %51, 2
-  br label %53
-53:
-  %54 = phi i32 [ %52, %50 ], [ 0, %44 ]
-  store i32 %54, ptr %49, align 4
-  %55 = add nuw i64 %45, 1
-  %56 = icmp eq i64 %55, %3
-  br i1 %56, label %41, label %44
+  %51 = zext nneg i32 %46 to i64
+  br label %61
+52:
+  %53 = shl nuw i64 1, %32
+  %54 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %55 = add i32 %54, 40
+  %56 = zext i32 %55 to i64
+  %57 = getelementptr inbounds nuw i8, ptr %15, i64 %56
+  %58 = getelementptr inbounds nuw i8, ptr %57, i64 32
+  %59 = load i64, ptr %58, align 8
+  %60 = or i64 %59, %53
+  store i64 %60, ptr %58, align 8
+  tail call void @read_chunk(ptr nonnull %0, i32 %1, i32 1, i64 %3)
+  br label %190
+61:
+  %62 = phi i64 [ 0, %50 ], [ %84, %61 ]
+  %63 = getelementptr inbounds nuw i64, ptr %4, i64 %62
+  %64 = load i64, ptr %63, align 8
+  %65 = xor i64 %64, %36
+  %66 = icmp ult i64 %65, 140737488355328
+  %67 = select i1 %66, i64 0, i64 -140737488354880
+  %68 = icmp ult i64 %65, 2147483648
+  %69 = select i1 %68, i64 56, i64 %67
+  %70 = icmp ult i64 %65, 32768
+  %71 = icmp ult i64 %65, 33554432
+  %72 = select i1 %71, i64 33554432, i64 %69
+  %73 = select i1 %70, i64 7, i64 %72
+  %74 = and i64 %64, 16384
+  %75 = or i64 %65, %74
+  %76 = icmp ult i64 %75, 512
+  %77 = icmp eq i64 %64, 0
+  %78 = or i1 %77, %76
+  %79 = select i1 %78, i64 0, i64 %73
+  %80 = and i64 %64, 511
+  %81 = and i64 %80, %79
+  %82 = load i64, ptr %22, align 8
+  %83 = or i64 %81, %82
+  store i64 %83, ptr %22, align 8
+  %84 = add nuw nsw i64 %62, 1
+  store i64 -140736414596901, ptr %63, align 8
+  %85 = icmp samesign ult i64 %84, %51
+  br i1 %85, label %61, label %52
+86:
+  %87 = load i64, ptr %37, align 8
+  %88 = trunc i64 %87 to i32
+  %89 = add i32 %88, -1
+  %90 = lshr i32 %89, 6
+  %91 = or i32 %90, 1
+  %92 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %91, i1 true)
+  %93 = sub nuw nsw i32 32, %92
+  %94 = zext nneg i32 %93 to i64
+  %95 = lshr i64 %3, %94
+  %96 = shl nuw i64 1, %95
+  %97 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %98 = load i64, ptr %97, align 8
+  %99 = and i64 %96, %98
+  %100 = icmp ugt i32 %40, 16
+  br i1 %100, label %103, label %101
+101:
+  %102 = zext nneg i32 %46 to i64
+  br label %112
+103:
+  %104 = phi i64 [ %99, %86 ], [ %138, %112 ]
+  %105 = icmp eq ptr %5, null
+  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  br i1 %105, label %152, label %107
+107:
+  %108 = icmp eq i32 %106, 0
+  br i1 %108, label %109, label %141
+109:
+  %110 = load i64, ptr %22, align 8
+  %111 = or i64 %104, %110
+  store i64 %111, ptr %22, align 8
+  br label %170
+112:
+  %113 = phi i64 [ 0, %101 ], [ %139, %112 ]
+  %114 = phi i64 [ %99, %101 ], [ %138, %112 ]
+  %115 = getelementptr inbounds nuw i64, ptr %4, i64 %113
+  %116 = load i64, ptr %115, align 8
+  %117 = and i64 %116, 438
+  store i64 -140736414597047, ptr %115, align 8
+  %118 = getelementptr inbounds nuw i64, ptr %43, i64 %113
+  %119 = load i64, ptr %118, align 8
+  %120 = xor i64 %119, %36
+  %121 = icmp ult i64 %120, 140737488355328
+  %122 = select i1 %121, i64 0, i64 -140737488354880
+  %123 = icmp ult i64 %120, 2147483648
+  %124 = select i1 %123, i64 56, i64 %122
+  %125 = icmp ult i64 %120, 32768
+  %126 = icmp ult i64 %120, 33554432
+  %127 = select i1 %126, i64 33554432, i64 %124
+  %128 = select i1 %125, i64 7, i64 %127
+  %129 = and i64 %119, 16384
+  %130 = or i64 %120, %129
+  %131 = icmp ult i64 %130, 512
+  %132 = icmp eq i64 %119, 0
+  %133 = or i1 %132, %131
+  %134 = select i1 %133, i64 0, i64 %128
+  %135 = and i64 %119, 511
+  %136 = and i64 %135, %134
+  %137 = or i64 %117, %114
+  %138 = or i64 %137, %136
+  store i64 -140736414596901, ptr %118, align 8
+  %139 = add nuw nsw i64 %113, 1
+  %140 = icmp samesign ult i64 %139, %102
+  br i1 %140, label %112, label %103
+141:
+  %142 = phi i64 [ %148, %141 ], [ 0, %107 ]
+  %143 = phi i32 [ %147, %141 ], [ 0, %107 ]
+  %144 = getelementptr inbounds nuw i8, ptr %5, i64 %142
+  %145 = load i8, ptr %144, align 1
+  %146 = sext i8 %145 to i32
+  %147 = or i32 %143, %146
+  %148 = add nuw nsw i64 %142, 1
+  %149 = icmp eq i64 %148, 16
+  br i1 %149, label %150, label %141
+150:
+  %151 = zext i32 %147 to i64
+  br label %152
+152:
+  %153 = phi i64 [ 0, %103 ], [ %151, %150 ]
+  %154 = load i64, ptr %22, align 8
+  %155 = or i64 %153, %154
+  %156 = or i64 %155, %104
+  store i64 %156, ptr %22, align 8
+  %157 = icmp eq i32 %106, 0
+  br i1 %157, label %170, label %158
+158:
+  %159 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %160 = load ptr, ptr %159, align 8
+  %161 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %162 = load i64, ptr %161, align 8
+  %163 = sub i64 %3, %162
+  %164 = getelementptr inbounds nuw i8, ptr %160, i64 %163
+  %165 = load i64, ptr %164, align 1
+  %166 = and i64 %165, 144680345676153346
+  store i64 %166, ptr %164, align 1
+  %167 = getelementptr inbounds nuw i8, ptr %164, i64 8
+  %168 = load i64, ptr %167, align 1
+  %169 = and i64 %168, 144680345676153346
+  store i64 %169, ptr %167, align 1
+  br label %170
+170:
+  %171 = load i64, ptr %37, align 8
+  %172 = lshr i64 %171, 4
+  %173 = icmp ult i64 %45, %172
+  br i1 %173, label %174, label %190
+174:
+  %175 = ptrtoint ptr %43 to i64
+  %176 = insertelement <2 x i64> poison, i64 %175, i64 0
+  %177 = insertelement <2 x i64> %176, i64 %7, i64 1
+  %178 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %179 = load i64, ptr %178, align 8
+  %180 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %181 = load ptr, ptr %180, align 8
+  %182 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %183 = load i64, ptr %182, align 8
+  %184 = mul i64 %183, %179
+  %185 = getelementptr inbounds nuw i8, ptr %181, i64 %184
+  %186 = getelementptr inbounds nuw i8, ptr %185, i64 128
+  %187 = getelementptr inbounds nuw <2 x i64>, ptr %186, i64 %45
+  store <2 x i64> %177, ptr %187, align 8
+  %188 = load i64, ptr %44, align 8
+  %189 = add i64 %188, 1
+  store i64 %189, ptr %44, align 8
+  br label %190
+190:
+  ret void
+}
+
+define internal void @use_object(ptr %0, i32 %1, i32 %2, i64 %3) noinline #0 {
+  %5 = zext i32 %1 to i64
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %7 = load ptr, ptr %6, align 8
+  %8 = load i32, ptr @kernel, align 4
+  %9 = zext i32 %8 to i64
+  %10 = mul nuw i64 %9, %5
+  %11 = getelementptr inbounds nuw i8, ptr %7, i64 %10
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %13 = load i64, ptr %12, align 8
+  %14 = getelementptr inbounds nuw i8, ptr %11, i64 20
+  %15 = load i32, ptr %14, align 4
+  %16 = zext i32 %15 to i64
+  %17 = shl nuw nsw i64 %16, 15
+  %18 = shl nuw nsw i64 %5, 25
+  %19 = zext i32 %2 to i64
+  %20 = shl nuw nsw i64 %19, 9
+  %21 = or i64 %20, %18
+  %22 = or i64 %21, %13
+  %23 = or i64 %22, %17
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %25 = load ptr, ptr %24, align 8
+  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %27 = zext i32 %26 to i64
+  %28 = udiv i64 %3, %27
+  %29 = getelementptr inbounds nuw i64, ptr %25, i64 %28
+  %30 = icmp ugt i32 %26, 8
+  br i1 %30, label %37, label %31
+31:
+  %32 = trunc nuw i32 %26 to i8
+  %33 = udiv i8 8, %32
+  %34 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %35 = zext nneg i8 %33 to i64
+  %36 = or i64 %23, 292
+  br label %62
+37:
+  %38 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %39 = load ptr, ptr %38, align 8
+  %40 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %41 = load i64, ptr %40, align 8
+  %42 = sub i64 %3, %41
+  %43 = getelementptr inbounds nuw i8, ptr %39, i64 %42
+  %44 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %45 = icmp eq i32 %44, 0
+  br i1 %45, label %57, label %46
+46:
+  %47 = phi i64 [ %53, %46 ], [ 0, %37 ]
+  %48 = phi i32 [ %52, %46 ], [ 0, %37 ]
+  %49 = getelementptr inbounds nuw i8, ptr %43, i64 %47
+  %50 = load i8, ptr %49, align 1
+  %51 = sext i8 %50 to i32
+  %52 = or i32 %48, %51
+  %53 = add nuw nsw i64 %47, 1
+  %54 = icmp eq i64 %53, 8
+  br i1 %54, label %55, label %46
+55:
+  %56 = zext i32 %52 to i64
+  br label %57
+57:
+  %58 = phi i64 [ 0, %37 ], [ %56, %55 ]
+  %59 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %60 = load i64, ptr %59, align 8
+  %61 = or i64 %60, %58
+  store i64 %61, ptr %59, align 8
+  ret void
+62:
+  %63 = phi i64 [ 0, %31 ], [ %91, %62 ]
+  %64 = getelementptr inbounds nuw i64, ptr %29, i64 %63
+  %65 = load i64, ptr %64, align 8
+  %66 = xor i64 %65, %23
+  %67 = icmp ult i64 %66, 140737488355328
+  %68 = select i1 %67, i64 0, i64 -140737488355136
+  %69 = icmp ult i64 %66, 2147483648
+  %70 = select i1 %69, i64 1073741848, i64 %68
+  %71 = icmp ult i64 %66, 32768
+  %72 = icmp ult i64 %66, 33554432
+  %73 = select i1 %72, i64 0, i64 %70
+  %74 = select i1 %71, i64 16387, i64 %73
+  %75 = and i64 %65, 16384
+  %76 = or i64 %66, %75
+  %77 = icmp ult i64 %76, 512
+  %78 = icmp eq i64 %65, 0
+  %79 = or i1 %78, %77
+  %80 = select i1 %79, i64 0, i64 %74
+  %81 = select i1 %69, i64 216, i64 192
+  %82 = select i1 %71, i64 219, i64 %81
+  %83 = and i64 %65, 219
+  %84 = and i64 %83, %80
+  %85 = and i64 %82, %65
+  %86 = and i64 %80, -140736414597120
+  %87 = or disjoint i64 %85, %86
+  %88 = or i64 %87, %36
+  store i64 %88, ptr %64, align 8
+  %89 = load i64, ptr %34, align 8
+  %90 = or i64 %84, %89
+  store i64 %90, ptr %34, align 8
+  %91 = add nuw nsw i64 %63, 1
+  %92 = icmp samesign ult i64 %91, %35
+  br i1 %92, label %62, label %37
+}
+
+define internal void @end_wait(ptr %0, i32 %1, i32 %2, i32 %3, i64 %4) noinline #0 {
+  %6 = zext i32 %1 to i64
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %8 = load ptr, ptr %7, align 8
+  %9 = load i32, ptr @kernel, align 4
+  %10 = zext i32 %9 to i64
+  %11 = mul nuw i64 %10, %6
+  %12 = getelementptr inbounds nuw i8, ptr %8, i64 %11
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %14 = load i64, ptr %13, align 8
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %16 = load ptr, ptr %15, align 8
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %18 = load i64, ptr %17, align 8
+  %19 = mul i64 %18, %14
+  %20 = getelementptr inbounds nuw i8, ptr %16, i64 %19
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %22 = getelementptr inbounds nuw i8, ptr %20, i64 128
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %24 = load i64, ptr %23, align 8
+  %25 = getelementptr inbounds nuw i8, ptr %12, i64 20
+  %26 = load i32, ptr %25, align 4
+  %27 = zext i32 %26 to i64
+  %28 = shl nuw nsw i64 %27, 15
+  %29 = shl nuw nsw i64 %6, 25
+  %30 = icmp eq i32 %3, 0
+  %31 = zext i32 %2 to i64
+  %32 = shl nuw nsw i64 %31, 9
+  %33 = select i1 %30, i64 %32, i64 1073758208
+  %34 = select i1 %30, i64 146, i64 73
+  %35 = or i64 %33, %29
+  %36 = or disjoint i64 %35, %34
+  %37 = or i64 %36, %24
+  %38 = or i64 %37, %28
+  %39 = getelementptr inbounds nuw i8, ptr %0, i64 352
+  %40 = load i64, ptr %39, align 8
+  %41 = icmp eq i64 %40, 0
+  br i1 %41, label %48, label %42
+42:
+  %43 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  br label %52
+44:
+  %45 = load i64, ptr %21, align 8
+  %46 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %45)
+  %47 = trunc nuw nsw i64 %46 to i32
+  br i1 %30, label %94, label %81
+48:
+  %49 = load i64, ptr %21, align 8
+  %50 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %49)
+  %51 = trunc nuw nsw i64 %50 to i32
+  br i1 %30, label %94, label %96
+52:
+  %53 = phi i64 [ 0, %42 ], [ %63, %74 ]
+  %54 = phi i64 [ 0, %42 ], [ %75, %74 ]
+  %55 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %54
+  %56 = load <2 x i64>, ptr %55, align 8
+  %57 = extractelement <2 x i64> %56, i64 1
+  %58 = icmp eq i64 %57, %4
+  br i1 %58, label %62, label %59
+59:
+  %60 = add i64 %53, 1
+  %61 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %53
+  store <2 x i64> %56, ptr %61, align 8
+  br label %62
+62:
+  %63 = phi i64 [ %60, %59 ], [ %53, %52 ]
+  %64 = extractelement <2 x i64> %56, i64 0
+  %65 = inttoptr i64 %64 to ptr
+  br label %66
+66:
+  %67 = phi i64 [ %80, %78 ], [ 0, %62 ]
+  br i1 %58, label %68, label %71
+68:
+  %69 = udiv i32 16, %43
+  %70 = zext nneg i32 %69 to i64
+  br label %71
+71:
+  %72 = phi i64 [ %70, %68 ], [ 0, %66 ]
+  %73 = icmp samesign ult i64 %67, %72
+  br i1 %73, label %78, label %74
+74:
+  %75 = add nuw i64 %54, 1
+  %76 = load i64, ptr %39, align 8
+  %77 = icmp ult i64 %75, %76
+  br i1 %77, label %52, label %44
+78:
+  %79 = getelementptr inbounds nuw i64, ptr %65, i64 %67
+  store i64 %38, ptr %79, align 8
+  %80 = add nuw nsw i64 %67, 1
+  br label %66
+81:
+  %82 = icmp ult i64 %63, %76
+  br i1 %82, label %83, label %96
+83:
+  %84 = icmp eq i64 %46, 15
+  %85 = zext i1 %84 to i64
+  %86 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %87 = load i64, ptr %86, align 8
+  %88 = or i64 %87, %85
+  store i64 %88, ptr %86, align 8
+  %89 = add nuw nsw i32 %47, 1
+  %90 = getelementptr inbounds nuw i64, ptr %20, i64 %46
+  store i64 %4, ptr %90, align 8
+  %91 = zext nneg i32 %89 to i64
+  %92 = shl nsw i64 -1, %91
+  %93 = xor i64 %92, -1
+  store i64 %93, ptr %21, align 8
+  store i64 %63, ptr %39, align 8
+  br label %100
+94:
+  %95 = phi i64 [ 0, %48 ], [ %63, %44 ]
+  store i64 %95, ptr %39, align 8
+  br label %105
+96:
+  %97 = phi i64 [ %63, %81 ], [ 0, %48 ]
+  %98 = phi i32 [ %47, %81 ], [ %51, %48 ]
+  store i64 %97, ptr %39, align 8
+  %99 = icmp eq i32 %98, 0
+  br i1 %99, label %105, label %100
+100:
+  %101 = phi i32 [ %89, %83 ], [ %98, %96 ]
+  %102 = getelementptr inbounds nuw i8, ptr %12, i64 60
+  %103 = load i32, ptr %102, align 4
+  %104 = zext nneg i32 %101 to i64
+  br label %106
+105:
+  ret void
+106:
+  %107 = phi i64 [ 0, %100 ], [ %116, %106 ]
+  %108 = phi i32 [ %103, %100 ], [ %115, %106 ]
+  %109 = getelementptr inbounds nuw i64, ptr %20, i64 %107
+  %110 = load i64, ptr %109, align 8
+  %111 = icmp eq i64 %110, %4
+  %112 = zext i1 %111 to i32
+  %113 = trunc nuw nsw i64 %107 to i32
+  %114 = shl nuw i32 %112, %113
+  %115 = or i32 %114, %108
+  store i32 %115, ptr %102, align 4
+  %116 = add nuw nsw i64 %107, 1
+  %117 = icmp eq i64 %116, %104
+  br i1 %117, label %105, label %106
 }
 
 define internal void @update_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %5) noinline #0 {
@@ -3195,90 +3739,102 @@ define internal void @match_lanes(ptr %0, i32 %1, i32 %2, i32 %3) noinline #0 {
   br i1 %51, label %19, label %35
 }
 
-define internal range(i32 0, 2) i32 @change_objects(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
-  %5 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %6 = load ptr, ptr %5, align 8
-  %7 = getelementptr inbounds nuw i8, ptr %6, i64 512
-  %8 = getelementptr inbounds nuw i8, ptr %6, i64 1024
-  %9 = getelementptr inbounds nuw i8, ptr %6, i64 1536
-  %10 = icmp eq i32 %2, 0
-  br i1 %10, label %74, label %11
-11:
-  %12 = icmp eq i32 %3, 0
-  br label %13
-13:
-  %14 = phi i32 [ %2, %11 ], [ %72, %52 ]
-  %15 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %14, i1 true)
-  %16 = zext nneg i32 %15 to i64
-  %17 = getelementptr inbounds nuw i64, ptr %6, i64 %16
-  %18 = load i64, ptr %17, align 8
-  %19 = getelementptr inbounds nuw i8, ptr %1, i64 %18
-  %20 = load i64, ptr %19, align 1
-  %21 = getelementptr inbounds nuw i64, ptr %9, i64 %16
-  store i64 %20, ptr %21, align 8
-  %22 = getelementptr inbounds nuw i64, ptr %7, i64 %16
-  %23 = load i64, ptr %22, align 8
-  %24 = getelementptr inbounds nuw i64, ptr %8, i64 %16
-  %25 = load i64, ptr %24, align 8
-  %26 = load i64, ptr %19, align 1
-  %27 = and i64 %26, 1048575
-  %28 = lshr i64 %26, 20
-  %29 = and i64 %28, 1048575
-  %30 = icmp ugt i64 %23, %29
-  br i1 %30, label %34, label %31
-31:
-  br i1 %12, label %52, label %32
-32:
-  %33 = icmp samesign ugt i64 %23, %27
-  br i1 %33, label %34, label %52
-34:
-  %35 = shl nsw i32 -1, %15
-  %36 = xor i32 %35, -1
-  %37 = and i32 %2, %36
-  %38 = icmp eq i32 %37, 0
-  br i1 %38, label %74, label %39
-39:
-  %40 = phi i32 [ %50, %39 ], [ %37, %34 ]
-  %41 = tail call range(i32 0, 33) i32 @llvm.ctlz.i32(i32 %40, i1 true)
-  %42 = xor i32 %41, 31
-  %43 = zext nneg i32 %42 to i64
-  %44 = getelementptr inbounds nuw i64, ptr %9, i64 %43
-  %45 = load i64, ptr %44, align 8
-  %46 = getelementptr inbounds nuw i64, ptr %6, i64 %43
-  %47 = load i64, ptr %46, align 8
-  %48 = getelementptr inbounds nuw i8, ptr %1, i64 %47
-  store i64 %45, ptr %48, align 1
-  %49 = shl nuw nsw i32 1, %42
-  %50 = xor i32 %49, %40
-  %51 = icmp eq i32 %49, %40
-  br i1 %51, label %74, label %39
-52:
-  %53 = phi i64 [ %23, %32 ], [ 0, %31 ]
-  %54 = sub nsw i64 %27, %53
-  %55 = sub nsw i64 %29, %23
-  %56 = lshr i64 %26, 40
-  %57 = add i64 %56, %25
-  %58 = and i64 %57, 8388607
-  %59 = icmp eq i64 %29, %23
-  %60 = icmp eq i64 %58, 2097152
-  %61 = and i1 %59, %60
-  %62 = select i1 %61, i64 %54, i64 %55
-  %63 = shl nsw i64 %62, 20
-  %64 = shl nuw nsw i64 %58, 40
-  %65 = select i1 %61, i64 -9223372036854775808, i64 0
-  %66 = and i64 %26, -9223372036854775808
-  %67 = xor i64 %65, %66
-  %68 = or disjoint i64 %67, %64
-  %69 = or i64 %68, %63
-  %70 = or i64 %69, %54
-  store i64 %70, ptr %19, align 1
-  %71 = add i32 %14, -1
-  %72 = and i32 %71, %14
-  %73 = icmp eq i32 %72, 0
-  br i1 %73, label %74, label %13
-74:
-  %75 = phi i32 [ 0, %34 ], [ 1, %4 ], [ 0, %39 ], [ 1, %52 ]
-  ret i32 %75
+define internal range(i32 0, 2) i32 @change_objects(ptr %0, i32 %1, ptr %2, i32 %3, i32 %4) noinline #0 {
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %7 = load ptr, ptr %6, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %7, i64 512
+  %9 = getelementptr inbounds nuw i8, ptr %7, i64 1024
+  %10 = getelementptr inbounds nuw i8, ptr %7, i64 1536
+  %11 = icmp eq i32 %3, 0
+  br i1 %11, label %84, label %12
+12:
+  %13 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %14 = icmp eq i32 %13, 0
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %16 = icmp eq i32 %4, 0
+  br label %17
+17:
+  %18 = phi i32 [ %3, %12 ], [ %82, %62 ]
+  %19 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %18, i1 true)
+  %20 = zext nneg i32 %19 to i64
+  %21 = getelementptr inbounds nuw i64, ptr %7, i64 %20
+  %22 = load i64, ptr %21, align 8
+  %23 = getelementptr inbounds nuw i8, ptr %2, i64 %22
+  br i1 %14, label %29, label %24
+24:
+  %25 = load ptr, ptr %15, align 8
+  %26 = ptrtoint ptr %23 to i64
+  %27 = ptrtoint ptr %25 to i64
+  %28 = sub i64 %26, %27
+  tail call void @use_object(ptr %0, i32 %1, i32 %19, i64 %28)
+  br label %29
+29:
+  %30 = load i64, ptr %23, align 1
+  %31 = getelementptr inbounds nuw i64, ptr %10, i64 %20
+  store i64 %30, ptr %31, align 8
+  %32 = getelementptr inbounds nuw i64, ptr %8, i64 %20
+  %33 = load i64, ptr %32, align 8
+  %34 = getelementptr inbounds nuw i64, ptr %9, i64 %20
+  %35 = load i64, ptr %34, align 8
+  %36 = load i64, ptr %23, align 1
+  %37 = and i64 %36, 1048575
+  %38 = lshr i64 %36, 20
+  %39 = and i64 %38, 1048575
+  %40 = icmp ugt i64 %33, %39
+  br i1 %40, label %44, label %41
+41:
+  br i1 %16, label %62, label %42
+42:
+  %43 = icmp samesign ugt i64 %33, %37
+  br i1 %43, label %44, label %62
+44:
+  %45 = shl nsw i32 -1, %19
+  %46 = xor i32 %45, -1
+  %47 = and i32 %3, %46
+  %48 = icmp eq i32 %47, 0
+  br i1 %48, label %84, label %49
+49:
+  %50 = phi i32 [ %60, %49 ], [ %47, %44 ]
+  %51 = tail call range(i32 0, 33) i32 @llvm.ctlz.i32(i32 %50, i1 true)
+  %52 = xor i32 %51, 31
+  %53 = zext nneg i32 %52 to i64
+  %54 = getelementptr inbounds nuw i64, ptr %10, i64 %53
+  %55 = load i64, ptr %54, align 8
+  %56 = getelementptr inbounds nuw i64, ptr %7, i64 %53
+  %57 = load i64, ptr %56, align 8
+  %58 = getelementptr inbounds nuw i8, ptr %2, i64 %57
+  store i64 %55, ptr %58, align 1
+  %59 = shl nuw nsw i32 1, %52
+  %60 = xor i32 %59, %50
+  %61 = icmp eq i32 %59, %50
+  br i1 %61, label %84, label %49
+62:
+  %63 = phi i64 [ %33, %42 ], [ 0, %41 ]
+  %64 = sub nsw i64 %37, %63
+  %65 = sub nsw i64 %39, %33
+  %66 = lshr i64 %36, 40
+  %67 = add i64 %66, %35
+  %68 = and i64 %67, 8388607
+  %69 = icmp eq i64 %39, %33
+  %70 = icmp eq i64 %68, 2097152
+  %71 = and i1 %69, %70
+  %72 = select i1 %71, i64 %64, i64 %65
+  %73 = shl nsw i64 %72, 20
+  %74 = shl nuw nsw i64 %68, 40
+  %75 = select i1 %71, i64 -9223372036854775808, i64 0
+  %76 = and i64 %36, -9223372036854775808
+  %77 = xor i64 %75, %76
+  %78 = or disjoint i64 %77, %74
+  %79 = or i64 %78, %73
+  %80 = or i64 %79, %64
+  store i64 %80, ptr %23, align 1
+  %81 = add i32 %18, -1
+  %82 = and i32 %81, %18
+  %83 = icmp eq i32 %82, 0
+  br i1 %83, label %84, label %17
+84:
+  %85 = phi i32 [ 0, %44 ], [ 1, %5 ], [ 0, %49 ], [ 1, %62 ]
+  ret i32 %85
 }
 
 define internal void @test_objects(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %5) noinline #0 {
@@ -3326,23 +3882,78 @@ define internal void @test_objects(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %
 44:
   %45 = phi i32 [ 0, %6 ], [ %40, %13 ]
   %46 = phi i32 [ 0, %6 ], [ %37, %13 ]
-  %47 = zext i32 %4 to i64
-  %48 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  %49 = load i64, ptr %48, align 8
-  %50 = mul i64 %49, %47
-  %51 = zext i32 %2 to i64
-  %52 = add i64 %50, %51
-  %53 = getelementptr inbounds nuw i8, ptr %0, i64 296
-  %54 = load ptr, ptr %53, align 8
-  %55 = mul i64 %52, 264
-  %56 = getelementptr inbounds nuw i8, ptr %54, i64 %55
-  store i32 %46, ptr %56, align 4
-  %57 = getelementptr inbounds nuw i8, ptr %56, i64 4
-  store i32 %45, ptr %57, align 4
-  %58 = getelementptr inbounds nuw i8, ptr %56, i64 8
-  %59 = load ptr, ptr %7, align 8
-  %60 = getelementptr inbounds nuw i8, ptr %59, i64 512
-  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(256) %58, ptr nonnull align 1 dereferenceable(256) %60, i64 256, i1 false)
+  %47 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %48 = icmp eq i32 %47, 0
+  br i1 %48, label %93, label %49
+49:
+  %50 = xor i32 %46, -1
+  %51 = and i32 %3, %50
+  %52 = icmp eq i32 %51, 0
+  br i1 %52, label %93, label %53
+53:
+  %54 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %51, i1 true)
+  %55 = lshr i32 %45, %54
+  %56 = and i32 %55, 1
+  %57 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %58 = load ptr, ptr %57, align 8
+  %59 = ptrtoint ptr %1 to i64
+  %60 = ptrtoint ptr %58 to i64
+  %61 = sub i64 %59, %60
+  %62 = zext nneg i32 %54 to i64
+  %63 = getelementptr inbounds nuw i64, ptr %8, i64 %62
+  %64 = load i64, ptr %63, align 8
+  %65 = add i64 %61, %64
+  %66 = xor i32 %3, -1
+  %67 = or i32 %46, %66
+  %68 = icmp eq i32 %67, 0
+  %69 = sub nsw i32 0, %56
+  %70 = icmp eq i32 %45, %69
+  %71 = select i1 %68, i1 %70, i1 false
+  br i1 %71, label %72, label %76
+72:
+  %73 = tail call i32 @are_equal(ptr nonnull %8, i64 8)
+  %74 = icmp ne i32 %73, 0
+  %75 = zext i1 %74 to i32
+  br label %76
+76:
+  %77 = phi i32 [ 0, %53 ], [ %75, %72 ]
+  %78 = shl i64 %65, 1
+  %79 = zext nneg i32 %56 to i64
+  %80 = or disjoint i64 %78, %79
+  tail call void @end_wait(ptr nonnull %0, i32 %2, i32 %54, i32 %77, i64 %80)
+  br label %81
+81:
+  %82 = phi i32 [ %51, %76 ], [ %91, %81 ]
+  %83 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %82, i1 true)
+  %84 = load i64, ptr %63, align 8
+  %85 = sub i64 %65, %84
+  %86 = zext nneg i32 %83 to i64
+  %87 = getelementptr inbounds nuw i64, ptr %8, i64 %86
+  %88 = load i64, ptr %87, align 8
+  %89 = add i64 %85, %88
+  tail call void @use_object(ptr %0, i32 %2, i32 %83, i64 %89)
+  %90 = add i32 %82, -1
+  %91 = and i32 %90, %82
+  %92 = icmp eq i32 %91, 0
+  br i1 %92, label %93, label %81
+93:
+  %94 = zext i32 %4 to i64
+  %95 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %96 = load i64, ptr %95, align 8
+  %97 = mul i64 %96, %94
+  %98 = zext i32 %2 to i64
+  %99 = add i64 %97, %98
+  %100 = getelementptr inbounds nuw i8, ptr %0, i64 296
+  %101 = load ptr, ptr %100, align 8
+  %102 = mul i64 %99, 264
+  %103 = getelementptr inbounds nuw i8, ptr %101, i64 %102
+  store i32 %46, ptr %103, align 4
+  %104 = getelementptr inbounds nuw i8, ptr %103, i64 4
+  store i32 %45, ptr %104, align 4
+  %105 = getelementptr inbounds nuw i8, ptr %103, i64 8
+  %106 = load ptr, ptr %7, align 8
+  %107 = getelementptr inbounds nuw i8, ptr %106, i64 512
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(256) %105, ptr nonnull align 1 dereferenceable(256) %107, i64 256, i1 false)
   ret void
 }
 
@@ -3532,308 +4143,345 @@ define internal range(i32 0, 2) i32 @copy_bulk(ptr %0, ptr %1, ptr %2, ptr %3, p
   ret i32 %159
 }
 
-define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5, i64 %6, i32 %7, i64 %8) noinline #0 {
+define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i64 %4, i64 %5, i64 %6, i64 %7, i64 %8, i32 %9, i64 %10) noinline #0 {
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %13 = load i64, ptr %12, align 8
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %15 = load i64, ptr %14, align 8
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %17 = load i64, ptr %16, align 8
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %19 = load i64, ptr %18, align 8
+  %20 = urem i64 %17, %19
+  %21 = icmp eq i32 %9, 0
+  br i1 %21, label %27, label %22
+22:
+  %23 = icmp ne i64 %10, 0
+  %24 = lshr i64 %10, %19
+  %25 = icmp eq i64 %24, 0
+  %26 = select i1 %23, i1 %25, i1 false
+  br i1 %26, label %30, label %180
+27:
+  %28 = lshr i64 %5, 24
+  %29 = icmp eq i64 %28, %20
+  br i1 %29, label %30, label %180
+30:
+  %31 = and i64 %5, -4278190081
+  %32 = add i64 %31, %6
+  %33 = sub i64 %32, %13
+  %34 = and i64 %7, -4278190081
+  %35 = add i64 %34, %8
+  %36 = sub i64 %35, %13
+  %37 = and i64 %36, 7
+  %38 = icmp eq i64 %37, 0
+  br i1 %38, label %39, label %180
+39:
+  %40 = icmp ugt i64 %36, %15
+  %41 = sub nuw i64 %15, %36
+  %42 = icmp ult i64 %41, 8
+  %43 = select i1 %40, i1 true, i1 %42
+  br i1 %43, label %180, label %44
+44:
+  %45 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %46 = load ptr, ptr %45, align 8
+  %47 = getelementptr inbounds nuw i8, ptr %1, i64 192
+  %48 = getelementptr inbounds nuw i8, ptr %1, i64 232
+  %49 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %50 = load i64, ptr %49, align 8
+  %51 = icmp eq i64 %4, %50
+  br i1 %51, label %52, label %180
+52:
+  %53 = getelementptr inbounds nuw i8, ptr %1, i64 136
+  %54 = load ptr, ptr %53, align 8
+  %55 = load <16 x i64>, ptr %54, align 1
+  %56 = load <16 x i64>, ptr %1, align 1
+  %57 = xor <16 x i64> %56, %55
+  %58 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %57)
+  %59 = icmp eq i64 %58, 0
+  br i1 %59, label %60, label %180
+60:
+  %61 = phi i64 [ %73, %68 ], [ 0, %52 ]
+  %62 = phi i64 [ %72, %68 ], [ 0, %52 ]
+  %63 = getelementptr inbounds nuw i64, ptr %46, i64 %61
+  %64 = load i64, ptr %63, align 8
+  %65 = getelementptr inbounds nuw i64, ptr %47, i64 %61
+  %66 = load i64, ptr %65, align 8
+  %67 = icmp ugt i64 %64, %66
+  br i1 %67, label %180, label %68
+68:
+  %69 = getelementptr inbounds nuw i64, ptr %48, i64 %61
+  %70 = load i64, ptr %69, align 8
+  %71 = mul i64 %70, %64
+  %72 = add i64 %71, %62
+  %73 = add nuw nsw i64 %61, 1
+  %74 = icmp eq i64 %73, 5
+  br i1 %74, label %75, label %60
+75:
+  %76 = load i64, ptr %46, align 8
+  %77 = load i64, ptr %48, align 8
+  %78 = mul i64 %77, %76
+  %79 = and i64 %78, 15
+  %80 = and i64 %33, 127
+  %81 = or i64 %79, %80
+  %82 = icmp eq i64 %81, 0
+  br i1 %82, label %83, label %180
+83:
+  %84 = getelementptr inbounds nuw i8, ptr %1, i64 176
+  %85 = load i64, ptr %84, align 8
+  %86 = icmp ugt i64 %33, %15
+  %87 = sub nuw i64 %15, %33
+  %88 = icmp ugt i64 %85, %87
+  %89 = select i1 %86, i1 true, i1 %88
+  br i1 %89, label %180, label %90
+90:
+  %91 = shl nuw i64 1, %20
+  %92 = select i1 %21, i64 %91, i64 %10
+  %93 = icmp eq i64 %92, 0
+  br i1 %93, label %180, label %94
+94:
+  %95 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %96 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %97 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %98 = icmp eq i32 %97, 0
+  %99 = getelementptr inbounds nuw i8, ptr %1, i64 160
+  %100 = getelementptr inbounds nuw i8, ptr %1, i64 168
+  %101 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  %102 = getelementptr inbounds nuw i8, ptr %1, i64 152
+  %103 = getelementptr inbounds nuw i8, ptr %1, i64 184
+  %104 = getelementptr inbounds nuw i8, ptr %1, i64 272
+  %105 = zext i32 %97 to i64
+  br label %106
+106:
+  %107 = phi i64 [ %92, %94 ], [ %178, %156 ]
+  %108 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %107, i1 true)
+  %109 = sub i64 %108, %20
+  %110 = load i64, ptr %95, align 8
+  %111 = mul i64 %110, %109
+  %112 = load ptr, ptr %96, align 8
+  %113 = getelementptr inbounds nuw i8, ptr %112, i64 %111
+  %114 = getelementptr inbounds nuw i8, ptr %113, i64 %36
+  %115 = load i64, ptr %114, align 1
+  %116 = tail call i64 @llvm.fshl.i64(i64 %36, i64 %115, i64 1)
+  br i1 %98, label %118, label %117
+117:
+  tail call void @use_object(ptr nonnull %0, i32 %2, i32 %3, i64 %36)
+  br label %118
+118:
+  %119 = load i64, ptr %99, align 8
+  %120 = load ptr, ptr %100, align 8
+  %121 = load ptr, ptr %101, align 8
+  %122 = getelementptr inbounds nuw i8, ptr %121, i64 %72
+  %123 = icmp eq i64 %119, 0
+  br i1 %123, label %156, label %124
+124:
+  %125 = load ptr, ptr %102, align 8
+  %126 = getelementptr i64, ptr %120, i64 %119
+  %127 = icmp eq ptr %125, null
+  %128 = getelementptr inbounds nuw i8, ptr %125, i64 %72
+  br label %129
+129:
+  %130 = phi i64 [ 0, %124 ], [ %154, %150 ]
+  %131 = getelementptr inbounds nuw i64, ptr %120, i64 %130
+  %132 = load i64, ptr %131, align 8
+  %133 = getelementptr i64, ptr %126, i64 %130
+  %134 = load i64, ptr %133, align 8
+  %135 = add i64 %134, %33
+  %136 = lshr i64 %135, 7
+  %137 = load i64, ptr %103, align 8
+  %138 = and i64 %136, %137
+  %139 = shl nuw nsw i64 %138, 4
+  %140 = xor i64 %139, %135
+  br i1 %98, label %148, label %141
+141:
+  %142 = load ptr, ptr %104, align 8
+  %143 = add i64 %132, %72
+  %144 = udiv i64 %143, %105
+  %145 = getelementptr inbounds nuw i64, ptr %142, i64 %144
+  %146 = getelementptr inbounds nuw i8, ptr %128, i64 %132
+  %147 = select i1 %127, ptr null, ptr %146
+  tail call void @copy_chunk(ptr %0, i32 %2, i32 %3, i64 %140, ptr %145, ptr %147, i32 1, i64 %116)
+  br label %148
+148:
+  br i1 %127, label %150, label %149
+149:
+  tail call void @note_range(ptr %0, ptr nonnull %128, i64 %132, i32 16)
+  br label %150
+150:
+  %151 = getelementptr inbounds nuw i8, ptr %122, i64 %132
+  %152 = load <16 x i8>, ptr %151, align 1
+  %153 = getelementptr inbounds nuw i8, ptr %113, i64 %140
+  store <16 x i8> %152, ptr %153, align 1
+  %154 = add nuw i64 %130, 1
+  %155 = icmp eq i64 %154, %119
+  br i1 %155, label %156, label %129
+156:
+  %157 = load i64, ptr %114, align 1
+  %158 = and i64 %157, 1048575
+  %159 = lshr i64 %157, 20
+  %160 = and i64 %159, 1048575
+  %161 = lshr i64 %157, 40
+  %162 = shl i64 %119, 4
+  %163 = sub i64 %161, %162
+  %164 = and i64 %163, 8388607
+  %165 = icmp eq i64 %160, 0
+  %166 = icmp eq i64 %164, 2097152
+  %167 = and i1 %165, %166
+  %168 = select i1 %167, i64 %158, i64 %160
+  %169 = shl nuw nsw i64 %168, 20
+  %170 = shl nuw nsw i64 %164, 40
+  %171 = or disjoint i64 %169, %170
+  %172 = select i1 %167, i64 -9223372036854775808, i64 0
+  %173 = and i64 %157, -9223372036854775808
+  %174 = xor i64 %172, %173
+  %175 = or disjoint i64 %171, %174
+  %176 = or disjoint i64 %175, %158
+  store i64 %176, ptr %114, align 1
+  %177 = add i64 %107, -1
+  %178 = and i64 %177, %107
+  %179 = icmp eq i64 %178, 0
+  br i1 %179, label %180, label %106
+180:
+  %181 = phi i32 [ 0, %27 ], [ 0, %22 ], [ 0, %30 ], [ 0, %39 ], [ 0, %44 ], [ 0, %52 ], [ 0, %75 ], [ 0, %83 ], [ 1, %90 ], [ 1, %156 ], [ 0, %60 ]
+  ret i32 %181
+}
+
+define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i64 %4, i64 %5, i64 %6) noinline #0 {
+  %8 = and i64 %5, -4278190081
+  %9 = add i64 %8, %6
   %10 = getelementptr inbounds nuw i8, ptr %0, i64 288
   %11 = load i64, ptr %10, align 8
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %13 = load i64, ptr %12, align 8
+  %12 = sub i64 %9, %11
+  %13 = lshr i64 %5, 24
   %14 = getelementptr inbounds nuw i8, ptr %0, i64 64
   %15 = load i64, ptr %14, align 8
   %16 = getelementptr inbounds nuw i8, ptr %0, i64 128
   %17 = load i64, ptr %16, align 8
   %18 = urem i64 %15, %17
-  %19 = icmp eq i32 %7, 0
-  br i1 %19, label %25, label %20
+  %19 = icmp eq i64 %13, %18
+  br i1 %19, label %20, label %123
 20:
-  %21 = icmp ne i64 %8, 0
-  %22 = lshr i64 %8, %17
-  %23 = icmp eq i64 %22, 0
-  %24 = select i1 %21, i1 %23, i1 false
-  br i1 %24, label %28, label %162
-25:
-  %26 = lshr i64 %3, 24
-  %27 = icmp eq i64 %26, %18
-  br i1 %27, label %28, label %162
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %22 = load ptr, ptr %21, align 8
+  %23 = getelementptr inbounds nuw i8, ptr %1, i64 192
+  %24 = getelementptr inbounds nuw i8, ptr %1, i64 232
+  %25 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %26 = load i64, ptr %25, align 8
+  %27 = icmp eq i64 %4, %26
+  br i1 %27, label %28, label %123
 28:
-  %29 = and i64 %3, -4278190081
-  %30 = add i64 %29, %4
-  %31 = sub i64 %30, %11
-  %32 = and i64 %5, -4278190081
-  %33 = add i64 %32, %6
-  %34 = sub i64 %33, %11
-  %35 = and i64 %34, 7
-  %36 = icmp eq i64 %35, 0
-  br i1 %36, label %37, label %162
-37:
-  %38 = icmp ugt i64 %34, %13
-  %39 = sub nuw i64 %13, %34
-  %40 = icmp ult i64 %39, 8
-  %41 = select i1 %38, i1 true, i1 %40
-  br i1 %41, label %162, label %42
-42:
-  %43 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %44 = load ptr, ptr %43, align 8
-  %45 = getelementptr inbounds nuw i8, ptr %1, i64 192
-  %46 = getelementptr inbounds nuw i8, ptr %1, i64 232
-  %47 = getelementptr inbounds nuw i8, ptr %1, i64 128
-  %48 = load i64, ptr %47, align 8
-  %49 = icmp eq i64 %2, %48
-  br i1 %49, label %50, label %162
-50:
-  %51 = getelementptr inbounds nuw i8, ptr %1, i64 136
-  %52 = load ptr, ptr %51, align 8
-  %53 = load <16 x i64>, ptr %52, align 1
-  %54 = load <16 x i64>, ptr %1, align 1
-  %55 = xor <16 x i64> %54, %53
-  %56 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %55)
-  %57 = icmp eq i64 %56, 0
-  br i1 %57, label %58, label %162
-58:
-  %59 = phi i64 [ %71, %66 ], [ 0, %50 ]
-  %60 = phi i64 [ %70, %66 ], [ 0, %50 ]
-  %61 = getelementptr inbounds nuw i64, ptr %44, i64 %59
-  %62 = load i64, ptr %61, align 8
-  %63 = getelementptr inbounds nuw i64, ptr %45, i64 %59
-  %64 = load i64, ptr %63, align 8
-  %65 = icmp ugt i64 %62, %64
-  br i1 %65, label %162, label %66
-66:
-  %67 = getelementptr inbounds nuw i64, ptr %46, i64 %59
-  %68 = load i64, ptr %67, align 8
-  %69 = mul i64 %68, %62
-  %70 = add i64 %69, %60
-  %71 = add nuw nsw i64 %59, 1
-  %72 = icmp eq i64 %71, 5
-  br i1 %72, label %73, label %58
-73:
-  %74 = load i64, ptr %44, align 8
-  %75 = load i64, ptr %46, align 8
-  %76 = mul i64 %75, %74
-  %77 = and i64 %76, 15
-  %78 = and i64 %31, 127
-  %79 = or i64 %77, %78
-  %80 = icmp eq i64 %79, 0
-  br i1 %80, label %81, label %162
-81:
-  %82 = getelementptr inbounds nuw i8, ptr %1, i64 176
-  %83 = load i64, ptr %82, align 8
-  %84 = icmp ugt i64 %31, %13
-  %85 = sub nuw i64 %13, %31
-  %86 = icmp ugt i64 %83, %85
-  %87 = select i1 %84, i1 true, i1 %86
-  br i1 %87, label %162, label %88
-88:
-  %89 = shl nuw i64 1, %18
-  %90 = select i1 %19, i64 %89, i64 %8
-  %91 = icmp eq i64 %90, 0
-  br i1 %91, label %162, label %92
-92:
-  %93 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %94 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %95 = getelementptr inbounds nuw i8, ptr %1, i64 160
-  %96 = getelementptr inbounds nuw i8, ptr %1, i64 168
-  %97 = getelementptr inbounds nuw i8, ptr %1, i64 144
-  %98 = getelementptr inbounds nuw i8, ptr %1, i64 152
-  %99 = getelementptr inbounds nuw i8, ptr %1, i64 184
-  br label %100
-100:
-  %101 = phi i64 [ %90, %92 ], [ %160, %137 ]
-  %102 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %101, i1 true)
-  %103 = sub i64 %102, %18
-  %104 = load i64, ptr %93, align 8
-  %105 = mul i64 %104, %103
-  %106 = load ptr, ptr %94, align 8
-  %107 = getelementptr inbounds nuw i8, ptr %106, i64 %105
-  %108 = load i64, ptr %95, align 8
-  %109 = load ptr, ptr %96, align 8
-  %110 = load ptr, ptr %97, align 8
-  %111 = getelementptr inbounds nuw i8, ptr %110, i64 %70
-  %112 = icmp eq i64 %108, 0
-  br i1 %112, label %137, label %113
-113:
-  %114 = load ptr, ptr %98, align 8
-  %115 = getelementptr i64, ptr %109, i64 %108
-  %116 = icmp eq ptr %114, null
-  %117 = getelementptr inbounds nuw i8, ptr %114, i64 %70
-  br label %118
-118:
-  %119 = phi i64 [ 0, %113 ], [ %135, %131 ]
-  %120 = getelementptr inbounds nuw i64, ptr %109, i64 %119
-  %121 = load i64, ptr %120, align 8
-  %122 = getelementptr i64, ptr %115, i64 %119
-  %123 = load i64, ptr %122, align 8
-  %124 = add i64 %123, %31
-  %125 = lshr i64 %124, 7
-  %126 = load i64, ptr %99, align 8
-  %127 = and i64 %125, %126
-  %128 = shl nuw nsw i64 %127, 4
-  %129 = xor i64 %128, %124
-  br i1 %116, label %131, label %130
-130:
-  tail call void @note_range(ptr %0, ptr nonnull %117, i64 %121, i32 16)
-  br label %131
-131:
-  %132 = getelementptr inbounds nuw i8, ptr %111, i64 %121
-  %133 = load <16 x i8>, ptr %132, align 1
-  %134 = getelementptr inbounds nuw i8, ptr %107, i64 %129
-  store <16 x i8> %133, ptr %134, align 1
-  %135 = add nuw i64 %119, 1
-  %136 = icmp eq i64 %135, %108
-  br i1 %136, label %137, label %118
-137:
-  %138 = getelementptr inbounds nuw i8, ptr %107, i64 %34
-  %139 = load i64, ptr %138, align 1
-  %140 = and i64 %139, 1048575
-  %141 = lshr i64 %139, 20
-  %142 = and i64 %141, 1048575
-  %143 = lshr i64 %139, 40
-  %144 = shl i64 %108, 4
-  %145 = sub i64 %143, %144
-  %146 = and i64 %145, 8388607
-  %147 = icmp eq i64 %142, 0
-  %148 = icmp eq i64 %146, 2097152
-  %149 = and i1 %147, %148
-  %150 = select i1 %149, i64 %140, i64 %142
-  %151 = shl nuw nsw i64 %150, 20
-  %152 = shl nuw nsw i64 %146, 40
-  %153 = or disjoint i64 %151, %152
-  %154 = select i1 %149, i64 -9223372036854775808, i64 0
-  %155 = and i64 %139, -9223372036854775808
-  %156 = xor i64 %154, %155
-  %157 = or disjoint i64 %153, %156
-  %158 = or disjoint i64 %157, %140
-  store i64 %158, ptr %138, align 1
-  %159 = add i64 %101, -1
-  %160 = and i64 %159, %101
-  %161 = icmp eq i64 %160, 0
-  br i1 %161, label %162, label %100
-162:
-  %163 = phi i32 [ 0, %25 ], [ 0, %20 ], [ 0, %28 ], [ 0, %37 ], [ 0, %42 ], [ 0, %50 ], [ 0, %73 ], [ 0, %81 ], [ 1, %88 ], [ 1, %137 ], [ 0, %58 ]
-  ret i32 %163
-}
-
-define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4) noinline #0 {
-  %6 = and i64 %3, -4278190081
-  %7 = add i64 %6, %4
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 288
-  %9 = load i64, ptr %8, align 8
-  %10 = sub i64 %7, %9
-  %11 = lshr i64 %3, 24
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %13 = load i64, ptr %12, align 8
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 128
-  %15 = load i64, ptr %14, align 8
-  %16 = urem i64 %13, %15
-  %17 = icmp eq i64 %11, %16
-  br i1 %17, label %18, label %109
-18:
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %20 = load ptr, ptr %19, align 8
-  %21 = getelementptr inbounds nuw i8, ptr %1, i64 192
-  %22 = getelementptr inbounds nuw i8, ptr %1, i64 232
-  %23 = getelementptr inbounds nuw i8, ptr %1, i64 128
-  %24 = load i64, ptr %23, align 8
-  %25 = icmp eq i64 %2, %24
-  br i1 %25, label %26, label %109
-26:
-  %27 = getelementptr inbounds nuw i8, ptr %1, i64 136
-  %28 = load ptr, ptr %27, align 8
-  %29 = load <16 x i64>, ptr %28, align 1
-  %30 = load <16 x i64>, ptr %1, align 1
-  %31 = xor <16 x i64> %30, %29
-  %32 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %31)
-  %33 = icmp eq i64 %32, 0
-  br i1 %33, label %34, label %109
-34:
-  %35 = phi i64 [ %47, %42 ], [ 0, %26 ]
-  %36 = phi i64 [ %46, %42 ], [ 0, %26 ]
-  %37 = getelementptr inbounds nuw i64, ptr %20, i64 %35
-  %38 = load i64, ptr %37, align 8
-  %39 = getelementptr inbounds nuw i64, ptr %21, i64 %35
+  %29 = getelementptr inbounds nuw i8, ptr %1, i64 136
+  %30 = load ptr, ptr %29, align 8
+  %31 = load <16 x i64>, ptr %30, align 1
+  %32 = load <16 x i64>, ptr %1, align 1
+  %33 = xor <16 x i64> %32, %31
+  %34 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %33)
+  %35 = icmp eq i64 %34, 0
+  br i1 %35, label %36, label %123
+36:
+  %37 = phi i64 [ %49, %44 ], [ 0, %28 ]
+  %38 = phi i64 [ %48, %44 ], [ 0, %28 ]
+  %39 = getelementptr inbounds nuw i64, ptr %22, i64 %37
   %40 = load i64, ptr %39, align 8
-  %41 = icmp ugt i64 %38, %40
-  br i1 %41, label %109, label %42
-42:
-  %43 = getelementptr inbounds nuw i64, ptr %22, i64 %35
-  %44 = load i64, ptr %43, align 8
-  %45 = mul i64 %44, %38
-  %46 = add i64 %45, %36
-  %47 = add nuw nsw i64 %35, 1
-  %48 = icmp eq i64 %47, 5
-  br i1 %48, label %49, label %34
-49:
-  %50 = load i64, ptr %20, align 8
-  %51 = load i64, ptr %22, align 8
-  %52 = mul i64 %51, %50
-  %53 = and i64 %52, 15
-  %54 = and i64 %10, 127
-  %55 = or i64 %53, %54
-  %56 = icmp eq i64 %55, 0
-  br i1 %56, label %57, label %109
-57:
-  %58 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %59 = load i64, ptr %58, align 8
-  %60 = getelementptr inbounds nuw i8, ptr %1, i64 176
+  %41 = getelementptr inbounds nuw i64, ptr %23, i64 %37
+  %42 = load i64, ptr %41, align 8
+  %43 = icmp ugt i64 %40, %42
+  br i1 %43, label %123, label %44
+44:
+  %45 = getelementptr inbounds nuw i64, ptr %24, i64 %37
+  %46 = load i64, ptr %45, align 8
+  %47 = mul i64 %46, %40
+  %48 = add i64 %47, %38
+  %49 = add nuw nsw i64 %37, 1
+  %50 = icmp eq i64 %49, 5
+  br i1 %50, label %51, label %36
+51:
+  %52 = load i64, ptr %22, align 8
+  %53 = load i64, ptr %24, align 8
+  %54 = mul i64 %53, %52
+  %55 = and i64 %54, 15
+  %56 = and i64 %12, 127
+  %57 = or i64 %55, %56
+  %58 = icmp eq i64 %57, 0
+  br i1 %58, label %59, label %123
+59:
+  %60 = getelementptr inbounds nuw i8, ptr %0, i64 144
   %61 = load i64, ptr %60, align 8
-  %62 = icmp ugt i64 %10, %59
-  %63 = sub nuw i64 %59, %10
-  %64 = icmp ugt i64 %61, %63
-  %65 = select i1 %62, i1 true, i1 %64
-  br i1 %65, label %109, label %66
-66:
-  %67 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %68 = load ptr, ptr %67, align 8
-  %69 = getelementptr inbounds nuw i8, ptr %1, i64 160
-  %70 = load i64, ptr %69, align 8
-  %71 = getelementptr inbounds nuw i8, ptr %1, i64 168
-  %72 = load ptr, ptr %71, align 8
-  %73 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  %62 = getelementptr inbounds nuw i8, ptr %1, i64 176
+  %63 = load i64, ptr %62, align 8
+  %64 = icmp ugt i64 %12, %61
+  %65 = sub nuw i64 %61, %12
+  %66 = icmp ugt i64 %63, %65
+  %67 = select i1 %64, i1 true, i1 %66
+  br i1 %67, label %123, label %68
+68:
+  %69 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %70 = load ptr, ptr %69, align 8
+  %71 = getelementptr inbounds nuw i8, ptr %1, i64 160
+  %72 = load i64, ptr %71, align 8
+  %73 = getelementptr inbounds nuw i8, ptr %1, i64 168
   %74 = load ptr, ptr %73, align 8
-  %75 = getelementptr inbounds nuw i8, ptr %74, i64 %46
-  %76 = icmp eq i64 %70, 0
-  br i1 %76, label %109, label %77
-77:
-  %78 = getelementptr inbounds nuw i8, ptr %1, i64 152
-  %79 = load ptr, ptr %78, align 8
-  %80 = getelementptr i64, ptr %72, i64 %70
-  %81 = getelementptr inbounds nuw i8, ptr %1, i64 184
-  %82 = icmp eq ptr %79, null
-  %83 = getelementptr inbounds nuw i8, ptr %79, i64 %46
-  br label %84
-84:
-  %85 = phi i64 [ 0, %77 ], [ %107, %106 ]
-  %86 = getelementptr inbounds nuw i64, ptr %72, i64 %85
-  %87 = load i64, ptr %86, align 8
-  %88 = getelementptr i64, ptr %80, i64 %85
-  %89 = load i64, ptr %88, align 8
-  %90 = add i64 %89, %10
-  %91 = lshr i64 %90, 7
-  %92 = load i64, ptr %81, align 8
-  %93 = and i64 %91, %92
-  %94 = shl nuw nsw i64 %93, 4
-  %95 = xor i64 %94, %90
-  %96 = getelementptr inbounds nuw i8, ptr %68, i64 %95
-  %97 = load <16 x i8>, ptr %96, align 1
-  %98 = getelementptr inbounds nuw i8, ptr %75, i64 %87
-  store <16 x i8> %97, ptr %98, align 1
-  br i1 %82, label %106, label %99
-99:
-  %100 = getelementptr inbounds nuw i8, ptr %83, i64 %87
-  %101 = load i64, ptr %100, align 1
-  %102 = and i64 %101, 144680345676153346
-  store i64 %102, ptr %100, align 1
-  %103 = getelementptr inbounds nuw i8, ptr %100, i64 8
-  %104 = load i64, ptr %103, align 1
-  %105 = and i64 %104, 144680345676153346
-  store i64 %105, ptr %103, align 1
-  br label %106
-106:
-  %107 = add nuw i64 %85, 1
-  %108 = icmp eq i64 %107, %70
-  br i1 %108, label %109, label %84
+  %75 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  %76 = load ptr, ptr %75, align 8
+  %77 = getelementptr inbounds nuw i8, ptr %76, i64 %48
+  %78 = icmp eq i64 %72, 0
+  br i1 %78, label %123, label %79
+79:
+  %80 = getelementptr inbounds nuw i8, ptr %1, i64 152
+  %81 = load ptr, ptr %80, align 8
+  %82 = getelementptr i64, ptr %74, i64 %72
+  %83 = getelementptr inbounds nuw i8, ptr %1, i64 184
+  %84 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %85 = icmp eq i32 %84, 0
+  %86 = getelementptr inbounds nuw i8, ptr %1, i64 272
+  %87 = zext i32 %84 to i64
+  %88 = icmp eq ptr %81, null
+  %89 = getelementptr inbounds nuw i8, ptr %81, i64 %48
+  br label %90
+90:
+  %91 = phi i64 [ 0, %79 ], [ %121, %120 ]
+  %92 = getelementptr inbounds nuw i64, ptr %74, i64 %91
+  %93 = load i64, ptr %92, align 8
+  %94 = getelementptr i64, ptr %82, i64 %91
+  %95 = load i64, ptr %94, align 8
+  %96 = add i64 %95, %12
+  %97 = lshr i64 %96, 7
+  %98 = load i64, ptr %83, align 8
+  %99 = and i64 %97, %98
+  %100 = shl nuw nsw i64 %99, 4
+  %101 = xor i64 %100, %96
+  br i1 %85, label %109, label %102
+102:
+  %103 = load ptr, ptr %86, align 8
+  %104 = add i64 %93, %48
+  %105 = udiv i64 %104, %87
+  %106 = getelementptr inbounds nuw i64, ptr %103, i64 %105
+  %107 = getelementptr inbounds nuw i8, ptr %89, i64 %93
+  %108 = select i1 %88, ptr null, ptr %107
+  tail call void @copy_chunk(ptr %0, i32 %2, i32 %3, i64 %101, ptr %106, ptr %108, i32 0, i64 0)
+  br label %109
 109:
-  %110 = phi i32 [ 0, %5 ], [ 0, %18 ], [ 0, %26 ], [ 0, %49 ], [ 0, %57 ], [ 1, %66 ], [ 1, %106 ], [ 0, %34 ]
-  ret i32 %110
+  %110 = getelementptr inbounds nuw i8, ptr %70, i64 %101
+  %111 = load <16 x i8>, ptr %110, align 1
+  %112 = getelementptr inbounds nuw i8, ptr %77, i64 %93
+  store <16 x i8> %111, ptr %112, align 1
+  br i1 %88, label %120, label %113
+113:
+  %114 = getelementptr inbounds nuw i8, ptr %89, i64 %93
+  %115 = load i64, ptr %114, align 1
+  %116 = and i64 %115, 144680345676153346
+  store i64 %116, ptr %114, align 1
+  %117 = getelementptr inbounds nuw i8, ptr %114, i64 8
+  %118 = load i64, ptr %117, align 1
+  %119 = and i64 %118, 144680345676153346
+  store i64 %119, ptr %117, align 1
+  br label %120
+120:
+  %121 = add nuw i64 %91, 1
+  %122 = icmp eq i64 %121, %72
+  br i1 %122, label %123, label %90
+123:
+  %124 = phi i32 [ 0, %7 ], [ 0, %20 ], [ 0, %28 ], [ 0, %51 ], [ 0, %59 ], [ 1, %68 ], [ 1, %120 ], [ 0, %36 ]
+  ret i32 %124
 }
 
 define internal range(i32 0, 2) i32 @are_equal(ptr %0, i64 %1) noinline #0 {
@@ -3939,7 +4587,7 @@ define internal range(i32 0, 2) i32 @read_left(ptr %0, i32 %1, i32 %2, i32 %3, p
 73:
   br i1 %43, label %75, label %74
 74:
-  tail call void @read_chunk(ptr %0, i32 %2, i64 %68)
+  tail call void @read_chunk(ptr %0, i32 %2, i32 0, i64 %68)
   br label %75
 75:
   %76 = getelementptr inbounds nuw i8, ptr %19, i64 %68
@@ -4014,7 +4662,7 @@ define internal range(i32 0, 2) i32 @read_left(ptr %0, i32 %1, i32 %2, i32 %3, p
 136:
   br i1 %107, label %138, label %137
 137:
-  tail call void @read_chunk(ptr %0, i32 %2, i64 %131)
+  tail call void @read_chunk(ptr %0, i32 %2, i32 0, i64 %131)
   br label %138
 138:
   %139 = getelementptr inbounds nuw i8, ptr %19, i64 %131
@@ -4035,7 +4683,7 @@ define internal range(i32 0, 2) i32 @read_left(ptr %0, i32 %1, i32 %2, i32 %3, p
 152:
   br i1 %107, label %154, label %153
 153:
-  tail call void @read_chunk(ptr %0, i32 %2, i64 %147)
+  tail call void @read_chunk(ptr %0, i32 %2, i32 0, i64 %147)
   br label %154
 154:
   %155 = getelementptr inbounds nuw i8, ptr %19, i64 %147
@@ -4155,7 +4803,7 @@ define internal range(i32 0, 2) i32 @read_right(ptr %0, i32 %1, i32 %2, i64 %3, 
 76:
   br i1 %47, label %78, label %77
 77:
-  tail call void @read_chunk(ptr %0, i32 %2, i64 %71)
+  tail call void @read_chunk(ptr %0, i32 %2, i32 0, i64 %71)
   br label %78
 78:
   %79 = getelementptr inbounds nuw i8, ptr %19, i64 %71
@@ -4234,7 +4882,7 @@ define internal range(i32 0, 2) i32 @read_right(ptr %0, i32 %1, i32 %2, i64 %3, 
 142:
   br i1 %112, label %144, label %143
 143:
-  tail call void @read_chunk(ptr %0, i32 %2, i64 %137)
+  tail call void @read_chunk(ptr %0, i32 %2, i32 0, i64 %137)
   br label %144
 144:
   %145 = getelementptr inbounds nuw i8, ptr %19, i64 %137
@@ -4255,7 +4903,7 @@ define internal range(i32 0, 2) i32 @read_right(ptr %0, i32 %1, i32 %2, i64 %3, 
 158:
   br i1 %112, label %160, label %159
 159:
-  tail call void @read_chunk(ptr %0, i32 %2, i64 %153)
+  tail call void @read_chunk(ptr %0, i32 %2, i32 0, i64 %153)
   br label %160
 160:
   %161 = getelementptr inbounds nuw i8, ptr %19, i64 %153
@@ -5140,9 +5788,9 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %39 = select i1 %38, i1 true, i1 %20
   br label %40
 40:
-  %41 = phi i64 [ 0, %34 ], [ %177, %187 ]
-  %42 = phi i64 [ %36, %34 ], [ %168, %187 ]
-  br i1 %38, label %43, label %133
+  %41 = phi i64 [ 0, %34 ], [ %179, %189 ]
+  %42 = phi i64 [ %36, %34 ], [ %170, %189 ]
+  br i1 %38, label %43, label %135
 43:
   %44 = icmp ult i64 %41, %15
   %45 = select i1 %44, i64 %11, i64 %7
@@ -5150,7 +5798,7 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %47 = mul i64 %42, %9
   %48 = icmp ult i64 %47, %45
   %49 = select i1 %46, i1 true, i1 %48
-  br i1 %49, label %50, label %135
+  br i1 %49, label %50, label %137
 50:
   %51 = phi i64 [ %56, %50 ], [ 0, %43 ]
   %52 = mul i64 %51, 384
@@ -5162,13 +5810,13 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
 57:
   br i1 %25, label %58, label %62
 58:
-  %59 = phi i64 [ %37, %57 ], [ %131, %129 ]
+  %59 = phi i64 [ %37, %57 ], [ %133, %131 ]
   %60 = tail call i64 @llvm.umax.i64(i64 %56, i64 %35)
   %61 = add i64 %42, 1
   br label %34
 62:
-  %63 = phi i64 [ %131, %129 ], [ %37, %57 ]
-  %64 = phi i64 [ %130, %129 ], [ 0, %57 ]
+  %63 = phi i64 [ %133, %131 ], [ %37, %57 ]
+  %64 = phi i64 [ %132, %131 ], [ 0, %57 ]
   %65 = add i64 %64, %51
   %66 = mul i64 %65, 384
   %67 = getelementptr inbounds nuw i8, ptr %0, i64 %66
@@ -5201,148 +5849,152 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %87 = getelementptr inbounds nuw i8, ptr %67, i64 304
   %88 = load i64, ptr %87, align 8
   tail call void @llvm.memset.p0.i64(ptr align 1 %86, i8 0, i64 %88, i1 false)
-  br i1 %27, label %106, label %89
+  br i1 %27, label %108, label %89
 89:
   %90 = shl i64 %68, 47
   %91 = add i64 %90, 140737488355328
   %92 = getelementptr inbounds nuw i8, ptr %67, i64 200
   store i64 %91, ptr %92, align 8
-  %93 = getelementptr inbounds nuw i8, ptr %67, i64 344
+  %93 = getelementptr inbounds nuw i8, ptr %67, i64 360
   store i64 0, ptr %93, align 8
-  %94 = getelementptr inbounds nuw i8, ptr %67, i64 216
-  %95 = load ptr, ptr %94, align 8
-  %96 = getelementptr inbounds nuw i8, ptr %67, i64 224
-  %97 = load i64, ptr %96, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %95, i8 0, i64 %97, i1 false)
-  %98 = getelementptr inbounds nuw i8, ptr %67, i64 232
-  %99 = load ptr, ptr %98, align 8
-  %100 = getelementptr inbounds nuw i8, ptr %67, i64 240
-  %101 = load i64, ptr %100, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %99, i8 1, i64 %101, i1 false)
-  %102 = getelementptr inbounds nuw i8, ptr %67, i64 248
-  %103 = load ptr, ptr %102, align 8
-  %104 = getelementptr inbounds nuw i8, ptr %67, i64 256
-  %105 = load i64, ptr %104, align 8
-  tail call void @llvm.memset.p0.i64(ptr align 1 %103, i8 1, i64 %105, i1 false)
-  br label %106
-106:
-  %107 = getelementptr inbounds nuw i8, ptr %67, i64 112
-  %108 = load i64, ptr %107, align 8
-  %109 = getelementptr inbounds nuw i8, ptr %67, i64 104
+  %94 = getelementptr inbounds nuw i8, ptr %67, i64 352
+  store i64 0, ptr %94, align 8
+  %95 = getelementptr inbounds nuw i8, ptr %67, i64 344
+  store i64 0, ptr %95, align 8
+  %96 = getelementptr inbounds nuw i8, ptr %67, i64 216
+  %97 = load ptr, ptr %96, align 8
+  %98 = getelementptr inbounds nuw i8, ptr %67, i64 224
+  %99 = load i64, ptr %98, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %97, i8 0, i64 %99, i1 false)
+  %100 = getelementptr inbounds nuw i8, ptr %67, i64 232
+  %101 = load ptr, ptr %100, align 8
+  %102 = getelementptr inbounds nuw i8, ptr %67, i64 240
+  %103 = load i64, ptr %102, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %101, i8 1, i64 %103, i1 false)
+  %104 = getelementptr inbounds nuw i8, ptr %67, i64 248
+  %105 = load ptr, ptr %104, align 8
+  %106 = getelementptr inbounds nuw i8, ptr %67, i64 256
+  %107 = load i64, ptr %106, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %105, i8 1, i64 %107, i1 false)
+  br label %108
+108:
+  %109 = getelementptr inbounds nuw i8, ptr %67, i64 112
   %110 = load i64, ptr %109, align 8
-  %111 = icmp eq i64 %110, 0
-  br i1 %111, label %129, label %112
-112:
-  %113 = getelementptr inbounds nuw i8, ptr %67, i64 48
-  br label %114
+  %111 = getelementptr inbounds nuw i8, ptr %67, i64 104
+  %112 = load i64, ptr %111, align 8
+  %113 = icmp eq i64 %112, 0
+  br i1 %113, label %131, label %114
 114:
-  %115 = phi i64 [ 0, %112 ], [ %127, %114 ]
-  %116 = load ptr, ptr %113, align 8
-  %117 = mul i64 %115, %29
-  %118 = getelementptr inbounds nuw i8, ptr %116, i64 %117
-  %119 = shl i64 %115, 5
-  %120 = sub i64 %108, %119
-  tail call void @llvm.memset.p0.i64(ptr align 1 %118, i8 0, i64 %31, i1 false)
-  %121 = icmp ugt i64 %120, 31
-  %122 = trunc i64 %120 to i32
-  %123 = shl nsw i32 -1, %122
-  %124 = xor i32 %123, -1
-  %125 = select i1 %121, i32 -1, i32 %124
-  %126 = getelementptr inbounds nuw i8, ptr %118, i64 %33
-  store i32 %125, ptr %126, align 4
-  store i32 %125, ptr %118, align 4
-  %127 = add nuw i64 %115, 1
-  %128 = icmp eq i64 %127, %110
-  br i1 %128, label %129, label %114
-129:
-  %130 = add nuw i64 %64, 1
-  %131 = add i64 %63, 1
-  %132 = icmp eq i64 %130, %9
-  br i1 %132, label %58, label %62
-133:
-  %134 = icmp eq i64 %42, 0
-  br i1 %134, label %188, label %135
+  %115 = getelementptr inbounds nuw i8, ptr %67, i64 48
+  br label %116
+116:
+  %117 = phi i64 [ 0, %114 ], [ %129, %116 ]
+  %118 = load ptr, ptr %115, align 8
+  %119 = mul i64 %117, %29
+  %120 = getelementptr inbounds nuw i8, ptr %118, i64 %119
+  %121 = shl i64 %117, 5
+  %122 = sub i64 %110, %121
+  tail call void @llvm.memset.p0.i64(ptr align 1 %120, i8 0, i64 %31, i1 false)
+  %123 = icmp ugt i64 %122, 31
+  %124 = trunc i64 %122 to i32
+  %125 = shl nsw i32 -1, %124
+  %126 = xor i32 %125, -1
+  %127 = select i1 %123, i32 -1, i32 %126
+  %128 = getelementptr inbounds nuw i8, ptr %120, i64 %33
+  store i32 %127, ptr %128, align 4
+  store i32 %127, ptr %120, align 4
+  %129 = add nuw i64 %117, 1
+  %130 = icmp eq i64 %129, %112
+  br i1 %130, label %131, label %116
+131:
+  %132 = add nuw i64 %64, 1
+  %133 = add i64 %63, 1
+  %134 = icmp eq i64 %132, %9
+  br i1 %134, label %58, label %62
 135:
-  %136 = load i64, ptr %16, align 8
-  %137 = mul i64 %136, %9
-  %138 = urem i64 %137, %35
-  br label %139
-139:
-  %140 = phi i64 [ %42, %135 ], [ %168, %167 ]
-  %141 = phi i64 [ 0, %135 ], [ %169, %167 ]
-  %142 = phi i64 [ %138, %135 ], [ %172, %167 ]
-  %143 = mul i64 %142, 384
-  %144 = getelementptr inbounds nuw i8, ptr %0, i64 %143
-  %145 = load i64, ptr %144, align 8
-  %146 = icmp eq i64 %145, 0
-  br i1 %146, label %167, label %147
-147:
-  %148 = tail call i32 @run_cluster(ptr nonnull %144)
-  switch i32 %148, label %160 [
-    i32 1, label %188
-    i32 0, label %149
-    i32 2, label %167
-  ]
+  %136 = icmp eq i64 %42, 0
+  br i1 %136, label %190, label %137
+137:
+  %138 = load i64, ptr %16, align 8
+  %139 = mul i64 %138, %9
+  %140 = urem i64 %139, %35
+  br label %141
+141:
+  %142 = phi i64 [ %42, %137 ], [ %170, %169 ]
+  %143 = phi i64 [ 0, %137 ], [ %171, %169 ]
+  %144 = phi i64 [ %140, %137 ], [ %174, %169 ]
+  %145 = mul i64 %144, 384
+  %146 = getelementptr inbounds nuw i8, ptr %0, i64 %145
+  %147 = load i64, ptr %146, align 8
+  %148 = icmp eq i64 %147, 0
+  br i1 %148, label %169, label %149
 149:
-  br i1 %18, label %158, label %150
-150:
-  %151 = getelementptr inbounds nuw i8, ptr %144, i64 160
-  store i32 -4, ptr %151, align 4
-  %152 = getelementptr inbounds nuw i8, ptr %144, i64 164
-  store i32 0, ptr %152, align 4
-  %153 = getelementptr inbounds nuw i8, ptr %144, i64 168
-  store i32 0, ptr %153, align 4
-  %154 = getelementptr inbounds nuw i8, ptr %144, i64 56
-  %155 = load ptr, ptr %154, align 8
-  %156 = tail call i32 %155(ptr nonnull %144)
-  %157 = icmp eq i32 %156, 2
-  br i1 %157, label %188, label %158
-158:
-  store i64 0, ptr %144, align 8
-  %159 = add i64 %140, -1
-  br label %167
+  %150 = tail call i32 @run_cluster(ptr nonnull %146)
+  switch i32 %150, label %162 [
+    i32 1, label %190
+    i32 0, label %151
+    i32 2, label %169
+  ]
+151:
+  br i1 %18, label %160, label %152
+152:
+  %153 = getelementptr inbounds nuw i8, ptr %146, i64 160
+  store i32 -4, ptr %153, align 4
+  %154 = getelementptr inbounds nuw i8, ptr %146, i64 164
+  store i32 0, ptr %154, align 4
+  %155 = getelementptr inbounds nuw i8, ptr %146, i64 168
+  store i32 0, ptr %155, align 4
+  %156 = getelementptr inbounds nuw i8, ptr %146, i64 56
+  %157 = load ptr, ptr %156, align 8
+  %158 = tail call i32 %157(ptr nonnull %146)
+  %159 = icmp eq i32 %158, 2
+  br i1 %159, label %190, label %160
 160:
-  %161 = getelementptr inbounds nuw i8, ptr %144, i64 160
-  store i32 -1, ptr %161, align 4
-  %162 = getelementptr inbounds nuw i8, ptr %144, i64 164
-  store i32 0, ptr %162, align 4
-  %163 = getelementptr inbounds nuw i8, ptr %144, i64 168
-  store i32 0, ptr %163, align 4
-  %164 = getelementptr inbounds nuw i8, ptr %144, i64 56
-  %165 = load ptr, ptr %164, align 8
-  %166 = tail call i32 %165(ptr nonnull %144)
-  br label %188
-167:
-  %168 = phi i64 [ %140, %139 ], [ %159, %158 ], [ %140, %147 ]
-  %169 = add i64 %141, %9
-  %170 = add i64 %142, %9
-  %171 = icmp ult i64 %170, %35
-  %172 = select i1 %171, i64 %170, i64 0
-  %173 = icmp ult i64 %169, %35
-  br i1 %173, label %139, label %174
-174:
-  %175 = icmp eq i64 %168, %42
-  %176 = add i64 %41, 1
-  %177 = select i1 %175, i64 %176, i64 0
-  %178 = icmp uge i64 %177, %19
-  %179 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %177)
-  %180 = icmp samesign ult i64 %179, 2
-  %181 = select i1 %178, i1 %180, i1 false
-  %182 = select i1 %181, i1 %39, i1 false
-  br i1 %182, label %183, label %187
-183:
+  store i64 0, ptr %146, align 8
+  %161 = add i64 %142, -1
+  br label %169
+162:
+  %163 = getelementptr inbounds nuw i8, ptr %146, i64 160
+  store i32 -1, ptr %163, align 4
+  %164 = getelementptr inbounds nuw i8, ptr %146, i64 164
+  store i32 0, ptr %164, align 4
+  %165 = getelementptr inbounds nuw i8, ptr %146, i64 168
+  store i32 0, ptr %165, align 4
+  %166 = getelementptr inbounds nuw i8, ptr %146, i64 56
+  %167 = load ptr, ptr %166, align 8
+  %168 = tail call i32 %167(ptr nonnull %146)
+  br label %190
+169:
+  %170 = phi i64 [ %142, %141 ], [ %161, %160 ], [ %142, %149 ]
+  %171 = add i64 %143, %9
+  %172 = add i64 %144, %9
+  %173 = icmp ult i64 %172, %35
+  %174 = select i1 %173, i64 %172, i64 0
+  %175 = icmp ult i64 %171, %35
+  br i1 %175, label %141, label %176
+176:
+  %177 = icmp eq i64 %170, %42
+  %178 = add i64 %41, 1
+  %179 = select i1 %177, i64 %178, i64 0
+  %180 = icmp uge i64 %179, %19
+  %181 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %179)
+  %182 = icmp samesign ult i64 %181, 2
+  %183 = select i1 %180, i1 %182, i1 false
+  %184 = select i1 %183, i1 %39, i1 false
+  br i1 %184, label %185, label %189
+185:
   store i32 -3, ptr %21, align 4
   store i32 0, ptr %22, align 4
   store i32 0, ptr %23, align 4
-  %184 = load ptr, ptr %24, align 8
-  %185 = tail call i32 %184(ptr nonnull %0)
-  %186 = icmp eq i32 %185, 2
-  br i1 %186, label %188, label %187
-187:
+  %186 = load ptr, ptr %24, align 8
+  %187 = tail call i32 %186(ptr nonnull %0)
+  %188 = icmp eq i32 %187, 2
+  br i1 %188, label %190, label %189
+189:
   br label %40
-188:
-  %189 = phi i32 [ 1, %160 ], [ %148, %147 ], [ 1, %150 ], [ 0, %133 ], [ 1, %183 ]
-  ret i32 %189
+190:
+  %191 = phi i32 [ 1, %162 ], [ %150, %149 ], [ 1, %152 ], [ 0, %135 ], [ 1, %185 ]
+  ret i32 %191
 }
 
 define internal void @park(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
@@ -9461,92 +10113,100 @@ define internal void @read_row(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i
   %37 = getelementptr inbounds nuw i8, ptr %3, i64 64
   %38 = load ptr, ptr %37, align 8
   %39 = icmp eq ptr %38, null
-  br i1 %39, label %117, label %40
+  br i1 %39, label %124, label %40
 40:
   %41 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %42 = udiv i32 8, %41
-  %43 = zext nneg i32 %42 to i64
-  %44 = mul i64 %4, %43
-  %45 = getelementptr inbounds nuw i8, ptr %38, i64 %44
-  %46 = icmp ugt i32 %41, %6
-  br i1 %46, label %70, label %47
-47:
-  %48 = udiv i32 %6, %41
-  %49 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %50 = load i64, ptr %49, align 8
-  %51 = zext i32 %2 to i64
-  %52 = shl nuw nsw i64 %51, 25
-  %53 = or i64 %50, %52
-  %54 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %55 = load i32, ptr %54, align 4
-  %56 = zext i32 %55 to i64
-  %57 = shl nuw nsw i64 %56, 15
-  %58 = or i64 %53, %57
-  %59 = mul i32 %48, %5
-  %60 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %48, i1 true)
-  %61 = insertelement <16 x i32> poison, i32 %60, i64 0
-  %62 = shufflevector <16 x i32> %61, <16 x i32> poison, <16 x i32> zeroinitializer
-  %63 = zext nneg <16 x i32> %62 to <16 x i64>
-  %64 = insertelement <16 x i64> poison, i64 %58, i64 0
-  %65 = shufflevector <16 x i64> %64, <16 x i64> poison, <16 x i32> zeroinitializer
-  %66 = or <16 x i64> %65, splat (i64 73)
-  %67 = zext i32 %48 to i64
-  br label %75
-68:
-  %69 = load i64, ptr %34, align 8
-  br label %70
-70:
-  %71 = phi i64 [ %36, %40 ], [ %69, %68 ]
-  %72 = phi <16 x i64> [ zeroinitializer, %40 ], [ %114, %68 ]
-  %73 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %72)
-  %74 = or i64 %71, %73
-  store i64 %74, ptr %34, align 8
-  br label %117
+  %42 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %43 = load i32, ptr %42, align 4
+  %44 = zext i32 %43 to i64
+  %45 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %46 = load i64, ptr %45, align 8
+  %47 = xor i64 %46, %44
+  %48 = or i64 %47, %36
+  store i64 %48, ptr %34, align 8
+  %49 = udiv i32 8, %41
+  %50 = zext nneg i32 %49 to i64
+  %51 = mul i64 %4, %50
+  %52 = getelementptr inbounds nuw i8, ptr %38, i64 %51
+  %53 = icmp ugt i32 %41, %6
+  br i1 %53, label %77, label %54
+54:
+  %55 = udiv i32 %6, %41
+  %56 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %57 = load i64, ptr %56, align 8
+  %58 = zext i32 %2 to i64
+  %59 = shl nuw nsw i64 %58, 25
+  %60 = or i64 %57, %59
+  %61 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %62 = load i32, ptr %61, align 4
+  %63 = zext i32 %62 to i64
+  %64 = shl nuw nsw i64 %63, 15
+  %65 = or i64 %60, %64
+  %66 = mul i32 %55, %5
+  %67 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %55, i1 true)
+  %68 = insertelement <16 x i32> poison, i32 %67, i64 0
+  %69 = shufflevector <16 x i32> %68, <16 x i32> poison, <16 x i32> zeroinitializer
+  %70 = zext nneg <16 x i32> %69 to <16 x i64>
+  %71 = insertelement <16 x i64> poison, i64 %65, i64 0
+  %72 = shufflevector <16 x i64> %71, <16 x i64> poison, <16 x i32> zeroinitializer
+  %73 = or <16 x i64> %72, splat (i64 73)
+  %74 = zext i32 %55 to i64
+  br label %82
 75:
-  %76 = phi i64 [ 0, %47 ], [ %115, %75 ]
-  %77 = phi <16 x i64> [ zeroinitializer, %47 ], [ %114, %75 ]
-  %78 = trunc nuw i64 %76 to i32
-  %79 = add i32 %59, %78
-  %80 = shl i32 %79, 4
-  %81 = zext i32 %80 to i64
-  %82 = insertelement <16 x i64> poison, i64 %81, i64 0
-  %83 = shufflevector <16 x i64> %82, <16 x i64> poison, <16 x i32> zeroinitializer
-  %84 = or disjoint <16 x i64> %83, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %85 = lshr <16 x i64> %84, %63
-  %86 = shl nuw nsw <16 x i64> %85, splat (i64 9)
-  %87 = getelementptr inbounds nuw <16 x i64>, ptr %45, i64 %76
-  %88 = load <16 x i64>, ptr %87, align 8
-  %89 = or <16 x i64> %86, %65
-  %90 = xor <16 x i64> %88, %89
-  %91 = and <16 x i64> %88, splat (i64 16384)
-  %92 = or <16 x i64> %90, %91
-  %93 = icmp ugt <16 x i64> %90, splat (i64 140737488355327)
-  %94 = select <16 x i1> %93, <16 x i64> splat (i64 -140737488354944), <16 x i64> zeroinitializer
-  %95 = icmp ult <16 x i64> %90, splat (i64 2147483648)
-  %96 = select <16 x i1> %95, <16 x i64> splat (i64 1073741872), <16 x i64> %94
-  %97 = icmp ugt <16 x i64> %90, splat (i64 33554431)
-  %98 = select <16 x i1> %97, <16 x i64> %96, <16 x i64> zeroinitializer
-  %99 = icmp ult <16 x i64> %90, splat (i64 32768)
-  %100 = select <16 x i1> %99, <16 x i64> splat (i64 16390), <16 x i64> %98
-  %101 = icmp ugt <16 x i64> %92, splat (i64 511)
-  %102 = select <16 x i1> %101, <16 x i64> %100, <16 x i64> zeroinitializer
-  %103 = icmp eq <16 x i64> %88, zeroinitializer
-  %104 = select <16 x i1> %103, <16 x i64> zeroinitializer, <16 x i64> %102
-  %105 = select <16 x i1> %95, <16 x i64> splat (i64 432), <16 x i64> splat (i64 384)
-  %106 = select <16 x i1> %99, <16 x i64> splat (i64 438), <16 x i64> %105
-  %107 = and <16 x i64> %88, splat (i64 511)
-  %108 = and <16 x i64> %107, %104
-  %109 = and <16 x i64> %106, %88
-  %110 = and <16 x i64> %104, splat (i64 -512)
-  %111 = or <16 x i64> %66, %109
-  %112 = or <16 x i64> %111, %110
-  %113 = or <16 x i64> %112, %86
-  store <16 x i64> %113, ptr %87, align 8
-  %114 = or <16 x i64> %108, %77
-  %115 = add nuw nsw i64 %76, 1
-  %116 = icmp samesign ult i64 %115, %67
-  br i1 %116, label %75, label %68
-117:
+  %76 = load i64, ptr %34, align 8
+  br label %77
+77:
+  %78 = phi i64 [ %48, %40 ], [ %76, %75 ]
+  %79 = phi <16 x i64> [ zeroinitializer, %40 ], [ %121, %75 ]
+  %80 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %79)
+  %81 = or i64 %78, %80
+  store i64 %81, ptr %34, align 8
+  br label %124
+82:
+  %83 = phi i64 [ 0, %54 ], [ %122, %82 ]
+  %84 = phi <16 x i64> [ zeroinitializer, %54 ], [ %121, %82 ]
+  %85 = trunc nuw i64 %83 to i32
+  %86 = add i32 %66, %85
+  %87 = shl i32 %86, 4
+  %88 = zext i32 %87 to i64
+  %89 = insertelement <16 x i64> poison, i64 %88, i64 0
+  %90 = shufflevector <16 x i64> %89, <16 x i64> poison, <16 x i32> zeroinitializer
+  %91 = or disjoint <16 x i64> %90, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %92 = lshr <16 x i64> %91, %70
+  %93 = shl nuw nsw <16 x i64> %92, splat (i64 9)
+  %94 = getelementptr inbounds nuw <16 x i64>, ptr %52, i64 %83
+  %95 = load <16 x i64>, ptr %94, align 8
+  %96 = or <16 x i64> %93, %72
+  %97 = xor <16 x i64> %95, %96
+  %98 = and <16 x i64> %95, splat (i64 16384)
+  %99 = or <16 x i64> %97, %98
+  %100 = icmp ugt <16 x i64> %97, splat (i64 140737488355327)
+  %101 = select <16 x i1> %100, <16 x i64> splat (i64 -140737488354944), <16 x i64> zeroinitializer
+  %102 = icmp ult <16 x i64> %97, splat (i64 2147483648)
+  %103 = select <16 x i1> %102, <16 x i64> splat (i64 1073741872), <16 x i64> %101
+  %104 = icmp ugt <16 x i64> %97, splat (i64 33554431)
+  %105 = select <16 x i1> %104, <16 x i64> %103, <16 x i64> zeroinitializer
+  %106 = icmp ult <16 x i64> %97, splat (i64 32768)
+  %107 = select <16 x i1> %106, <16 x i64> splat (i64 16390), <16 x i64> %105
+  %108 = icmp ugt <16 x i64> %99, splat (i64 511)
+  %109 = select <16 x i1> %108, <16 x i64> %107, <16 x i64> zeroinitializer
+  %110 = icmp eq <16 x i64> %95, zeroinitializer
+  %111 = select <16 x i1> %110, <16 x i64> zeroinitializer, <16 x i64> %109
+  %112 = select <16 x i1> %102, <16 x i64> splat (i64 432), <16 x i64> splat (i64 384)
+  %113 = select <16 x i1> %106, <16 x i64> splat (i64 438), <16 x i64> %112
+  %114 = and <16 x i64> %95, splat (i64 511)
+  %115 = and <16 x i64> %114, %111
+  %116 = and <16 x i64> %113, %95
+  %117 = and <16 x i64> %111, splat (i64 -512)
+  %118 = or <16 x i64> %73, %116
+  %119 = or <16 x i64> %118, %117
+  %120 = or <16 x i64> %119, %93
+  store <16 x i64> %120, ptr %94, align 8
+  %121 = or <16 x i64> %115, %84
+  %122 = add nuw nsw i64 %83, 1
+  %123 = icmp samesign ult i64 %122, %74
+  br i1 %123, label %82, label %75
+124:
   ret void
 }
 
@@ -9555,145 +10215,158 @@ define internal void @write_row(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i64 %5, 
   %9 = getelementptr inbounds nuw i8, ptr %3, i64 64
   %10 = load ptr, ptr %9, align 8
   %11 = icmp eq ptr %10, null
-  br i1 %11, label %130, label %12
+  br i1 %11, label %142, label %12
 12:
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %14 = load i64, ptr %13, align 8
-  %15 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %16 = load i32, ptr %15, align 4
-  %17 = zext i32 %16 to i64
-  %18 = shl nuw nsw i64 %17, 15
-  %19 = zext i32 %2 to i64
-  %20 = shl nuw nsw i64 %19, 25
-  %21 = or i64 %14, %20
-  %22 = or i64 %21, %18
-  %23 = udiv i32 8, %8
-  %24 = zext nneg i32 %23 to i64
-  %25 = mul i64 %5, %24
-  %26 = getelementptr inbounds nuw i8, ptr %10, i64 %25
-  %27 = getelementptr inbounds nuw i8, ptr %4, i64 %5
-  %28 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %29 = load ptr, ptr %28, align 8
-  %30 = ptrtoint ptr %27 to i64
-  %31 = ptrtoint ptr %29 to i64
-  %32 = sub i64 %30, %31
-  %33 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %34 = load i64, ptr %33, align 8
-  %35 = icmp ult i64 %32, %34
-  br i1 %35, label %36, label %57
-36:
-  %37 = shl i32 %8, 4
-  %38 = zext i32 %37 to i64
-  %39 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %40 = load i32, ptr %39, align 4
-  %41 = or i32 %40, 1
-  store i32 %41, ptr %39, align 4
-  %42 = shl i64 %32, 6
-  %43 = udiv i64 %42, %34
-  %44 = shl nuw i64 1, %43
-  %45 = add i64 %32, %38
-  %46 = shl i64 %45, 6
-  %47 = add i64 %46, -64
-  %48 = udiv i64 %47, %34
-  %49 = shl nuw i64 1, %48
-  %50 = or i64 %49, %44
-  %51 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  %52 = load i64, ptr %51, align 8
-  %53 = and i64 %50, %52
-  %54 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %55 = load i64, ptr %54, align 8
-  %56 = or i64 %53, %55
-  store i64 %56, ptr %54, align 8
-  br label %57
-57:
-  %58 = insertelement <16 x i64> poison, i64 %22, i64 0
-  %59 = shufflevector <16 x i64> %58, <16 x i64> poison, <16 x i32> zeroinitializer
-  %60 = or <16 x i64> %59, splat (i64 146)
-  %61 = shl i32 %6, 4
-  %62 = zext i32 %61 to i64
-  %63 = insertelement <16 x i64> poison, i64 %62, i64 0
-  %64 = shufflevector <16 x i64> %63, <16 x i64> poison, <16 x i32> zeroinitializer
-  %65 = or disjoint <16 x i64> %64, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %66 = shl nuw nsw <16 x i64> %65, splat (i64 9)
-  %67 = load <16 x i64>, ptr %26, align 8
-  %68 = and <16 x i64> %67, splat (i64 146)
-  %69 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %68)
-  %70 = icmp eq i64 %69, 0
-  br i1 %70, label %99, label %71
-71:
-  %72 = mul i32 %6, %8
-  %73 = shl i32 %72, 4
-  %74 = zext i32 %73 to i64
-  %75 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %76 = load ptr, ptr %75, align 8
-  %77 = getelementptr inbounds nuw i8, ptr %76, i64 %74
-  switch i32 %8, label %94 [
-    i32 1, label %78
-    i32 2, label %82
-    i32 4, label %86
-    i32 8, label %90
+  %13 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %14 = load i32, ptr %13, align 4
+  %15 = zext i32 %14 to i64
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %17 = load i64, ptr %16, align 8
+  %18 = xor i64 %17, %15
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %20 = load i64, ptr %19, align 8
+  %21 = or i64 %20, %18
+  store i64 %21, ptr %19, align 8
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %23 = load i64, ptr %22, align 8
+  %24 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %25 = load i32, ptr %24, align 4
+  %26 = zext i32 %25 to i64
+  %27 = shl nuw nsw i64 %26, 15
+  %28 = zext i32 %2 to i64
+  %29 = shl nuw nsw i64 %28, 25
+  %30 = or i64 %23, %29
+  %31 = or i64 %30, %27
+  %32 = udiv i32 8, %8
+  %33 = zext nneg i32 %32 to i64
+  %34 = mul i64 %5, %33
+  %35 = getelementptr inbounds nuw i8, ptr %10, i64 %34
+  %36 = getelementptr inbounds nuw i8, ptr %4, i64 %5
+  %37 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %38 = load ptr, ptr %37, align 8
+  %39 = ptrtoint ptr %36 to i64
+  %40 = ptrtoint ptr %38 to i64
+  %41 = sub i64 %39, %40
+  %42 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %43 = load i64, ptr %42, align 8
+  %44 = icmp ult i64 %41, %43
+  br i1 %44, label %45, label %70
+45:
+  %46 = shl i32 %8, 4
+  %47 = zext i32 %46 to i64
+  %48 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %49 = load i32, ptr %48, align 4
+  %50 = or i32 %49, 1
+  store i32 %50, ptr %48, align 4
+  %51 = trunc i64 %43 to i32
+  %52 = add i32 %51, -1
+  %53 = lshr i32 %52, 6
+  %54 = or i32 %53, 1
+  %55 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %54, i1 true)
+  %56 = sub nuw nsw i32 32, %55
+  %57 = zext nneg i32 %56 to i64
+  %58 = lshr i64 %41, %57
+  %59 = shl nuw i64 1, %58
+  %60 = add nsw i64 %47, -1
+  %61 = add i64 %60, %41
+  %62 = lshr i64 %61, %57
+  %63 = shl nuw i64 1, %62
+  %64 = or i64 %59, %63
+  %65 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %66 = load i64, ptr %65, align 8
+  %67 = and i64 %66, %64
+  %68 = load i64, ptr %19, align 8
+  %69 = or i64 %68, %67
+  store i64 %69, ptr %19, align 8
+  br label %70
+70:
+  %71 = insertelement <16 x i64> poison, i64 %31, i64 0
+  %72 = shufflevector <16 x i64> %71, <16 x i64> poison, <16 x i32> zeroinitializer
+  %73 = or <16 x i64> %72, splat (i64 146)
+  %74 = shl i32 %6, 4
+  %75 = zext i32 %74 to i64
+  %76 = insertelement <16 x i64> poison, i64 %75, i64 0
+  %77 = shufflevector <16 x i64> %76, <16 x i64> poison, <16 x i32> zeroinitializer
+  %78 = or disjoint <16 x i64> %77, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %79 = shl nuw nsw <16 x i64> %78, splat (i64 9)
+  %80 = load <16 x i64>, ptr %35, align 8
+  %81 = and <16 x i64> %80, splat (i64 146)
+  %82 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %81)
+  %83 = icmp eq i64 %82, 0
+  br i1 %83, label %112, label %84
+84:
+  %85 = mul i32 %6, %8
+  %86 = shl i32 %85, 4
+  %87 = zext i32 %86 to i64
+  %88 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %89 = load ptr, ptr %88, align 8
+  %90 = getelementptr inbounds nuw i8, ptr %89, i64 %87
+  switch i32 %8, label %107 [
+    i32 1, label %91
+    i32 2, label %95
+    i32 4, label %99
+    i32 8, label %103
   ]
-78:
-  %79 = load <16 x i8>, ptr %27, align 1
-  %80 = load <16 x i8>, ptr %77, align 1
-  %81 = icmp ne <16 x i8> %79, %80
-  br label %94
-82:
-  %83 = load <16 x i16>, ptr %27, align 1
-  %84 = load <16 x i16>, ptr %77, align 1
-  %85 = icmp ne <16 x i16> %83, %84
-  br label %94
-86:
-  %87 = load <16 x i32>, ptr %27, align 1
-  %88 = load <16 x i32>, ptr %77, align 1
-  %89 = icmp ne <16 x i32> %87, %88
-  br label %94
-90:
-  %91 = load <16 x i64>, ptr %27, align 1
-  %92 = load <16 x i64>, ptr %77, align 1
-  %93 = icmp ne <16 x i64> %91, %92
-  br label %94
-94:
-  %95 = phi <16 x i1> [ zeroinitializer, %71 ], [ %93, %90 ], [ %89, %86 ], [ %85, %82 ], [ %81, %78 ]
-  %96 = lshr exact <16 x i64> %68, splat (i64 1)
-  %97 = select <16 x i1> %95, <16 x i64> %96, <16 x i64> zeroinitializer
-  %98 = or <16 x i64> %97, %67
-  br label %99
+91:
+  %92 = load <16 x i8>, ptr %36, align 1
+  %93 = load <16 x i8>, ptr %90, align 1
+  %94 = icmp ne <16 x i8> %92, %93
+  br label %107
+95:
+  %96 = load <16 x i16>, ptr %36, align 1
+  %97 = load <16 x i16>, ptr %90, align 1
+  %98 = icmp ne <16 x i16> %96, %97
+  br label %107
 99:
-  %100 = phi <16 x i64> [ %98, %94 ], [ %67, %57 ]
-  %101 = or <16 x i64> %66, %59
-  %102 = xor <16 x i64> %100, %101
-  %103 = and <16 x i64> %100, splat (i64 16384)
-  %104 = or <16 x i64> %102, %103
-  %105 = icmp ugt <16 x i64> %102, splat (i64 140737488355327)
-  %106 = select <16 x i1> %105, <16 x i64> splat (i64 -140737488355008), <16 x i64> zeroinitializer
-  %107 = icmp ult <16 x i64> %102, splat (i64 2147483648)
-  %108 = select <16 x i1> %107, <16 x i64> splat (i64 1073741864), <16 x i64> %106
-  %109 = icmp ugt <16 x i64> %102, splat (i64 33554431)
-  %110 = select <16 x i1> %109, <16 x i64> %108, <16 x i64> zeroinitializer
-  %111 = icmp ult <16 x i64> %102, splat (i64 32768)
-  %112 = select <16 x i1> %111, <16 x i64> splat (i64 16389), <16 x i64> %110
-  %113 = icmp ugt <16 x i64> %104, splat (i64 511)
-  %114 = select <16 x i1> %113, <16 x i64> %112, <16 x i64> zeroinitializer
-  %115 = icmp eq <16 x i64> %100, zeroinitializer
-  %116 = select <16 x i1> %115, <16 x i64> zeroinitializer, <16 x i64> %114
-  %117 = select <16 x i1> %107, <16 x i64> splat (i64 360), <16 x i64> splat (i64 320)
-  %118 = select <16 x i1> %111, <16 x i64> splat (i64 365), <16 x i64> %117
-  %119 = and <16 x i64> %100, splat (i64 511)
-  %120 = and <16 x i64> %119, %116
-  %121 = and <16 x i64> %118, %100
-  %122 = and <16 x i64> %116, splat (i64 -512)
-  %123 = or <16 x i64> %60, %121
-  %124 = or <16 x i64> %123, %122
-  %125 = or <16 x i64> %124, %66
-  store <16 x i64> %125, ptr %26, align 8
-  %126 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %120)
-  %127 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %128 = load i64, ptr %127, align 8
-  %129 = or i64 %128, %126
-  store i64 %129, ptr %127, align 8
-  br label %130
-130:
+  %100 = load <16 x i32>, ptr %36, align 1
+  %101 = load <16 x i32>, ptr %90, align 1
+  %102 = icmp ne <16 x i32> %100, %101
+  br label %107
+103:
+  %104 = load <16 x i64>, ptr %36, align 1
+  %105 = load <16 x i64>, ptr %90, align 1
+  %106 = icmp ne <16 x i64> %104, %105
+  br label %107
+107:
+  %108 = phi <16 x i1> [ zeroinitializer, %84 ], [ %106, %103 ], [ %102, %99 ], [ %98, %95 ], [ %94, %91 ]
+  %109 = lshr exact <16 x i64> %81, splat (i64 1)
+  %110 = select <16 x i1> %108, <16 x i64> %109, <16 x i64> zeroinitializer
+  %111 = or <16 x i64> %110, %80
+  br label %112
+112:
+  %113 = phi <16 x i64> [ %111, %107 ], [ %80, %70 ]
+  %114 = or <16 x i64> %79, %72
+  %115 = xor <16 x i64> %113, %114
+  %116 = and <16 x i64> %113, splat (i64 16384)
+  %117 = or <16 x i64> %115, %116
+  %118 = icmp ugt <16 x i64> %115, splat (i64 140737488355327)
+  %119 = select <16 x i1> %118, <16 x i64> splat (i64 -140737488355008), <16 x i64> zeroinitializer
+  %120 = icmp ult <16 x i64> %115, splat (i64 2147483648)
+  %121 = select <16 x i1> %120, <16 x i64> splat (i64 1073741864), <16 x i64> %119
+  %122 = icmp ugt <16 x i64> %115, splat (i64 33554431)
+  %123 = select <16 x i1> %122, <16 x i64> %121, <16 x i64> zeroinitializer
+  %124 = icmp ult <16 x i64> %115, splat (i64 32768)
+  %125 = select <16 x i1> %124, <16 x i64> splat (i64 16389), <16 x i64> %123
+  %126 = icmp ugt <16 x i64> %117, splat (i64 511)
+  %127 = select <16 x i1> %126, <16 x i64> %125, <16 x i64> zeroinitializer
+  %128 = icmp eq <16 x i64> %113, zeroinitializer
+  %129 = select <16 x i1> %128, <16 x i64> zeroinitializer, <16 x i64> %127
+  %130 = select <16 x i1> %120, <16 x i64> splat (i64 360), <16 x i64> splat (i64 320)
+  %131 = select <16 x i1> %124, <16 x i64> splat (i64 365), <16 x i64> %130
+  %132 = and <16 x i64> %113, splat (i64 511)
+  %133 = and <16 x i64> %132, %129
+  %134 = and <16 x i64> %131, %113
+  %135 = and <16 x i64> %129, splat (i64 -512)
+  %136 = or <16 x i64> %73, %134
+  %137 = or <16 x i64> %136, %135
+  %138 = or <16 x i64> %137, %79
+  store <16 x i64> %138, ptr %35, align 8
+  %139 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %133)
+  %140 = load i64, ptr %19, align 8
+  %141 = or i64 %140, %139
+  store i64 %141, ptr %19, align 8
+  br label %142
+142:
   ret void
 }
 
@@ -9738,67 +10411,75 @@ define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %
   %40 = zext nneg i32 %39 to i64
   %41 = mul i64 %4, %40
   %42 = getelementptr inbounds nuw i8, ptr %37, i64 %41
-  %43 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %44 = load i64, ptr %43, align 8
-  %45 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %46 = load i32, ptr %45, align 4
-  %47 = zext i32 %46 to i64
-  %48 = shl nuw nsw i64 %47, 15
-  %49 = zext i32 %2 to i64
-  %50 = shl nuw nsw i64 %49, 25
-  %51 = or i64 %50, %44
-  %52 = or i64 %51, %48
-  %53 = or i64 %52, 16384
-  %54 = icmp eq ptr %37, null
-  %55 = or i64 %52, 16457
-  br label %56
-56:
-  %57 = phi i64 [ %95, %68 ], [ 0, %31 ]
-  %58 = phi i64 [ %94, %68 ], [ 0, %31 ]
-  br i1 %54, label %62, label %59
-59:
-  %60 = udiv i32 %6, %38
-  %61 = zext i32 %60 to i64
-  br label %62
-62:
-  %63 = phi i64 [ %61, %59 ], [ 0, %56 ]
-  %64 = icmp samesign ult i64 %57, %63
-  br i1 %64, label %68, label %65
-65:
-  %66 = load i64, ptr %33, align 8
-  %67 = or i64 %66, %58
-  store i64 %67, ptr %33, align 8
+  %43 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %44 = load i32, ptr %43, align 4
+  %45 = zext i32 %44 to i64
+  %46 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %47 = load i64, ptr %46, align 8
+  %48 = xor i64 %47, %45
+  %49 = or i64 %48, %35
+  store i64 %49, ptr %33, align 8
+  %50 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %51 = load i64, ptr %50, align 8
+  %52 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %53 = load i32, ptr %52, align 4
+  %54 = zext i32 %53 to i64
+  %55 = shl nuw nsw i64 %54, 15
+  %56 = zext i32 %2 to i64
+  %57 = shl nuw nsw i64 %56, 25
+  %58 = or i64 %57, %51
+  %59 = or i64 %58, %55
+  %60 = or i64 %59, 16384
+  %61 = icmp eq ptr %37, null
+  %62 = or i64 %59, 16457
+  br label %63
+63:
+  %64 = phi i64 [ %102, %75 ], [ 0, %31 ]
+  %65 = phi i64 [ %101, %75 ], [ 0, %31 ]
+  br i1 %61, label %69, label %66
+66:
+  %67 = udiv i32 %6, %38
+  %68 = zext i32 %67 to i64
+  br label %69
+69:
+  %70 = phi i64 [ %68, %66 ], [ 0, %63 ]
+  %71 = icmp samesign ult i64 %64, %70
+  br i1 %71, label %75, label %72
+72:
+  %73 = load i64, ptr %33, align 8
+  %74 = or i64 %73, %65
+  store i64 %74, ptr %33, align 8
   ret void
-68:
-  %69 = getelementptr inbounds nuw i64, ptr %42, i64 %57
-  %70 = load i64, ptr %69, align 8
-  %71 = xor i64 %70, %53
-  %72 = icmp ult i64 %71, 140737488355328
-  %73 = select i1 %72, i64 0, i64 -140737488354944
-  %74 = icmp ult i64 %71, 2147483648
-  %75 = select i1 %74, i64 1073741872, i64 %73
-  %76 = icmp ult i64 %71, 32768
-  %77 = icmp ult i64 %71, 33554432
-  %78 = select i1 %77, i64 0, i64 %75
-  %79 = select i1 %76, i64 16390, i64 %78
-  %80 = and i64 %70, 16384
-  %81 = or i64 %71, %80
-  %82 = icmp ult i64 %81, 512
-  %83 = icmp eq i64 %70, 0
-  %84 = or i1 %83, %82
-  %85 = select i1 %84, i64 0, i64 %79
-  %86 = select i1 %74, i64 432, i64 384
-  %87 = select i1 %76, i64 438, i64 %86
-  %88 = and i64 %70, 438
-  %89 = and i64 %88, %85
-  %90 = and i64 %87, %70
-  %91 = and i64 %85, -140736414613504
-  %92 = or disjoint i64 %90, %91
-  %93 = or i64 %92, %55
-  store i64 %93, ptr %69, align 8
-  %94 = or i64 %89, %58
-  %95 = add nuw nsw i64 %57, 1
-  br label %56
+75:
+  %76 = getelementptr inbounds nuw i64, ptr %42, i64 %64
+  %77 = load i64, ptr %76, align 8
+  %78 = xor i64 %77, %60
+  %79 = icmp ult i64 %78, 140737488355328
+  %80 = select i1 %79, i64 0, i64 -140737488354944
+  %81 = icmp ult i64 %78, 2147483648
+  %82 = select i1 %81, i64 1073741872, i64 %80
+  %83 = icmp ult i64 %78, 32768
+  %84 = icmp ult i64 %78, 33554432
+  %85 = select i1 %84, i64 0, i64 %82
+  %86 = select i1 %83, i64 16390, i64 %85
+  %87 = and i64 %77, 16384
+  %88 = or i64 %78, %87
+  %89 = icmp ult i64 %88, 512
+  %90 = icmp eq i64 %77, 0
+  %91 = or i1 %90, %89
+  %92 = select i1 %91, i64 0, i64 %86
+  %93 = select i1 %81, i64 432, i64 384
+  %94 = select i1 %83, i64 438, i64 %93
+  %95 = and i64 %77, 438
+  %96 = and i64 %95, %92
+  %97 = and i64 %94, %77
+  %98 = and i64 %92, -140736414613504
+  %99 = or disjoint i64 %97, %98
+  %100 = or i64 %99, %62
+  store i64 %100, ptr %76, align 8
+  %101 = or i64 %96, %65
+  %102 = add nuw nsw i64 %64, 1
+  br label %63
 }
 
 define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i64 %6, i32 %7, i32 %8, i32 %9) noinline #0 {
@@ -9809,649 +10490,668 @@ define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
   %15 = udiv i32 8, %14
   %16 = zext nneg i32 %15 to i64
   %17 = getelementptr inbounds nuw i8, ptr %13, i64 512
-  %18 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %19 = load i64, ptr %18, align 8
-  %20 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %21 = load i32, ptr %20, align 4
-  %22 = zext i32 %21 to i64
-  %23 = shl nuw nsw i64 %22, 15
-  %24 = zext i32 %2 to i64
-  %25 = shl nuw nsw i64 %24, 25
-  %26 = or i64 %19, %25
-  %27 = or i64 %26, %23
-  %28 = udiv i32 %7, %14
-  %29 = mul i64 %6, %16
-  %30 = getelementptr inbounds nuw i8, ptr %3, i64 %29
-  %31 = icmp eq i32 %8, 1
-  %32 = icmp eq i32 %5, 0
-  %33 = or i1 %31, %32
-  %34 = getelementptr inbounds nuw i8, ptr %11, i64 128
-  %35 = getelementptr inbounds nuw i8, ptr %11, i64 128
-  br i1 %33, label %76, label %36
-36:
-  %37 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %38 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %39 = zext i32 %7 to i64
-  %40 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %41 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  %42 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  br label %43
-43:
-  %44 = phi i32 [ %5, %36 ], [ %74, %72 ]
-  %45 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %44, i1 true)
-  %46 = zext nneg i32 %45 to i64
-  %47 = getelementptr inbounds nuw i64, ptr %13, i64 %46
-  %48 = load i64, ptr %47, align 8
-  %49 = getelementptr inbounds nuw i8, ptr %4, i64 %48
-  %50 = load ptr, ptr %37, align 8
-  %51 = ptrtoint ptr %49 to i64
-  %52 = ptrtoint ptr %50 to i64
-  %53 = sub i64 %51, %52
-  %54 = load i64, ptr %38, align 8
-  %55 = icmp ult i64 %53, %54
-  br i1 %55, label %56, label %72
-56:
-  %57 = load i32, ptr %40, align 4
-  %58 = or i32 %57, 1
-  store i32 %58, ptr %40, align 4
-  %59 = shl i64 %53, 6
-  %60 = udiv i64 %59, %54
-  %61 = shl nuw i64 1, %60
-  %62 = add i64 %53, %39
-  %63 = shl i64 %62, 6
-  %64 = add i64 %63, -64
-  %65 = udiv i64 %64, %54
-  %66 = shl nuw i64 1, %65
-  %67 = or i64 %66, %61
-  %68 = load i64, ptr %41, align 8
-  %69 = and i64 %67, %68
-  %70 = load i64, ptr %42, align 8
-  %71 = or i64 %69, %70
-  store i64 %71, ptr %42, align 8
-  br label %72
-72:
-  %73 = add i32 %44, -1
-  %74 = and i32 %73, %44
-  %75 = icmp eq i32 %74, 0
-  br i1 %75, label %76, label %43
-76:
-  %77 = icmp ne i32 %8, 2
-  %78 = or i1 %77, %32
-  br i1 %78, label %112, label %79
-79:
-  %80 = icmp eq i32 %7, 0
-  %81 = zext i32 %7 to i64
-  br label %82
-82:
-  %83 = phi i32 [ 0, %79 ], [ %108, %105 ]
-  %84 = phi i32 [ %5, %79 ], [ %110, %105 ]
-  %85 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %84, i1 true)
-  %86 = zext nneg i32 %85 to i64
-  %87 = getelementptr inbounds nuw i64, ptr %13, i64 %86
-  %88 = load i64, ptr %87, align 8
-  %89 = getelementptr inbounds nuw i8, ptr %4, i64 %88
-  %90 = mul i32 %85, %7
-  %91 = zext i32 %90 to i64
-  %92 = getelementptr inbounds nuw i8, ptr %17, i64 %91
-  br i1 %80, label %105, label %93
-93:
-  %94 = phi i64 [ %103, %93 ], [ 0, %82 ]
-  %95 = phi i32 [ %102, %93 ], [ 0, %82 ]
-  %96 = getelementptr inbounds nuw i8, ptr %89, i64 %94
-  %97 = load i8, ptr %96, align 1
-  %98 = getelementptr inbounds nuw i8, ptr %92, i64 %94
-  %99 = load i8, ptr %98, align 1
-  %100 = icmp ne i8 %97, %99
-  %101 = zext i1 %100 to i32
-  %102 = or i32 %95, %101
-  %103 = add nuw nsw i64 %94, 1
-  %104 = icmp eq i64 %103, %81
-  br i1 %104, label %105, label %93
-105:
-  %106 = phi i32 [ 0, %82 ], [ %102, %93 ]
-  %107 = shl nuw i32 %106, %85
-  %108 = or i32 %107, %83
-  %109 = add i32 %84, -1
-  %110 = and i32 %109, %84
-  %111 = icmp eq i32 %110, 0
-  br i1 %111, label %112, label %82
-112:
-  %113 = phi i32 [ 0, %76 ], [ %108, %105 ]
-  %114 = icmp ugt i32 %14, %7
-  br i1 %114, label %136, label %115
-115:
-  %116 = insertelement <16 x i64> poison, i64 %27, i64 0
-  %117 = shufflevector <16 x i64> %116, <16 x i64> poison, <16 x i32> zeroinitializer
-  %118 = zext i32 %8 to i64
-  %119 = mul nuw nsw i64 %118, 73
-  %120 = xor i64 %119, -1
-  %121 = and i64 %120, -140737488354880
-  %122 = insertelement <16 x i64> poison, i64 %121, i64 0
-  %123 = shufflevector <16 x i64> %122, <16 x i64> poison, <16 x i32> zeroinitializer
-  %124 = and i64 %120, 56
-  %125 = or disjoint i64 %124, 1073741824
-  %126 = insertelement <16 x i64> poison, i64 %125, i64 0
-  %127 = shufflevector <16 x i64> %126, <16 x i64> poison, <16 x i32> zeroinitializer
-  %128 = and i64 %120, 7
-  %129 = or disjoint i64 %128, 16384
-  %130 = insertelement <16 x i64> poison, i64 %129, i64 0
-  %131 = shufflevector <16 x i64> %130, <16 x i64> poison, <16 x i32> zeroinitializer
-  %132 = or i64 %27, %119
-  %133 = insertelement <16 x i64> poison, i64 %132, i64 0
-  %134 = shufflevector <16 x i64> %133, <16 x i64> poison, <16 x i32> zeroinitializer
-  %135 = icmp eq i32 %9, 0
-  br label %142
-136:
-  %137 = phi i32 [ 0, %112 ], [ %549, %563 ]
-  %138 = phi i64 [ 0, %112 ], [ %149, %563 ]
-  %139 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %140 = load i64, ptr %139, align 8
-  %141 = or i64 %140, %138
-  store i64 %141, ptr %139, align 8
-  ret i32 %137
-142:
-  %143 = phi ptr [ %30, %115 ], [ %565, %563 ]
-  %144 = phi i64 [ 0, %115 ], [ %149, %563 ]
-  %145 = phi i32 [ 0, %115 ], [ %549, %563 ]
-  %146 = phi i32 [ 0, %115 ], [ %564, %563 ]
+  %18 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %19 = load i32, ptr %18, align 4
+  %20 = zext i32 %19 to i64
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %22 = load i64, ptr %21, align 8
+  %23 = xor i64 %22, %20
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %25 = load i64, ptr %24, align 8
+  %26 = or i64 %25, %23
+  store i64 %26, ptr %24, align 8
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %28 = load i64, ptr %27, align 8
+  %29 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %30 = load i32, ptr %29, align 4
+  %31 = zext i32 %30 to i64
+  %32 = shl nuw nsw i64 %31, 15
+  %33 = zext i32 %2 to i64
+  %34 = shl nuw nsw i64 %33, 25
+  %35 = or i64 %28, %34
+  %36 = or i64 %35, %32
+  %37 = udiv i32 %7, %14
+  %38 = mul i64 %6, %16
+  %39 = getelementptr inbounds nuw i8, ptr %3, i64 %38
+  %40 = icmp eq i32 %8, 1
+  %41 = icmp eq i32 %5, 0
+  %42 = or i1 %40, %41
+  %43 = getelementptr inbounds nuw i8, ptr %11, i64 128
+  %44 = getelementptr inbounds nuw i8, ptr %11, i64 128
+  br i1 %42, label %91, label %45
+45:
+  %46 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %47 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %48 = zext i32 %7 to i64
+  %49 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %50 = add nsw i64 %48, -1
+  %51 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  br label %52
+52:
+  %53 = phi i64 [ %26, %45 ], [ %87, %86 ]
+  %54 = phi i32 [ %5, %45 ], [ %89, %86 ]
+  %55 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %54, i1 true)
+  %56 = zext nneg i32 %55 to i64
+  %57 = getelementptr inbounds nuw i64, ptr %13, i64 %56
+  %58 = load i64, ptr %57, align 8
+  %59 = getelementptr inbounds nuw i8, ptr %4, i64 %58
+  %60 = load ptr, ptr %46, align 8
+  %61 = ptrtoint ptr %59 to i64
+  %62 = ptrtoint ptr %60 to i64
+  %63 = sub i64 %61, %62
+  %64 = load i64, ptr %47, align 8
+  %65 = icmp ult i64 %63, %64
+  br i1 %65, label %66, label %86
+66:
+  %67 = load i32, ptr %49, align 4
+  %68 = or i32 %67, 1
+  store i32 %68, ptr %49, align 4
+  %69 = trunc i64 %64 to i32
+  %70 = add i32 %69, -1
+  %71 = lshr i32 %70, 6
+  %72 = or i32 %71, 1
+  %73 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %72, i1 true)
+  %74 = sub nuw nsw i32 32, %73
+  %75 = zext nneg i32 %74 to i64
+  %76 = lshr i64 %63, %75
+  %77 = shl nuw i64 1, %76
+  %78 = add i64 %50, %63
+  %79 = lshr i64 %78, %75
+  %80 = shl nuw i64 1, %79
+  %81 = or i64 %77, %80
+  %82 = load i64, ptr %51, align 8
+  %83 = and i64 %82, %81
+  %84 = load i64, ptr %24, align 8
+  %85 = or i64 %84, %83
+  store i64 %85, ptr %24, align 8
+  br label %86
+86:
+  %87 = phi i64 [ %53, %52 ], [ %85, %66 ]
+  %88 = add i32 %54, -1
+  %89 = and i32 %88, %54
+  %90 = icmp eq i32 %89, 0
+  br i1 %90, label %91, label %52
+91:
+  %92 = phi i64 [ %26, %10 ], [ %87, %86 ]
+  %93 = icmp ne i32 %8, 2
+  %94 = or i1 %93, %41
+  br i1 %94, label %128, label %95
+95:
+  %96 = icmp eq i32 %7, 0
+  %97 = zext i32 %7 to i64
+  br label %98
+98:
+  %99 = phi i32 [ 0, %95 ], [ %124, %121 ]
+  %100 = phi i32 [ %5, %95 ], [ %126, %121 ]
+  %101 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %100, i1 true)
+  %102 = zext nneg i32 %101 to i64
+  %103 = getelementptr inbounds nuw i64, ptr %13, i64 %102
+  %104 = load i64, ptr %103, align 8
+  %105 = getelementptr inbounds nuw i8, ptr %4, i64 %104
+  %106 = mul i32 %101, %7
+  %107 = zext i32 %106 to i64
+  %108 = getelementptr inbounds nuw i8, ptr %17, i64 %107
+  br i1 %96, label %121, label %109
+109:
+  %110 = phi i64 [ %119, %109 ], [ 0, %98 ]
+  %111 = phi i32 [ %118, %109 ], [ 0, %98 ]
+  %112 = getelementptr inbounds nuw i8, ptr %105, i64 %110
+  %113 = load i8, ptr %112, align 1
+  %114 = getelementptr inbounds nuw i8, ptr %108, i64 %110
+  %115 = load i8, ptr %114, align 1
+  %116 = icmp ne i8 %113, %115
+  %117 = zext i1 %116 to i32
+  %118 = or i32 %111, %117
+  %119 = add nuw nsw i64 %110, 1
+  %120 = icmp eq i64 %119, %97
+  br i1 %120, label %121, label %109
+121:
+  %122 = phi i32 [ 0, %98 ], [ %118, %109 ]
+  %123 = shl nuw i32 %122, %101
+  %124 = or i32 %123, %99
+  %125 = add i32 %100, -1
+  %126 = and i32 %125, %100
+  %127 = icmp eq i32 %126, 0
+  br i1 %127, label %128, label %98
+128:
+  %129 = phi i32 [ 0, %91 ], [ %124, %121 ]
+  %130 = icmp ugt i32 %14, %7
+  br i1 %130, label %154, label %131
+131:
+  %132 = insertelement <16 x i64> poison, i64 %36, i64 0
+  %133 = shufflevector <16 x i64> %132, <16 x i64> poison, <16 x i32> zeroinitializer
+  %134 = zext i32 %8 to i64
+  %135 = mul nuw nsw i64 %134, 73
+  %136 = xor i64 %135, -1
+  %137 = and i64 %136, -140737488354880
+  %138 = insertelement <16 x i64> poison, i64 %137, i64 0
+  %139 = shufflevector <16 x i64> %138, <16 x i64> poison, <16 x i32> zeroinitializer
+  %140 = and i64 %136, 56
+  %141 = or disjoint i64 %140, 1073741824
+  %142 = insertelement <16 x i64> poison, i64 %141, i64 0
+  %143 = shufflevector <16 x i64> %142, <16 x i64> poison, <16 x i32> zeroinitializer
+  %144 = and i64 %136, 7
+  %145 = or disjoint i64 %144, 16384
+  %146 = insertelement <16 x i64> poison, i64 %145, i64 0
+  %147 = shufflevector <16 x i64> %146, <16 x i64> poison, <16 x i32> zeroinitializer
+  %148 = or i64 %36, %135
+  %149 = insertelement <16 x i64> poison, i64 %148, i64 0
+  %150 = shufflevector <16 x i64> %149, <16 x i64> poison, <16 x i32> zeroinitializer
+  %151 = icmp eq i32 %9, 0
+  br label %159
+152:
+  %153 = load i64, ptr %24, align 8
+  br label %154
+154:
+  %155 = phi i64 [ %92, %128 ], [ %153, %152 ]
+  %156 = phi i32 [ 0, %128 ], [ %566, %152 ]
+  %157 = phi i64 [ 0, %128 ], [ %166, %152 ]
+  %158 = or i64 %155, %157
+  store i64 %158, ptr %24, align 8
+  ret i32 %156
+159:
+  %160 = phi ptr [ %39, %131 ], [ %582, %580 ]
+  %161 = phi i64 [ 0, %131 ], [ %166, %580 ]
+  %162 = phi i32 [ 0, %131 ], [ %566, %580 ]
+  %163 = phi i32 [ 0, %131 ], [ %581, %580 ]
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %11)
-  br label %151
-147:
-  %148 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %357)
-  %149 = or i64 %148, %144
-  br i1 %32, label %150, label %358
-150:
-  br label %374
-151:
-  %152 = phi i1 [ true, %142 ], [ false, %322 ]
-  %153 = phi ptr [ %11, %142 ], [ %34, %322 ]
-  %154 = phi i64 [ 0, %142 ], [ 16, %322 ]
-  %155 = phi <16 x i64> [ zeroinitializer, %142 ], [ %357, %322 ]
-  %156 = trunc nuw nsw i64 %154 to i32
-  %157 = lshr i32 %5, %156
-  %158 = trunc i32 %157 to i16
-  %159 = bitcast i16 %158 to <16 x i1>
-  %160 = lshr i32 %113, %156
-  %161 = trunc i32 %160 to i16
-  %162 = insertelement <16 x i64> poison, i64 %154, i64 0
-  %163 = shufflevector <16 x i64> %162, <16 x i64> poison, <16 x i32> zeroinitializer
-  %164 = or disjoint <16 x i64> %163, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %165 = getelementptr inbounds nuw i64, ptr %13, i64 %154
-  %166 = extractelement <16 x i1> %159, i64 0
-  br i1 %166, label %167, label %172
+  br label %168
+164:
+  %165 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %374)
+  %166 = or i64 %165, %161
+  br i1 %41, label %167, label %375
 167:
-  %168 = load i64, ptr %165, align 8
-  %169 = mul i64 %168, %16
-  %170 = getelementptr inbounds nuw i8, ptr %143, i64 %169
-  %171 = load i64, ptr %170, align 8
-  br label %172
-172:
-  %173 = phi i64 [ %171, %167 ], [ 0, %151 ]
-  %174 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %173, i64 0
-  %175 = extractelement <16 x i1> %159, i64 1
-  br i1 %175, label %176, label %182
-176:
-  %177 = getelementptr inbounds nuw i8, ptr %165, i64 8
-  %178 = load i64, ptr %177, align 8
-  %179 = mul i64 %178, %16
-  %180 = getelementptr inbounds nuw i8, ptr %143, i64 %179
-  %181 = load i64, ptr %180, align 8
-  br label %182
-182:
-  %183 = phi i64 [ %181, %176 ], [ 0, %172 ]
-  %184 = insertelement <16 x i64> %174, i64 %183, i64 1
-  %185 = extractelement <16 x i1> %159, i64 2
-  br i1 %185, label %186, label %192
-186:
-  %187 = getelementptr inbounds nuw i8, ptr %165, i64 16
+  br label %391
+168:
+  %169 = phi i1 [ true, %159 ], [ false, %339 ]
+  %170 = phi ptr [ %11, %159 ], [ %43, %339 ]
+  %171 = phi i64 [ 0, %159 ], [ 16, %339 ]
+  %172 = phi <16 x i64> [ zeroinitializer, %159 ], [ %374, %339 ]
+  %173 = trunc nuw nsw i64 %171 to i32
+  %174 = lshr i32 %5, %173
+  %175 = trunc i32 %174 to i16
+  %176 = bitcast i16 %175 to <16 x i1>
+  %177 = lshr i32 %129, %173
+  %178 = trunc i32 %177 to i16
+  %179 = insertelement <16 x i64> poison, i64 %171, i64 0
+  %180 = shufflevector <16 x i64> %179, <16 x i64> poison, <16 x i32> zeroinitializer
+  %181 = or disjoint <16 x i64> %180, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %182 = getelementptr inbounds nuw i64, ptr %13, i64 %171
+  %183 = extractelement <16 x i1> %176, i64 0
+  br i1 %183, label %184, label %189
+184:
+  %185 = load i64, ptr %182, align 8
+  %186 = mul i64 %185, %16
+  %187 = getelementptr inbounds nuw i8, ptr %160, i64 %186
   %188 = load i64, ptr %187, align 8
-  %189 = mul i64 %188, %16
-  %190 = getelementptr inbounds nuw i8, ptr %143, i64 %189
-  %191 = load i64, ptr %190, align 8
-  br label %192
-192:
-  %193 = phi i64 [ %191, %186 ], [ 0, %182 ]
-  %194 = insertelement <16 x i64> %184, i64 %193, i64 2
-  %195 = extractelement <16 x i1> %159, i64 3
-  br i1 %195, label %196, label %202
-196:
-  %197 = getelementptr inbounds nuw i8, ptr %165, i64 24
+  br label %189
+189:
+  %190 = phi i64 [ %188, %184 ], [ 0, %168 ]
+  %191 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %190, i64 0
+  %192 = extractelement <16 x i1> %176, i64 1
+  br i1 %192, label %193, label %199
+193:
+  %194 = getelementptr inbounds nuw i8, ptr %182, i64 8
+  %195 = load i64, ptr %194, align 8
+  %196 = mul i64 %195, %16
+  %197 = getelementptr inbounds nuw i8, ptr %160, i64 %196
   %198 = load i64, ptr %197, align 8
-  %199 = mul i64 %198, %16
-  %200 = getelementptr inbounds nuw i8, ptr %143, i64 %199
-  %201 = load i64, ptr %200, align 8
-  br label %202
-202:
-  %203 = phi i64 [ %201, %196 ], [ 0, %192 ]
-  %204 = insertelement <16 x i64> %194, i64 %203, i64 3
-  %205 = extractelement <16 x i1> %159, i64 4
-  br i1 %205, label %206, label %212
-206:
-  %207 = getelementptr inbounds nuw i8, ptr %165, i64 32
+  br label %199
+199:
+  %200 = phi i64 [ %198, %193 ], [ 0, %189 ]
+  %201 = insertelement <16 x i64> %191, i64 %200, i64 1
+  %202 = extractelement <16 x i1> %176, i64 2
+  br i1 %202, label %203, label %209
+203:
+  %204 = getelementptr inbounds nuw i8, ptr %182, i64 16
+  %205 = load i64, ptr %204, align 8
+  %206 = mul i64 %205, %16
+  %207 = getelementptr inbounds nuw i8, ptr %160, i64 %206
   %208 = load i64, ptr %207, align 8
-  %209 = mul i64 %208, %16
-  %210 = getelementptr inbounds nuw i8, ptr %143, i64 %209
-  %211 = load i64, ptr %210, align 8
-  br label %212
-212:
-  %213 = phi i64 [ %211, %206 ], [ 0, %202 ]
-  %214 = insertelement <16 x i64> %204, i64 %213, i64 4
-  %215 = extractelement <16 x i1> %159, i64 5
-  br i1 %215, label %216, label %222
-216:
-  %217 = getelementptr inbounds nuw i8, ptr %165, i64 40
+  br label %209
+209:
+  %210 = phi i64 [ %208, %203 ], [ 0, %199 ]
+  %211 = insertelement <16 x i64> %201, i64 %210, i64 2
+  %212 = extractelement <16 x i1> %176, i64 3
+  br i1 %212, label %213, label %219
+213:
+  %214 = getelementptr inbounds nuw i8, ptr %182, i64 24
+  %215 = load i64, ptr %214, align 8
+  %216 = mul i64 %215, %16
+  %217 = getelementptr inbounds nuw i8, ptr %160, i64 %216
   %218 = load i64, ptr %217, align 8
-  %219 = mul i64 %218, %16
-  %220 = getelementptr inbounds nuw i8, ptr %143, i64 %219
-  %221 = load i64, ptr %220, align 8
-  br label %222
-222:
-  %223 = phi i64 [ %221, %216 ], [ 0, %212 ]
-  %224 = insertelement <16 x i64> %214, i64 %223, i64 5
-  %225 = extractelement <16 x i1> %159, i64 6
-  br i1 %225, label %226, label %232
-226:
-  %227 = getelementptr inbounds nuw i8, ptr %165, i64 48
+  br label %219
+219:
+  %220 = phi i64 [ %218, %213 ], [ 0, %209 ]
+  %221 = insertelement <16 x i64> %211, i64 %220, i64 3
+  %222 = extractelement <16 x i1> %176, i64 4
+  br i1 %222, label %223, label %229
+223:
+  %224 = getelementptr inbounds nuw i8, ptr %182, i64 32
+  %225 = load i64, ptr %224, align 8
+  %226 = mul i64 %225, %16
+  %227 = getelementptr inbounds nuw i8, ptr %160, i64 %226
   %228 = load i64, ptr %227, align 8
-  %229 = mul i64 %228, %16
-  %230 = getelementptr inbounds nuw i8, ptr %143, i64 %229
-  %231 = load i64, ptr %230, align 8
-  br label %232
-232:
-  %233 = phi i64 [ %231, %226 ], [ 0, %222 ]
-  %234 = insertelement <16 x i64> %224, i64 %233, i64 6
-  %235 = extractelement <16 x i1> %159, i64 7
-  br i1 %235, label %236, label %242
-236:
-  %237 = getelementptr inbounds nuw i8, ptr %165, i64 56
+  br label %229
+229:
+  %230 = phi i64 [ %228, %223 ], [ 0, %219 ]
+  %231 = insertelement <16 x i64> %221, i64 %230, i64 4
+  %232 = extractelement <16 x i1> %176, i64 5
+  br i1 %232, label %233, label %239
+233:
+  %234 = getelementptr inbounds nuw i8, ptr %182, i64 40
+  %235 = load i64, ptr %234, align 8
+  %236 = mul i64 %235, %16
+  %237 = getelementptr inbounds nuw i8, ptr %160, i64 %236
   %238 = load i64, ptr %237, align 8
-  %239 = mul i64 %238, %16
-  %240 = getelementptr inbounds nuw i8, ptr %143, i64 %239
-  %241 = load i64, ptr %240, align 8
-  br label %242
-242:
-  %243 = phi i64 [ %241, %236 ], [ 0, %232 ]
-  %244 = insertelement <16 x i64> %234, i64 %243, i64 7
-  %245 = extractelement <16 x i1> %159, i64 8
-  br i1 %245, label %246, label %252
-246:
-  %247 = getelementptr inbounds nuw i8, ptr %165, i64 64
+  br label %239
+239:
+  %240 = phi i64 [ %238, %233 ], [ 0, %229 ]
+  %241 = insertelement <16 x i64> %231, i64 %240, i64 5
+  %242 = extractelement <16 x i1> %176, i64 6
+  br i1 %242, label %243, label %249
+243:
+  %244 = getelementptr inbounds nuw i8, ptr %182, i64 48
+  %245 = load i64, ptr %244, align 8
+  %246 = mul i64 %245, %16
+  %247 = getelementptr inbounds nuw i8, ptr %160, i64 %246
   %248 = load i64, ptr %247, align 8
-  %249 = mul i64 %248, %16
-  %250 = getelementptr inbounds nuw i8, ptr %143, i64 %249
-  %251 = load i64, ptr %250, align 8
-  br label %252
-252:
-  %253 = phi i64 [ %251, %246 ], [ 0, %242 ]
-  %254 = insertelement <16 x i64> %244, i64 %253, i64 8
-  %255 = extractelement <16 x i1> %159, i64 9
-  br i1 %255, label %256, label %262
-256:
-  %257 = getelementptr inbounds nuw i8, ptr %165, i64 72
+  br label %249
+249:
+  %250 = phi i64 [ %248, %243 ], [ 0, %239 ]
+  %251 = insertelement <16 x i64> %241, i64 %250, i64 6
+  %252 = extractelement <16 x i1> %176, i64 7
+  br i1 %252, label %253, label %259
+253:
+  %254 = getelementptr inbounds nuw i8, ptr %182, i64 56
+  %255 = load i64, ptr %254, align 8
+  %256 = mul i64 %255, %16
+  %257 = getelementptr inbounds nuw i8, ptr %160, i64 %256
   %258 = load i64, ptr %257, align 8
-  %259 = mul i64 %258, %16
-  %260 = getelementptr inbounds nuw i8, ptr %143, i64 %259
-  %261 = load i64, ptr %260, align 8
-  br label %262
-262:
-  %263 = phi i64 [ %261, %256 ], [ 0, %252 ]
-  %264 = insertelement <16 x i64> %254, i64 %263, i64 9
-  %265 = extractelement <16 x i1> %159, i64 10
-  br i1 %265, label %266, label %272
-266:
-  %267 = getelementptr inbounds nuw i8, ptr %165, i64 80
+  br label %259
+259:
+  %260 = phi i64 [ %258, %253 ], [ 0, %249 ]
+  %261 = insertelement <16 x i64> %251, i64 %260, i64 7
+  %262 = extractelement <16 x i1> %176, i64 8
+  br i1 %262, label %263, label %269
+263:
+  %264 = getelementptr inbounds nuw i8, ptr %182, i64 64
+  %265 = load i64, ptr %264, align 8
+  %266 = mul i64 %265, %16
+  %267 = getelementptr inbounds nuw i8, ptr %160, i64 %266
   %268 = load i64, ptr %267, align 8
-  %269 = mul i64 %268, %16
-  %270 = getelementptr inbounds nuw i8, ptr %143, i64 %269
-  %271 = load i64, ptr %270, align 8
-  br label %272
-272:
-  %273 = phi i64 [ %271, %266 ], [ 0, %262 ]
-  %274 = insertelement <16 x i64> %264, i64 %273, i64 10
-  %275 = extractelement <16 x i1> %159, i64 11
-  br i1 %275, label %276, label %282
-276:
-  %277 = getelementptr inbounds nuw i8, ptr %165, i64 88
+  br label %269
+269:
+  %270 = phi i64 [ %268, %263 ], [ 0, %259 ]
+  %271 = insertelement <16 x i64> %261, i64 %270, i64 8
+  %272 = extractelement <16 x i1> %176, i64 9
+  br i1 %272, label %273, label %279
+273:
+  %274 = getelementptr inbounds nuw i8, ptr %182, i64 72
+  %275 = load i64, ptr %274, align 8
+  %276 = mul i64 %275, %16
+  %277 = getelementptr inbounds nuw i8, ptr %160, i64 %276
   %278 = load i64, ptr %277, align 8
-  %279 = mul i64 %278, %16
-  %280 = getelementptr inbounds nuw i8, ptr %143, i64 %279
-  %281 = load i64, ptr %280, align 8
-  br label %282
-282:
-  %283 = phi i64 [ %281, %276 ], [ 0, %272 ]
-  %284 = insertelement <16 x i64> %274, i64 %283, i64 11
-  %285 = extractelement <16 x i1> %159, i64 12
-  br i1 %285, label %286, label %292
-286:
-  %287 = getelementptr inbounds nuw i8, ptr %165, i64 96
+  br label %279
+279:
+  %280 = phi i64 [ %278, %273 ], [ 0, %269 ]
+  %281 = insertelement <16 x i64> %271, i64 %280, i64 9
+  %282 = extractelement <16 x i1> %176, i64 10
+  br i1 %282, label %283, label %289
+283:
+  %284 = getelementptr inbounds nuw i8, ptr %182, i64 80
+  %285 = load i64, ptr %284, align 8
+  %286 = mul i64 %285, %16
+  %287 = getelementptr inbounds nuw i8, ptr %160, i64 %286
   %288 = load i64, ptr %287, align 8
-  %289 = mul i64 %288, %16
-  %290 = getelementptr inbounds nuw i8, ptr %143, i64 %289
-  %291 = load i64, ptr %290, align 8
-  br label %292
-292:
-  %293 = phi i64 [ %291, %286 ], [ 0, %282 ]
-  %294 = insertelement <16 x i64> %284, i64 %293, i64 12
-  %295 = extractelement <16 x i1> %159, i64 13
-  br i1 %295, label %296, label %302
-296:
-  %297 = getelementptr inbounds nuw i8, ptr %165, i64 104
+  br label %289
+289:
+  %290 = phi i64 [ %288, %283 ], [ 0, %279 ]
+  %291 = insertelement <16 x i64> %281, i64 %290, i64 10
+  %292 = extractelement <16 x i1> %176, i64 11
+  br i1 %292, label %293, label %299
+293:
+  %294 = getelementptr inbounds nuw i8, ptr %182, i64 88
+  %295 = load i64, ptr %294, align 8
+  %296 = mul i64 %295, %16
+  %297 = getelementptr inbounds nuw i8, ptr %160, i64 %296
   %298 = load i64, ptr %297, align 8
-  %299 = mul i64 %298, %16
-  %300 = getelementptr inbounds nuw i8, ptr %143, i64 %299
-  %301 = load i64, ptr %300, align 8
-  br label %302
-302:
-  %303 = phi i64 [ %301, %296 ], [ 0, %292 ]
-  %304 = insertelement <16 x i64> %294, i64 %303, i64 13
-  %305 = extractelement <16 x i1> %159, i64 14
-  br i1 %305, label %306, label %312
-306:
-  %307 = getelementptr inbounds nuw i8, ptr %165, i64 112
+  br label %299
+299:
+  %300 = phi i64 [ %298, %293 ], [ 0, %289 ]
+  %301 = insertelement <16 x i64> %291, i64 %300, i64 11
+  %302 = extractelement <16 x i1> %176, i64 12
+  br i1 %302, label %303, label %309
+303:
+  %304 = getelementptr inbounds nuw i8, ptr %182, i64 96
+  %305 = load i64, ptr %304, align 8
+  %306 = mul i64 %305, %16
+  %307 = getelementptr inbounds nuw i8, ptr %160, i64 %306
   %308 = load i64, ptr %307, align 8
-  %309 = mul i64 %308, %16
-  %310 = getelementptr inbounds nuw i8, ptr %143, i64 %309
-  %311 = load i64, ptr %310, align 8
-  br label %312
-312:
-  %313 = phi i64 [ %311, %306 ], [ 0, %302 ]
-  %314 = insertelement <16 x i64> %304, i64 %313, i64 14
-  %315 = extractelement <16 x i1> %159, i64 15
-  br i1 %315, label %316, label %322
-316:
-  %317 = getelementptr inbounds nuw i8, ptr %165, i64 120
+  br label %309
+309:
+  %310 = phi i64 [ %308, %303 ], [ 0, %299 ]
+  %311 = insertelement <16 x i64> %301, i64 %310, i64 12
+  %312 = extractelement <16 x i1> %176, i64 13
+  br i1 %312, label %313, label %319
+313:
+  %314 = getelementptr inbounds nuw i8, ptr %182, i64 104
+  %315 = load i64, ptr %314, align 8
+  %316 = mul i64 %315, %16
+  %317 = getelementptr inbounds nuw i8, ptr %160, i64 %316
   %318 = load i64, ptr %317, align 8
-  %319 = mul i64 %318, %16
-  %320 = getelementptr inbounds nuw i8, ptr %143, i64 %319
-  %321 = load i64, ptr %320, align 8
-  br label %322
-322:
-  %323 = phi i64 [ %321, %316 ], [ 0, %312 ]
-  %324 = insertelement <16 x i64> %314, i64 %323, i64 15
-  %325 = bitcast i16 %161 to <16 x i1>
-  %326 = shl nuw nsw <16 x i64> %164, splat (i64 9)
-  %327 = lshr <16 x i64> %324, splat (i64 1)
-  %328 = and <16 x i64> %327, splat (i64 73)
-  %329 = select <16 x i1> %325, <16 x i64> %328, <16 x i64> zeroinitializer
-  %330 = or <16 x i64> %329, %324
-  %331 = or <16 x i64> %326, %117
-  %332 = xor <16 x i64> %330, %331
-  %333 = and <16 x i64> %324, splat (i64 16384)
-  %334 = or <16 x i64> %332, %333
-  %335 = icmp ugt <16 x i64> %332, splat (i64 140737488355327)
-  %336 = select <16 x i1> %335, <16 x i64> %123, <16 x i64> zeroinitializer
-  %337 = icmp ult <16 x i64> %332, splat (i64 2147483648)
-  %338 = select <16 x i1> %337, <16 x i64> %127, <16 x i64> %336
-  %339 = icmp ugt <16 x i64> %332, splat (i64 33554431)
-  %340 = select <16 x i1> %339, <16 x i64> %338, <16 x i64> zeroinitializer
-  %341 = icmp ult <16 x i64> %332, splat (i64 32768)
-  %342 = select <16 x i1> %341, <16 x i64> %131, <16 x i64> %340
-  %343 = icmp ugt <16 x i64> %334, splat (i64 511)
-  %344 = select <16 x i1> %343, <16 x i64> %342, <16 x i64> zeroinitializer
-  %345 = icmp eq <16 x i64> %330, zeroinitializer
-  %346 = select <16 x i1> %345, <16 x i64> zeroinitializer, <16 x i64> %344
-  %347 = select <16 x i1> %337, <16 x i64> splat (i64 504), <16 x i64> splat (i64 448)
-  %348 = select <16 x i1> %341, <16 x i64> splat (i64 511), <16 x i64> %347
-  %349 = and <16 x i64> %330, splat (i64 511)
-  %350 = and <16 x i64> %349, %346
-  %351 = and <16 x i64> %348, %330
-  %352 = and <16 x i64> %346, splat (i64 -512)
-  %353 = or <16 x i64> %134, %351
-  %354 = or <16 x i64> %353, %352
-  %355 = or <16 x i64> %354, %326
-  store <16 x i64> %355, ptr %153, align 16
-  %356 = select <16 x i1> %159, <16 x i64> %350, <16 x i64> zeroinitializer
-  %357 = or <16 x i64> %356, %155
-  br i1 %152, label %151, label %147
-358:
-  %359 = phi i32 [ %369, %358 ], [ %5, %147 ]
-  %360 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %359, i1 true)
-  %361 = zext nneg i32 %360 to i64
-  %362 = getelementptr inbounds nuw i64, ptr %11, i64 %361
-  %363 = load i64, ptr %362, align 8
-  %364 = getelementptr inbounds nuw i64, ptr %13, i64 %361
-  %365 = load i64, ptr %364, align 8
-  %366 = mul i64 %365, %16
-  %367 = getelementptr inbounds nuw i8, ptr %143, i64 %366
-  store i64 %363, ptr %367, align 8
-  %368 = add i32 %359, -1
-  %369 = and i32 %368, %359
-  %370 = icmp eq i32 %369, 0
-  br i1 %370, label %150, label %358
-371:
-  %372 = select i1 %135, i32 %549, i32 %5
-  %373 = icmp eq i32 %372, 0
-  br i1 %373, label %563, label %550
-374:
-  %375 = phi i1 [ false, %540 ], [ true, %150 ]
-  %376 = phi ptr [ %35, %540 ], [ %11, %150 ]
-  %377 = phi i64 [ 16, %540 ], [ 0, %150 ]
-  %378 = phi i32 [ %549, %540 ], [ %145, %150 ]
-  %379 = trunc nuw nsw i64 %377 to i32
-  %380 = lshr i32 %5, %379
-  %381 = trunc i32 %380 to i16
-  %382 = bitcast i16 %381 to <16 x i1>
-  %383 = getelementptr inbounds nuw i64, ptr %13, i64 %377
-  %384 = extractelement <16 x i1> %382, i64 0
-  br i1 %384, label %385, label %390
-385:
-  %386 = load i64, ptr %383, align 8
-  %387 = mul i64 %386, %16
-  %388 = getelementptr inbounds nuw i8, ptr %143, i64 %387
-  %389 = load i64, ptr %388, align 8
-  br label %390
-390:
-  %391 = phi i64 [ %389, %385 ], [ 0, %374 ]
-  %392 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %391, i64 0
-  %393 = extractelement <16 x i1> %382, i64 1
-  br i1 %393, label %394, label %400
-394:
-  %395 = getelementptr inbounds nuw i8, ptr %383, i64 8
-  %396 = load i64, ptr %395, align 8
-  %397 = mul i64 %396, %16
-  %398 = getelementptr inbounds nuw i8, ptr %143, i64 %397
-  %399 = load i64, ptr %398, align 8
-  br label %400
-400:
-  %401 = phi i64 [ %399, %394 ], [ 0, %390 ]
-  %402 = insertelement <16 x i64> %392, i64 %401, i64 1
-  %403 = extractelement <16 x i1> %382, i64 2
-  br i1 %403, label %404, label %410
-404:
-  %405 = getelementptr inbounds nuw i8, ptr %383, i64 16
+  br label %319
+319:
+  %320 = phi i64 [ %318, %313 ], [ 0, %309 ]
+  %321 = insertelement <16 x i64> %311, i64 %320, i64 13
+  %322 = extractelement <16 x i1> %176, i64 14
+  br i1 %322, label %323, label %329
+323:
+  %324 = getelementptr inbounds nuw i8, ptr %182, i64 112
+  %325 = load i64, ptr %324, align 8
+  %326 = mul i64 %325, %16
+  %327 = getelementptr inbounds nuw i8, ptr %160, i64 %326
+  %328 = load i64, ptr %327, align 8
+  br label %329
+329:
+  %330 = phi i64 [ %328, %323 ], [ 0, %319 ]
+  %331 = insertelement <16 x i64> %321, i64 %330, i64 14
+  %332 = extractelement <16 x i1> %176, i64 15
+  br i1 %332, label %333, label %339
+333:
+  %334 = getelementptr inbounds nuw i8, ptr %182, i64 120
+  %335 = load i64, ptr %334, align 8
+  %336 = mul i64 %335, %16
+  %337 = getelementptr inbounds nuw i8, ptr %160, i64 %336
+  %338 = load i64, ptr %337, align 8
+  br label %339
+339:
+  %340 = phi i64 [ %338, %333 ], [ 0, %329 ]
+  %341 = insertelement <16 x i64> %331, i64 %340, i64 15
+  %342 = bitcast i16 %178 to <16 x i1>
+  %343 = shl nuw nsw <16 x i64> %181, splat (i64 9)
+  %344 = lshr <16 x i64> %341, splat (i64 1)
+  %345 = and <16 x i64> %344, splat (i64 73)
+  %346 = select <16 x i1> %342, <16 x i64> %345, <16 x i64> zeroinitializer
+  %347 = or <16 x i64> %346, %341
+  %348 = or <16 x i64> %343, %133
+  %349 = xor <16 x i64> %347, %348
+  %350 = and <16 x i64> %341, splat (i64 16384)
+  %351 = or <16 x i64> %349, %350
+  %352 = icmp ugt <16 x i64> %349, splat (i64 140737488355327)
+  %353 = select <16 x i1> %352, <16 x i64> %139, <16 x i64> zeroinitializer
+  %354 = icmp ult <16 x i64> %349, splat (i64 2147483648)
+  %355 = select <16 x i1> %354, <16 x i64> %143, <16 x i64> %353
+  %356 = icmp ugt <16 x i64> %349, splat (i64 33554431)
+  %357 = select <16 x i1> %356, <16 x i64> %355, <16 x i64> zeroinitializer
+  %358 = icmp ult <16 x i64> %349, splat (i64 32768)
+  %359 = select <16 x i1> %358, <16 x i64> %147, <16 x i64> %357
+  %360 = icmp ugt <16 x i64> %351, splat (i64 511)
+  %361 = select <16 x i1> %360, <16 x i64> %359, <16 x i64> zeroinitializer
+  %362 = icmp eq <16 x i64> %347, zeroinitializer
+  %363 = select <16 x i1> %362, <16 x i64> zeroinitializer, <16 x i64> %361
+  %364 = select <16 x i1> %354, <16 x i64> splat (i64 504), <16 x i64> splat (i64 448)
+  %365 = select <16 x i1> %358, <16 x i64> splat (i64 511), <16 x i64> %364
+  %366 = and <16 x i64> %347, splat (i64 511)
+  %367 = and <16 x i64> %366, %363
+  %368 = and <16 x i64> %365, %347
+  %369 = and <16 x i64> %363, splat (i64 -512)
+  %370 = or <16 x i64> %150, %368
+  %371 = or <16 x i64> %370, %369
+  %372 = or <16 x i64> %371, %343
+  store <16 x i64> %372, ptr %170, align 16
+  %373 = select <16 x i1> %176, <16 x i64> %367, <16 x i64> zeroinitializer
+  %374 = or <16 x i64> %373, %172
+  br i1 %169, label %168, label %164
+375:
+  %376 = phi i32 [ %386, %375 ], [ %5, %164 ]
+  %377 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %376, i1 true)
+  %378 = zext nneg i32 %377 to i64
+  %379 = getelementptr inbounds nuw i64, ptr %11, i64 %378
+  %380 = load i64, ptr %379, align 8
+  %381 = getelementptr inbounds nuw i64, ptr %13, i64 %378
+  %382 = load i64, ptr %381, align 8
+  %383 = mul i64 %382, %16
+  %384 = getelementptr inbounds nuw i8, ptr %160, i64 %383
+  store i64 %380, ptr %384, align 8
+  %385 = add i32 %376, -1
+  %386 = and i32 %385, %376
+  %387 = icmp eq i32 %386, 0
+  br i1 %387, label %167, label %375
+388:
+  %389 = select i1 %151, i32 %566, i32 %5
+  %390 = icmp eq i32 %389, 0
+  br i1 %390, label %580, label %567
+391:
+  %392 = phi i1 [ false, %557 ], [ true, %167 ]
+  %393 = phi ptr [ %44, %557 ], [ %11, %167 ]
+  %394 = phi i64 [ 16, %557 ], [ 0, %167 ]
+  %395 = phi i32 [ %566, %557 ], [ %162, %167 ]
+  %396 = trunc nuw nsw i64 %394 to i32
+  %397 = lshr i32 %5, %396
+  %398 = trunc i32 %397 to i16
+  %399 = bitcast i16 %398 to <16 x i1>
+  %400 = getelementptr inbounds nuw i64, ptr %13, i64 %394
+  %401 = extractelement <16 x i1> %399, i64 0
+  br i1 %401, label %402, label %407
+402:
+  %403 = load i64, ptr %400, align 8
+  %404 = mul i64 %403, %16
+  %405 = getelementptr inbounds nuw i8, ptr %160, i64 %404
   %406 = load i64, ptr %405, align 8
-  %407 = mul i64 %406, %16
-  %408 = getelementptr inbounds nuw i8, ptr %143, i64 %407
-  %409 = load i64, ptr %408, align 8
-  br label %410
-410:
-  %411 = phi i64 [ %409, %404 ], [ 0, %400 ]
-  %412 = insertelement <16 x i64> %402, i64 %411, i64 2
-  %413 = extractelement <16 x i1> %382, i64 3
-  br i1 %413, label %414, label %420
-414:
-  %415 = getelementptr inbounds nuw i8, ptr %383, i64 24
+  br label %407
+407:
+  %408 = phi i64 [ %406, %402 ], [ 0, %391 ]
+  %409 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %408, i64 0
+  %410 = extractelement <16 x i1> %399, i64 1
+  br i1 %410, label %411, label %417
+411:
+  %412 = getelementptr inbounds nuw i8, ptr %400, i64 8
+  %413 = load i64, ptr %412, align 8
+  %414 = mul i64 %413, %16
+  %415 = getelementptr inbounds nuw i8, ptr %160, i64 %414
   %416 = load i64, ptr %415, align 8
-  %417 = mul i64 %416, %16
-  %418 = getelementptr inbounds nuw i8, ptr %143, i64 %417
-  %419 = load i64, ptr %418, align 8
-  br label %420
-420:
-  %421 = phi i64 [ %419, %414 ], [ 0, %410 ]
-  %422 = insertelement <16 x i64> %412, i64 %421, i64 3
-  %423 = extractelement <16 x i1> %382, i64 4
-  br i1 %423, label %424, label %430
-424:
-  %425 = getelementptr inbounds nuw i8, ptr %383, i64 32
+  br label %417
+417:
+  %418 = phi i64 [ %416, %411 ], [ 0, %407 ]
+  %419 = insertelement <16 x i64> %409, i64 %418, i64 1
+  %420 = extractelement <16 x i1> %399, i64 2
+  br i1 %420, label %421, label %427
+421:
+  %422 = getelementptr inbounds nuw i8, ptr %400, i64 16
+  %423 = load i64, ptr %422, align 8
+  %424 = mul i64 %423, %16
+  %425 = getelementptr inbounds nuw i8, ptr %160, i64 %424
   %426 = load i64, ptr %425, align 8
-  %427 = mul i64 %426, %16
-  %428 = getelementptr inbounds nuw i8, ptr %143, i64 %427
-  %429 = load i64, ptr %428, align 8
-  br label %430
-430:
-  %431 = phi i64 [ %429, %424 ], [ 0, %420 ]
-  %432 = insertelement <16 x i64> %422, i64 %431, i64 4
-  %433 = extractelement <16 x i1> %382, i64 5
-  br i1 %433, label %434, label %440
-434:
-  %435 = getelementptr inbounds nuw i8, ptr %383, i64 40
+  br label %427
+427:
+  %428 = phi i64 [ %426, %421 ], [ 0, %417 ]
+  %429 = insertelement <16 x i64> %419, i64 %428, i64 2
+  %430 = extractelement <16 x i1> %399, i64 3
+  br i1 %430, label %431, label %437
+431:
+  %432 = getelementptr inbounds nuw i8, ptr %400, i64 24
+  %433 = load i64, ptr %432, align 8
+  %434 = mul i64 %433, %16
+  %435 = getelementptr inbounds nuw i8, ptr %160, i64 %434
   %436 = load i64, ptr %435, align 8
-  %437 = mul i64 %436, %16
-  %438 = getelementptr inbounds nuw i8, ptr %143, i64 %437
-  %439 = load i64, ptr %438, align 8
-  br label %440
-440:
-  %441 = phi i64 [ %439, %434 ], [ 0, %430 ]
-  %442 = insertelement <16 x i64> %432, i64 %441, i64 5
-  %443 = extractelement <16 x i1> %382, i64 6
-  br i1 %443, label %444, label %450
-444:
-  %445 = getelementptr inbounds nuw i8, ptr %383, i64 48
+  br label %437
+437:
+  %438 = phi i64 [ %436, %431 ], [ 0, %427 ]
+  %439 = insertelement <16 x i64> %429, i64 %438, i64 3
+  %440 = extractelement <16 x i1> %399, i64 4
+  br i1 %440, label %441, label %447
+441:
+  %442 = getelementptr inbounds nuw i8, ptr %400, i64 32
+  %443 = load i64, ptr %442, align 8
+  %444 = mul i64 %443, %16
+  %445 = getelementptr inbounds nuw i8, ptr %160, i64 %444
   %446 = load i64, ptr %445, align 8
-  %447 = mul i64 %446, %16
-  %448 = getelementptr inbounds nuw i8, ptr %143, i64 %447
-  %449 = load i64, ptr %448, align 8
-  br label %450
-450:
-  %451 = phi i64 [ %449, %444 ], [ 0, %440 ]
-  %452 = insertelement <16 x i64> %442, i64 %451, i64 6
-  %453 = extractelement <16 x i1> %382, i64 7
-  br i1 %453, label %454, label %460
-454:
-  %455 = getelementptr inbounds nuw i8, ptr %383, i64 56
+  br label %447
+447:
+  %448 = phi i64 [ %446, %441 ], [ 0, %437 ]
+  %449 = insertelement <16 x i64> %439, i64 %448, i64 4
+  %450 = extractelement <16 x i1> %399, i64 5
+  br i1 %450, label %451, label %457
+451:
+  %452 = getelementptr inbounds nuw i8, ptr %400, i64 40
+  %453 = load i64, ptr %452, align 8
+  %454 = mul i64 %453, %16
+  %455 = getelementptr inbounds nuw i8, ptr %160, i64 %454
   %456 = load i64, ptr %455, align 8
-  %457 = mul i64 %456, %16
-  %458 = getelementptr inbounds nuw i8, ptr %143, i64 %457
-  %459 = load i64, ptr %458, align 8
-  br label %460
-460:
-  %461 = phi i64 [ %459, %454 ], [ 0, %450 ]
-  %462 = insertelement <16 x i64> %452, i64 %461, i64 7
-  %463 = extractelement <16 x i1> %382, i64 8
-  br i1 %463, label %464, label %470
-464:
-  %465 = getelementptr inbounds nuw i8, ptr %383, i64 64
+  br label %457
+457:
+  %458 = phi i64 [ %456, %451 ], [ 0, %447 ]
+  %459 = insertelement <16 x i64> %449, i64 %458, i64 5
+  %460 = extractelement <16 x i1> %399, i64 6
+  br i1 %460, label %461, label %467
+461:
+  %462 = getelementptr inbounds nuw i8, ptr %400, i64 48
+  %463 = load i64, ptr %462, align 8
+  %464 = mul i64 %463, %16
+  %465 = getelementptr inbounds nuw i8, ptr %160, i64 %464
   %466 = load i64, ptr %465, align 8
-  %467 = mul i64 %466, %16
-  %468 = getelementptr inbounds nuw i8, ptr %143, i64 %467
-  %469 = load i64, ptr %468, align 8
-  br label %470
-470:
-  %471 = phi i64 [ %469, %464 ], [ 0, %460 ]
-  %472 = insertelement <16 x i64> %462, i64 %471, i64 8
-  %473 = extractelement <16 x i1> %382, i64 9
-  br i1 %473, label %474, label %480
-474:
-  %475 = getelementptr inbounds nuw i8, ptr %383, i64 72
+  br label %467
+467:
+  %468 = phi i64 [ %466, %461 ], [ 0, %457 ]
+  %469 = insertelement <16 x i64> %459, i64 %468, i64 6
+  %470 = extractelement <16 x i1> %399, i64 7
+  br i1 %470, label %471, label %477
+471:
+  %472 = getelementptr inbounds nuw i8, ptr %400, i64 56
+  %473 = load i64, ptr %472, align 8
+  %474 = mul i64 %473, %16
+  %475 = getelementptr inbounds nuw i8, ptr %160, i64 %474
   %476 = load i64, ptr %475, align 8
-  %477 = mul i64 %476, %16
-  %478 = getelementptr inbounds nuw i8, ptr %143, i64 %477
-  %479 = load i64, ptr %478, align 8
-  br label %480
-480:
-  %481 = phi i64 [ %479, %474 ], [ 0, %470 ]
-  %482 = insertelement <16 x i64> %472, i64 %481, i64 9
-  %483 = extractelement <16 x i1> %382, i64 10
-  br i1 %483, label %484, label %490
-484:
-  %485 = getelementptr inbounds nuw i8, ptr %383, i64 80
+  br label %477
+477:
+  %478 = phi i64 [ %476, %471 ], [ 0, %467 ]
+  %479 = insertelement <16 x i64> %469, i64 %478, i64 7
+  %480 = extractelement <16 x i1> %399, i64 8
+  br i1 %480, label %481, label %487
+481:
+  %482 = getelementptr inbounds nuw i8, ptr %400, i64 64
+  %483 = load i64, ptr %482, align 8
+  %484 = mul i64 %483, %16
+  %485 = getelementptr inbounds nuw i8, ptr %160, i64 %484
   %486 = load i64, ptr %485, align 8
-  %487 = mul i64 %486, %16
-  %488 = getelementptr inbounds nuw i8, ptr %143, i64 %487
-  %489 = load i64, ptr %488, align 8
-  br label %490
-490:
-  %491 = phi i64 [ %489, %484 ], [ 0, %480 ]
-  %492 = insertelement <16 x i64> %482, i64 %491, i64 10
-  %493 = extractelement <16 x i1> %382, i64 11
-  br i1 %493, label %494, label %500
-494:
-  %495 = getelementptr inbounds nuw i8, ptr %383, i64 88
+  br label %487
+487:
+  %488 = phi i64 [ %486, %481 ], [ 0, %477 ]
+  %489 = insertelement <16 x i64> %479, i64 %488, i64 8
+  %490 = extractelement <16 x i1> %399, i64 9
+  br i1 %490, label %491, label %497
+491:
+  %492 = getelementptr inbounds nuw i8, ptr %400, i64 72
+  %493 = load i64, ptr %492, align 8
+  %494 = mul i64 %493, %16
+  %495 = getelementptr inbounds nuw i8, ptr %160, i64 %494
   %496 = load i64, ptr %495, align 8
-  %497 = mul i64 %496, %16
-  %498 = getelementptr inbounds nuw i8, ptr %143, i64 %497
-  %499 = load i64, ptr %498, align 8
-  br label %500
-500:
-  %501 = phi i64 [ %499, %494 ], [ 0, %490 ]
-  %502 = insertelement <16 x i64> %492, i64 %501, i64 11
-  %503 = extractelement <16 x i1> %382, i64 12
-  br i1 %503, label %504, label %510
-504:
-  %505 = getelementptr inbounds nuw i8, ptr %383, i64 96
+  br label %497
+497:
+  %498 = phi i64 [ %496, %491 ], [ 0, %487 ]
+  %499 = insertelement <16 x i64> %489, i64 %498, i64 9
+  %500 = extractelement <16 x i1> %399, i64 10
+  br i1 %500, label %501, label %507
+501:
+  %502 = getelementptr inbounds nuw i8, ptr %400, i64 80
+  %503 = load i64, ptr %502, align 8
+  %504 = mul i64 %503, %16
+  %505 = getelementptr inbounds nuw i8, ptr %160, i64 %504
   %506 = load i64, ptr %505, align 8
-  %507 = mul i64 %506, %16
-  %508 = getelementptr inbounds nuw i8, ptr %143, i64 %507
-  %509 = load i64, ptr %508, align 8
-  br label %510
-510:
-  %511 = phi i64 [ %509, %504 ], [ 0, %500 ]
-  %512 = insertelement <16 x i64> %502, i64 %511, i64 12
-  %513 = extractelement <16 x i1> %382, i64 13
-  br i1 %513, label %514, label %520
-514:
-  %515 = getelementptr inbounds nuw i8, ptr %383, i64 104
+  br label %507
+507:
+  %508 = phi i64 [ %506, %501 ], [ 0, %497 ]
+  %509 = insertelement <16 x i64> %499, i64 %508, i64 10
+  %510 = extractelement <16 x i1> %399, i64 11
+  br i1 %510, label %511, label %517
+511:
+  %512 = getelementptr inbounds nuw i8, ptr %400, i64 88
+  %513 = load i64, ptr %512, align 8
+  %514 = mul i64 %513, %16
+  %515 = getelementptr inbounds nuw i8, ptr %160, i64 %514
   %516 = load i64, ptr %515, align 8
-  %517 = mul i64 %516, %16
-  %518 = getelementptr inbounds nuw i8, ptr %143, i64 %517
-  %519 = load i64, ptr %518, align 8
-  br label %520
-520:
-  %521 = phi i64 [ %519, %514 ], [ 0, %510 ]
-  %522 = insertelement <16 x i64> %512, i64 %521, i64 13
-  %523 = extractelement <16 x i1> %382, i64 14
-  br i1 %523, label %524, label %530
-524:
-  %525 = getelementptr inbounds nuw i8, ptr %383, i64 112
+  br label %517
+517:
+  %518 = phi i64 [ %516, %511 ], [ 0, %507 ]
+  %519 = insertelement <16 x i64> %509, i64 %518, i64 11
+  %520 = extractelement <16 x i1> %399, i64 12
+  br i1 %520, label %521, label %527
+521:
+  %522 = getelementptr inbounds nuw i8, ptr %400, i64 96
+  %523 = load i64, ptr %522, align 8
+  %524 = mul i64 %523, %16
+  %525 = getelementptr inbounds nuw i8, ptr %160, i64 %524
   %526 = load i64, ptr %525, align 8
-  %527 = mul i64 %526, %16
-  %528 = getelementptr inbounds nuw i8, ptr %143, i64 %527
-  %529 = load i64, ptr %528, align 8
-  br label %530
-530:
-  %531 = phi i64 [ %529, %524 ], [ 0, %520 ]
-  %532 = insertelement <16 x i64> %522, i64 %531, i64 14
-  %533 = extractelement <16 x i1> %382, i64 15
-  br i1 %533, label %534, label %540
-534:
-  %535 = getelementptr inbounds nuw i8, ptr %383, i64 120
+  br label %527
+527:
+  %528 = phi i64 [ %526, %521 ], [ 0, %517 ]
+  %529 = insertelement <16 x i64> %519, i64 %528, i64 12
+  %530 = extractelement <16 x i1> %399, i64 13
+  br i1 %530, label %531, label %537
+531:
+  %532 = getelementptr inbounds nuw i8, ptr %400, i64 104
+  %533 = load i64, ptr %532, align 8
+  %534 = mul i64 %533, %16
+  %535 = getelementptr inbounds nuw i8, ptr %160, i64 %534
   %536 = load i64, ptr %535, align 8
-  %537 = mul i64 %536, %16
-  %538 = getelementptr inbounds nuw i8, ptr %143, i64 %537
-  %539 = load i64, ptr %538, align 8
-  br label %540
-540:
-  %541 = phi i64 [ %539, %534 ], [ 0, %530 ]
-  %542 = insertelement <16 x i64> %532, i64 %541, i64 15
-  %543 = load <16 x i64>, ptr %376, align 16
-  %544 = select <16 x i1> %382, <16 x i64> %543, <16 x i64> zeroinitializer
-  %545 = icmp ne <16 x i64> %542, %544
-  %546 = bitcast <16 x i1> %545 to i16
-  %547 = zext i16 %546 to i32
-  %548 = shl nuw i32 %547, %379
-  %549 = or i32 %548, %378
-  br i1 %375, label %374, label %371
-550:
-  %551 = phi i32 [ %561, %550 ], [ %372, %371 ]
-  %552 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %551, i1 true)
-  %553 = zext nneg i32 %552 to i64
-  %554 = getelementptr inbounds nuw i64, ptr %13, i64 %553
-  %555 = load i64, ptr %554, align 8
-  %556 = mul i64 %555, %16
-  %557 = getelementptr inbounds nuw i8, ptr %143, i64 %556
-  %558 = load i64, ptr %557, align 8
-  %559 = or i64 %558, 16384
-  store i64 %559, ptr %557, align 8
-  %560 = add i32 %551, -1
-  %561 = and i32 %560, %551
-  %562 = icmp eq i32 %561, 0
-  br i1 %562, label %563, label %550
-563:
+  br label %537
+537:
+  %538 = phi i64 [ %536, %531 ], [ 0, %527 ]
+  %539 = insertelement <16 x i64> %529, i64 %538, i64 13
+  %540 = extractelement <16 x i1> %399, i64 14
+  br i1 %540, label %541, label %547
+541:
+  %542 = getelementptr inbounds nuw i8, ptr %400, i64 112
+  %543 = load i64, ptr %542, align 8
+  %544 = mul i64 %543, %16
+  %545 = getelementptr inbounds nuw i8, ptr %160, i64 %544
+  %546 = load i64, ptr %545, align 8
+  br label %547
+547:
+  %548 = phi i64 [ %546, %541 ], [ 0, %537 ]
+  %549 = insertelement <16 x i64> %539, i64 %548, i64 14
+  %550 = extractelement <16 x i1> %399, i64 15
+  br i1 %550, label %551, label %557
+551:
+  %552 = getelementptr inbounds nuw i8, ptr %400, i64 120
+  %553 = load i64, ptr %552, align 8
+  %554 = mul i64 %553, %16
+  %555 = getelementptr inbounds nuw i8, ptr %160, i64 %554
+  %556 = load i64, ptr %555, align 8
+  br label %557
+557:
+  %558 = phi i64 [ %556, %551 ], [ 0, %547 ]
+  %559 = insertelement <16 x i64> %549, i64 %558, i64 15
+  %560 = load <16 x i64>, ptr %393, align 16
+  %561 = select <16 x i1> %399, <16 x i64> %560, <16 x i64> zeroinitializer
+  %562 = icmp ne <16 x i64> %559, %561
+  %563 = bitcast <16 x i1> %562 to i16
+  %564 = zext i16 %563 to i32
+  %565 = shl nuw i32 %564, %396
+  %566 = or i32 %565, %395
+  br i1 %392, label %391, label %388
+567:
+  %568 = phi i32 [ %578, %567 ], [ %389, %388 ]
+  %569 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %568, i1 true)
+  %570 = zext nneg i32 %569 to i64
+  %571 = getelementptr inbounds nuw i64, ptr %13, i64 %570
+  %572 = load i64, ptr %571, align 8
+  %573 = mul i64 %572, %16
+  %574 = getelementptr inbounds nuw i8, ptr %160, i64 %573
+  %575 = load i64, ptr %574, align 8
+  %576 = or i64 %575, 16384
+  store i64 %576, ptr %574, align 8
+  %577 = add i32 %568, -1
+  %578 = and i32 %577, %568
+  %579 = icmp eq i32 %578, 0
+  br i1 %579, label %580, label %567
+580:
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %11)
-  %564 = add nuw i32 %146, 1
-  %565 = getelementptr inbounds nuw i8, ptr %143, i64 8
-  %566 = icmp ult i32 %564, %28
-  br i1 %566, label %142, label %136
+  %581 = add nuw i32 %163, 1
+  %582 = getelementptr inbounds nuw i8, ptr %160, i64 8
+  %583 = icmp ult i32 %581, %37
+  br i1 %583, label %159, label %152
 }
 
 define internal void @check_equal(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {

@@ -56,14 +56,24 @@ enum {
 NEXT_WORDS(next_word, u64)
 NEXT_WORDS(next_row, row)
 
-// The word of an access by lane 0 now, without kinds.
-INLINE u64 stamp_of(char *ctx, char *state, u32 warp)
+// The word of lane 0 now, without kinds.
+INLINE u64 time_of(char *ctx, char *state, u32 warp)
 {
     return FIELD(u64, ctx, EPOCH) | (u64)MASK(state, SYNCS) << SYNCS_AT | (u64)warp << WARP_AT;
 }
 
-// A part of shared memory, which has 64, as a bit.
-INLINE u64 part_of(u64 bytes, u64 offset) { return 1ull << offset * 64 / bytes; }
+// The same for an access, which only warps make that have waited for all that others waited for.
+INLINE u64 stamp_of(char *ctx, char *state, u32 warp)
+{
+    suspect(ctx, MASK(state, WAITED) ^ FIELD(u64, ctx, RELEASED));
+    return time_of(ctx, state, warp);
+}
+
+// A part of shared memory, which has at most 64 of the same power of two, as a bit.
+INLINE u64 part_of(u64 bytes, u64 offset)
+{
+    return 1ull << (offset >> (WARP - __builtin_clz((u32)(bytes - 1) >> 6 | 1)));
+}
 
 // Note that a warp writes memory: shared memory that products may still read is suspect.
 INLINE void begin_write(char *ctx, char *state, char *first, u64 size)

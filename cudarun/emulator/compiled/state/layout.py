@@ -64,7 +64,9 @@ SHARED_RESERVED = 312  # bytes of shared memory that the system has, and that ar
 FIRST_TURN = 320  # the warp, or the cluster, that runs first in a round, modulo their number
 COPIES = 328  # for detectors, a list of ``cp.async`` copies of each warp,
 COPIES_BYTES = 336  # and bytes from one to the next
-READ_PARTS = 344  # the parts of shared memory that products read, or have since the last barrier
+READ_PARTS = 344  # the parts of shared memory that are read, or have been since the last barrier
+ARRIVING = 352  # the number of copies in the list of the block, which is after those of the warps
+RELEASED = 360  # a bit for each phase for which warps have waited since the last barrier
 CONTEXT_BYTES = 384  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -83,7 +85,7 @@ CACHE_BYTES = 72
 SHADOW_EPOCH, SHADOW_BLOCK, _SHADOW_END = 31, 47, 64
 SHADOW_WORD = 8  # bytes of the shadow of a unit
 SHADOW_READ, SHADOW_WRITE, SHADOW_ATOMIC = 1, 2, 4  # the kinds of accesses
-READ_GROUPS = 4  # of products, of which a warp has the parts of shared memory
+READ_GROUPS = 4  # of asynchronous reads, of which a warp has the parts of shared memory
 COPY_BYTES, COPY_GROUPS = 16, 32 * 4  # bytes of a copy in a list, and of what precedes them
 MOST_BLOCKS = (1 << _SHADOW_END - SHADOW_BLOCK) - 2  # others stand for no block, and for many
 
@@ -100,7 +102,8 @@ TENSOR_SPAN = 176  # bytes of shared memory from the first chunk to the end of t
 TENSOR_SWIZZLE = 184  # the bits of an address, from bit 7 on, that are added to those from bit 4 on
 TENSOR_LIMITS = 192  # of each dimension, the largest coordinate
 TENSOR_STEPS = 232  # and the bytes from one element to the next
-TENSOR_BYTES = 272
+TENSOR_SHADOW = 272  # the host address of the shadow of the first element
+TENSOR_BYTES = 280
 TENSOR_RANK = 5  # the most dimensions
 TENSOR_MAP_BYTES = 128
 NO_ADDRESS = (1 << 64) - 1  # of a map: none was used
@@ -164,6 +167,7 @@ class WarpState:
     RESUMES = 48  # and whether it is their turn then
     COPYING = 52  # the number of copies in the list of the warp
     UNSEEN = 56  # not 0 if the async proxy may not see what the warp knows,
+    WAITED = 60  # the phases that all lanes have waited for
     UNSEEN_OWN, UNSEEN_OTHERS = 1, 2  # its own writes, or those of other warps
 
     def __init__(
@@ -184,7 +188,7 @@ class WarpState:
         # Of the parts with masks of lanes, and with words of all lanes, by name.
         self.offsets: dict[str, int] = {}
         for name, size in (
-            ("read_parts", 8 * READ_GROUPS),  # of shared memory, by the last groups of products
+            ("read_parts", 16 * (READ_GROUPS + 1)),  # of shared memory, by queue and group
             ("pending", 4 * blocks),  # the lanes that can run each block
             ("parked", 4 * blocks),  # those that wait there for others of their member mask
             ("waiting", 4 * barriers),  # those that wait at each barrier,

@@ -1,0 +1,84 @@
+"""Detectors of copies of boxes of tensors: compiled code has the findings of the interpreter."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudarun.emulator.engines import COMPILE, INTERPRET
+from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
+from tests.emulator.compiled.test_detectors import check_equal
+
+_ENCODED = TensorMap(2, 0x7F00_0000_0400, (8, 16), (32,), (1, 1), (8, 8)).encode()
+HEAD = f"""
+.global .align 128 .b8 other[4096] = {{{", ".join(map(str, _ENCODED))}}};
+"""
+BARRIER = "bar.sync 0;\n"
+FENCE = "fence.proxy.async.shared::cta;\n"
+BEGIN = "mov.u64 %w1, other; mov.u32 %v6, 0; mov.u32 %v7, 8;\n"
+INIT = BEGIN + "@%p0 mbarrier.init.shared.b64 [part+4096], 1;\n" + BARRIER
+BYTES = "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [part+4096], 256;\n"
+LOAD = (
+    "@%p0 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+    " [part], [%w1, {%v6, %v6}], [part+4096];\n"
+)
+WAIT = """
+AGAIN: mbarrier.try_wait.parity.shared.b64 %p3, [part+4096], 0;
+@!%p3 bra AGAIN;
+"""
+LATER = WAIT.replace("AGAIN", "LATER").replace("], 0;", "], 1;")
+WRITE = "@%p0 st.global.u32 [%w1+1024], 7;\n"
+USE = "ld.shared.u32 %v1, [%o];\n"
+FILL = "st.shared.u32 [%s], %t;\n"
+STORE = "@%p0 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%w1, {%v6, %v6}], [part];\n"
+GROUP, READ = "cp.async.bulk.commit_group;\n", "cp.async.bulk.wait_group.read 0;\n"
+
+SILENT = {
+    "loaded": INIT + BYTES + LOAD + WAIT + USE,
+    "one warp": INIT + BYTES + LOAD + "@!%p2 bra END;" + WAIT + USE + "END:",
+    "loaded again": INIT + BYTES + LOAD + WAIT + USE + BARRIER + BYTES + LOAD + LATER + USE,
+    "a thread waits": INIT + BYTES + LOAD + "@!%p0 bra NEXT;" + WAIT + "NEXT:" + BARRIER + USE,
+    "a warp waits": INIT + BYTES + LOAD + "@%p2 bra NEXT;" + WAIT + "NEXT:" + BARRIER + USE,
+    "stored": BEGIN + FILL + FENCE + BARRIER + STORE + GROUP + READ + BARRIER + FILL,
+    "loaded and stored": INIT + BYTES + LOAD + WAIT + BARRIER + STORE.replace("%v6}", "%v7}"),
+}  # fmt: skip
+WRONG = {
+    "no wait": INIT + BYTES + LOAD + USE,
+    "a barrier and no wait": INIT + BYTES + LOAD + BARRIER + USE,
+    "the other phase": (
+        INIT + BYTES + LOAD + "mbarrier.test_wait.parity.shared.b64 %p3, [part+4096], 1;\n" + USE),
+    "one warp does not wait": INIT + BYTES + LOAD + "@!%p2 bra NEXT;" + WAIT + "NEXT:" + USE,
+    "the other warp does not wait": INIT + BYTES + LOAD + "@%p2 bra NEXT;" + WAIT + "NEXT:" + USE,
+    "a warp waits too late": (
+        INIT + BYTES + LOAD + "@%p2 bra NEXT;" + USE + "NEXT:" + WAIT + USE),
+    "some threads wait": INIT + BYTES + LOAD + "@!%p0 bra NEXT;" + WAIT + "NEXT:" + USE,
+    "loaded again without a wait": INIT + BYTES + LOAD + WAIT + USE + BARRIER + BYTES + LOAD + USE,
+    "loaded again without a barrier": INIT + BYTES + LOAD + WAIT + USE + BYTES + LOAD + LATER,
+    "a tile that others read": INIT + FILL + BARRIER + USE + BYTES + LOAD + WAIT,
+    "no barrier before it": BEGIN + FILL + FENCE + STORE,
+    "no fence": BEGIN + FILL + BARRIER + STORE,
+    "a fence before the write": BEGIN + FENCE + FILL + BARRIER + STORE,
+    "a fence of some threads": BEGIN + FILL + "@%p0 " + FENCE + BARRIER + STORE,
+    "a fence of one warp": BEGIN + FILL + "@%p2 " + FENCE + BARRIER + STORE,
+    "no wait for the read": BEGIN + FILL + FENCE + BARRIER + STORE + GROUP + BARRIER + FILL,
+    "no group": BEGIN + FILL + FENCE + BARRIER + STORE + READ + BARRIER + FILL,
+    "a wait of the wrong thread": (
+        BEGIN + FILL + FENCE + BARRIER + STORE + GROUP + "@!%p0 " + READ + BARRIER + FILL),
+    "no barrier after the wait": BEGIN + FILL + FENCE + BARRIER + STORE + GROUP + READ + FILL,
+    "the object is not ready": INIT.replace(BARRIER, "") + BYTES + LOAD + WAIT + USE,
+    "a written tensor": INIT + WRITE + BARRIER + BYTES + LOAD + WAIT + USE,
+    "the tensor is written": INIT + BYTES + LOAD + WAIT + USE + WRITE,
+    "a written map": INIT + "@%p0 st.global.u32 [%w1+124], 0;" + BARRIER + BYTES + LOAD + WAIT,
+    "unwritten memory is stored": BEGIN + FENCE + BARRIER + STORE,
+    "an object that is written": INIT + BYTES + "st.shared.u32 [part+4096], %t;",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_copies_without_findings(name: str) -> None:
+    note = check_equal(SILENT[name], before=HEAD, detect="race,uninit,sync")
+    assert name == "loaded and stored" or (note.engine, note.reason) == (COMPILE, "")
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_findings_of_copies_are_equal(name: str) -> None:
+    assert check_equal(WRONG[name], before=HEAD).engine == INTERPRET

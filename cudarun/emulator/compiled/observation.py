@@ -128,6 +128,7 @@ def _check(operation: Action) -> None:
         is_observed &= not any(access.dtype.kind == "V" for access in action.accesses)
     else:
         is_observed = isinstance(action, _OTHERS) and not isinstance(action, _NOT_OBSERVED)
+        is_observed |= isinstance(action, Fence) and action.is_of_objects
     if not is_observed:
         raise Unobservable(f"{action_name(operation)} with detectors")
 

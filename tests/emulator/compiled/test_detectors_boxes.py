@@ -34,6 +34,8 @@ GROUP, READ = "cp.async.bulk.commit_group;\n", "cp.async.bulk.wait_group.read 0;
 
 SILENT = {
     "loaded": INIT + BYTES + LOAD + WAIT + USE,
+    "a fence of objects": (
+        INIT.replace("bar.", "fence.mbarrier_init.release.cluster; bar.", 1) + BYTES + LOAD + WAIT),
     "one warp": INIT + BYTES + LOAD + "@!%p2 bra END;" + WAIT + USE + "END:",
     "loaded again": INIT + BYTES + LOAD + WAIT + USE + BARRIER + BYTES + LOAD + LATER + USE,
     "a thread waits": INIT + BYTES + LOAD + "@!%p0 bra NEXT;" + WAIT + "NEXT:" + BARRIER + USE,

@@ -49,7 +49,7 @@ class CopyCode(AccessRules):
             memory.copy(code, target, origin, reading, action.size)
             for part, value in enumerate(data):
                 kept = code.select(reads, value, splat(value.element, 0))
-                memory.store(code, target, "%mask", kept, unit * part, copies=True)
+                memory.put(code, target, "%mask", kept, unit * part)
             return []
 
         self._accesses.access(operation, action.accesses[:2], mask, copied, checked)

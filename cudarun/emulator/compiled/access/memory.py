@@ -55,26 +55,23 @@ class MemoryFunctions:
         return take_results(code, 1, [LaneType(np.dtype(f"u{width // 8}"))])[0]
 
     def store(
-        self,
-        code: CodeBuilder,
-        place: CheckedPlace,
-        mask: str,
-        value: LaneVector,
-        ahead: int,
-        *,
-        copies: bool = False,
+        self, code: CodeBuilder, place: CheckedPlace, mask: str, value: LaneVector, ahead: int
     ) -> None:
-        """Store a value per lane, and mark its bytes as written where that is tracked.
-
-        Args:
-            copies: Whether `copy` has recorded the accesses.
-        """
+        """Store a value per lane, and mark its bytes as written where that is tracked."""
+        if not self._observes(value.bits):
+            self.put(code, place, mask, value, ahead)
+            return
         pass_values(code, [place.offsets, value])
-        if self._observes(value.bits) and not copies:
-            given = f"{_given(place, mask, ahead)}, i32 {int(self.is_joint)}"
-            access(code, "observe_stores", given, value.bits)
-        else:
-            access(code, "store_lanes", f"ptr {place.host}, i32 {mask}, i64 {ahead}", value.bits)
+        given = f"{_given(place, mask, ahead)}, i32 {int(self.is_joint)}"
+        access(code, "observe_stores", given, value.bits)
+        self.mark(code, place, mask, value.bits, ahead)
+
+    def put(
+        self, code: CodeBuilder, place: CheckedPlace, mask: str, value: LaneVector, ahead: int
+    ) -> None:
+        """Store a value per lane that detectors know of, and mark its bytes as written."""
+        pass_values(code, [place.offsets, value])
+        access(code, "store_lanes", f"ptr {place.host}, i32 {mask}, i64 {ahead}", value.bits)
         self.mark(code, place, mask, value.bits, ahead)
 
     def mark(

@@ -19,14 +19,10 @@ _LINE = 128  # bytes of shared memory in which a swizzle moves chunks
 
 
 class TensorEntries:
-    """The tensor entries of a launch.
-
-    Args:
-        observed: Its memory if detectors observe it.
-    """
+    """The tensor entries of a launch."""
 
     def __init__(self, count: int, observed: ObservedLaunch | None) -> None:
-        self._observed = observed
+        self._observed = observed  # the memory of the launch, if detectors observe it
         self.memory = np.zeros((max(count, 1), layout.TENSOR_BYTES // 8), dtype=np.uint64)
         self.memory[:, layout.TENSOR_MAP_ADDRESS // 8] = layout.NO_ADDRESS
         self._entered: dict[int, tuple[object, Array]] = {}  # by number, with the offsets

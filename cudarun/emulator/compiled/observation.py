@@ -194,14 +194,16 @@ class ObservedLaunch:
         address: int = known[1].ctypes.data
         return address + start * self._scale
 
-    def read_by_copies(self, region: Region, first: int, size: int) -> None:
-        """Record that copies read bytes; writes in the launch conflict with them.
+    def tensor(self, own: Region, start: int, region: Region, first: int) -> int:
+        """Return the shadow of a tensor, whose map copies read; writes to the map conflict.
 
         Raises:
-            Suspicion: The launch has written some before.
+            Suspicion: The launch has written the map before.
         """
-        if not isinstance(region, Section) and self.shadow(region):
-            words = self._shadows[id(region)][1][first * self._scale :][: size * self._scale]
-            if (words.view(np.uint64) & np.uint64(_WRITES)).any():
+        if self.shadow(own) and not isinstance(own, Section):
+            words = self._shadows[id(own)][1][start * self._scale :].view(np.uint64)
+            words = words[: layout.TENSOR_MAP_BYTES * self._scale // layout.SHADOW_WORD]
+            if (words & np.uint64(_WRITES)).any():
                 raise Suspicion
-            words.view(np.uint64)[:] = _READ_BY_MANY
+            words[:] = _READ_BY_MANY
+        return self.shadow(region, first)

@@ -75,8 +75,7 @@ class CompiledRun:
         self._queue = queue
         self._on_tick = on_tick
         first = max(_FIRST_OPERATIONS // max(kernel.operations, 1), _LEAST_INTERVAL)
-        # The jumps back before the first tick.
-        self._interval = min(first, _FIRST_JUMPS, _MOST_JUMPS)
+        self._interval = min(first, _FIRST_JUMPS, _MOST_JUMPS)  # back before the first tick
         self._ticked = time.perf_counter()
         self._calling = 0  # the slot of the last callback
         self._failed = 0  # the block that raised the error
@@ -104,9 +103,9 @@ class CompiledRun:
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
         self._shared = batch.section("shared")
-        seen = kernel.observation
-        self._observed = None if seen is None else ObservedLaunch(seen, launch, batch)
-        self._tensors = TensorEntries(kernel.code.sites.tensors, self._observed)
+        self._observed = kernel.observation and ObservedLaunch(kernel.observation, launch, batch)
+        observe = self._observed.tensor if self._observed else lambda *_: 0
+        self._tensors = TensorEntries(kernel.code.sites.tensors, observe)
         self._enter_recent()
         self._constants: Array = lead._constants if lead else fixed_values(kernel, launch, frame)
         self._lane_registers: Array = lead._lane_registers if lead else lane_values(kernel, batch)

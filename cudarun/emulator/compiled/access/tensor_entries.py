@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.compiled.observation import ObservedLaunch
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.spaces import Region, Section
@@ -21,8 +22,9 @@ _LINE = 128  # bytes of shared memory in which a swizzle moves chunks
 class TensorEntries:
     """The tensor entries of a launch."""
 
-    def __init__(self, count: int, observed: ObservedLaunch | None) -> None:
-        self._observed = observed  # the memory of the launch, if detectors observe it
+    def __init__(self, count: int, observe: Callable[[Region, int, Region, int], int]) -> None:
+        # Called with the places of a map and of its first element; returns the shadow of this one.
+        self._observe = observe
         self.memory = np.zeros((max(count, 1), layout.TENSOR_BYTES // 8), dtype=np.uint64)
         self.memory[:, layout.TENSOR_MAP_ADDRESS // 8] = layout.NO_ADDRESS
         self._entered: dict[int, tuple[object, Array]] = {}  # by number, with the offsets
@@ -40,10 +42,8 @@ class TensorEntries:
         own = copy.accesses[0].region(active, address)
         data = _bytes_at(own, address, BYTES)
         tensor = None if data is None else decode(data.tobytes())
-        if data is None or tensor is None or not _is_simple(tensor, copy.rank):
+        if own is None or data is None or tensor is None or not _is_simple(tensor, copy.rank):
             return False
-        if self._observed and own is not None:
-            self._observed.read_by_copies(own, address - own.base, BYTES)
         region = copy.accesses[2].region(active, tensor.address)
         elements = _bytes_at(region, tensor.address, _size(tensor))
         if region is None or elements is None:
@@ -69,7 +69,7 @@ class TensorEntries:
             (layout.TENSOR_SPAN, -(-span // _LINE) * _LINE if tensor.swizzle else span),
             (layout.TENSOR_SWIZZLE, swizzled_bits(tensor)),
             (layout.TENSOR_LIMITS, np.subtract(tensor.dims, tensor.box)),
-            (layout.TENSOR_SHADOW, self._observed.shadow(region, ahead) if self._observed else 0),
+            (layout.TENSOR_SHADOW, self._observe(own, address - own.base, region, ahead)),
             (layout.TENSOR_STEPS, (tensor.element_bytes, *tensor.strides)),
         ):
             row = np.atleast_1d(values)

@@ -99,7 +99,7 @@ class BlockThreads:
         if queue.fault is not None:
             raise queue.fault
         self._report()
-        return queue.first_left, lead.jumps()
+        return queue.first_left, lead.jumps() if queue.first_left < launch.blocks else []
 
     def _running(self) -> Batch | None:
         """Return the batch of the first thread that runs blocks."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cudarun.emulator.compiled.control.calls import outlined_calls
 from cudarun.emulator.compiled.kernels import CompiledKernel
 from cudarun.emulator.compiled.state.layout import FrameLayout
 
@@ -23,7 +22,7 @@ class FrameMemory:
     def __init__(self, kernel: CompiledKernel, stack_bytes: int) -> None:
         self._layout = kernel.code.frames
         self._origins = kernel.origins
-        self._calls = outlined_calls(kernel.code.function)
+        self._calls = kernel.calls
         size = self._layout.size * self._layout.count(stack_bytes) if self._layout else 0
         self._memory = np.zeros(size // 4, dtype=np.uint32)
         self.address = self._memory.ctypes.data  # the first frame

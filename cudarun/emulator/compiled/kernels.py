@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.atomics import concurrent_function
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
+from cudarun.emulator.compiled.control.calls import outlined_calls
 from cudarun.emulator.compiled.control.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.control.turns import with_turns
 from cudarun.emulator.compiled.control.warp_code import WarpCode
@@ -26,6 +26,7 @@ from cudarun.emulator.compiled.visible_order import (
 )
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.system import assertfail
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _Run = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64
 )
+FixedValues = tuple[object, Array]
 _Reduction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32)
 
 
@@ -150,8 +152,13 @@ class CompiledKernel:
         self.block_seconds: float | None = None
         # The addresses of the allocations that cache entries had last, by their numbers.
         self.recent: dict[int, int] = {}
-        # The values that the last launch fixed, after what determines them.
-        self.fixed: tuple[object, npt.NDArray[np.uint8]] = None, np.empty(0, np.uint8)
+        # The values that the last launch fixed, those of the threads of a block, and of its last
+        # blocks, each after what determines them.
+        self.fixed: FixedValues = None, np.empty(0, np.uint8)
+        self.lanes: FixedValues = None, np.empty(0, np.uint32)
+        self.blocks: FixedValues = None, np.empty(0, np.uint32)
+        # Its calls of outlined functions, by their blocks.
+        self.calls = outlined_calls(module.code.function)
 
     def reduction(self, action: Atomic) -> Callable[[int, int, int], None] | None:
         """Return one lane's part of a reduction of global memory; ``None`` if it is not one."""

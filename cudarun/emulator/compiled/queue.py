@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-_MOST_BLOCKS = 1024
+_MOST_BLOCKS = 1 << 14
 CHUNK_SECONDS = 0.005
 TRIAL_SECONDS = 0.0005  # of the blocks that a thread takes while the speed is not known
 _TAKING_SECONDS = 0.00005  # with Python's lock, which threads have in turn

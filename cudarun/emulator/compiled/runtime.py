@@ -12,7 +12,8 @@ from cudarun.emulator.code import Action, RegisterUse
 from cudarun.emulator.compiled.access.barrier_objects import OBJECT_TEST
 from cudarun.emulator.compiled.access.reductions import reduce_at
 from cudarun.emulator.compiled.access.tensor_entries import TensorEntries
-from cudarun.emulator.compiled.fixed_values import fixed_values, lane_values
+from cudarun.emulator.compiled.access_cache import AccessCache
+from cudarun.emulator.compiled.fixed_values import block_values, fixed_values, lane_values
 from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel, resident_blocks
 from cudarun.emulator.compiled.lanes.lowering import LaneType
@@ -23,7 +24,6 @@ from cudarun.emulator.compiled.products.products import ProductOfWarp
 from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.scheduled_blocks import ScheduledBlocks
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.patterns import HALF
 from cudarun.emulator.compiled.state.sites import CallbackSite
 from cudarun.emulator.compiled.waiting_lanes import WaitingLanes, last_call
 from cudarun.emulator.faults import DeviceFault
@@ -36,9 +36,8 @@ from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import check_tensor_memory, describe_deadlock
-from cudarun.emulator.machine.spaces import Region, Section
+from cudarun.emulator.machine.spaces import Region
 from cudarun.emulator.machine.standstill import Standstill
-from cudarun.emulator.machine.threads import block_registers
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 _FIRST_JUMPS = 1 << 14  # back, before the first tick at the most
@@ -100,22 +99,20 @@ class CompiledRun:
         tests = max(len(kernel.code.sites.tests), 1)
         self._tests = np.zeros((slots, tests, warps), dtype=OBJECT_TEST)
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
-        entries = max(len(kernel.code.sites.entries), 1)
-        self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
         self._shared = batch.section("shared")
         self._observed = kernel.observation and ObservedLaunch(kernel.observation, launch, batch)
         observe = self._observed.tensor if self._observed else lambda *_: 0
         self._tensors = TensorEntries(kernel.code.sites.tensors, observe)
-        self._enter_recent()
+        self._cache = AccessCache(kernel, launch, slots, self._shared, self._observed)
         self._constants: Array = lead._constants if lead else fixed_values(kernel, launch, frame)
         self._lane_registers: Array = lead._lane_registers if lead else lane_values(kernel, batch)
         answers = self._answers()
         next(answers)
         self._callback = _Callback(answers.send)
-        local_size = launch.local_stride * launch.block_threads
+        cache = self._cache.memory
         fields = (
             (layout.CONSTANTS, self._constants.ctypes.data, 0),
-            (layout.CACHE, self._cache.ctypes.data, self._cache.strides[0]),
+            (layout.CACHE, cache.ctypes.data, cache.strides[0]),
             (layout.LANE_REGISTERS, self._lane_registers.ctypes.data, 0),
             (layout.LANE_ROW, 4 * warps * WIDTH, 0),
             (layout.SCRATCH, self._scratch.ctypes.data, 0),
@@ -132,8 +129,7 @@ class CompiledRun:
             (layout.CLUSTER, launch.cluster_blocks, 0),
             (layout.AT_ONCE, slots if launch.config.cooperative else launch.cluster_blocks, 0),
             (layout.LOCAL_BYTES, launch.local_stride, 0),
-            (layout.LOCAL, batch.section("local").bytes.ctypes.data, local_size),
-            (layout.LOCAL_SIZE, local_size if launch.uses_local else 0, 0),
+            *self._local_fields(),
             (layout.FRAMES, self._frames.address, 0),
             (layout.TENSORS, self._tensors.memory.ctypes.data, 0),
             (layout.CONCURRENT, queue.threads > 1, 0),
@@ -145,6 +141,7 @@ class CompiledRun:
         for offset, value, _ in fields:
             row[offset // 8] = value
         self._contexts = np.array([row] * slots, dtype=np.uint64)
+        self._first_context = self._contexts.ctypes.data
         for offset, _, step in fields:
             if step and slots > 1:
                 steps = np.arange(0, step * slots, step, dtype=np.uint64)
@@ -158,6 +155,14 @@ class CompiledRun:
         self._waiting = WaitingLanes(
             kernel, batch, self._contexts, rows, frame, self._frames, self._tests, self._place
         )
+
+    def _local_fields(self) -> list[tuple[int, int, int]]:
+        launch = self._launch
+        if not launch.uses_local:
+            return []
+        address = self._batch.section("local").bytes.ctypes.data
+        size = launch.local_stride * launch.block_threads
+        return [(layout.LOCAL, address, size), (layout.LOCAL_SIZE, size, 0)]
 
     # --- running ---------------------------------------------------------------------------------
 
@@ -178,11 +183,10 @@ class CompiledRun:
         first, count = self._queue.take()
         if not count:
             return False
-        names = list(self._kernel.code.fixed.block_registers)
-        rows = np.ascontiguousarray(block_registers(self._launch, names, first, count))
+        rows = block_values(self._kernel, self._launch, first, count)
         started = time.thread_time()
-        context, row = self._contexts.ctypes.data, 4 * len(names)
-        if self._kernel.run(context, first, count, rows.ctypes.data, row) != 0:
+        given = first, count, rows.ctypes.data, rows.strides[0]
+        if self._kernel.run(self._first_context, *given) != 0:
             if isinstance(self._error, DeviceFault):
                 self._queue.fail(self._failed, self._error)
             elif self._error is not None:
@@ -218,7 +222,7 @@ class CompiledRun:
             try:
                 while True:
                     context = yield answer
-                    slot = (context - self._contexts.ctypes.data) // layout.CONTEXT_BYTES
+                    slot = (context - self._first_context) // layout.CONTEXT_BYTES
                     answer = self._answer(slot)
             except GeneratorExit:
                 return
@@ -389,9 +393,7 @@ class CompiledRun:
             region = access.region(makers, int(addresses[0]) + access.offset)
             if region is None or not self._inside(access, region, makers, addresses):
                 return False
-            self._enter([entry], access, region)
-            if not isinstance(region, Section):
-                self._kernel.recent[entry] = region.base
+            self._cache.enter(entry, access, region)
         return True
 
     def _inside(self, access: Access, region: Region, active: Active, addresses: Array) -> bool:
@@ -407,44 +409,3 @@ class CompiledRun:
         start, last = access.bounds(self._launch, region)
         misplaced = (offsets < start) | (offsets >= max(last + 1, start))
         return not (misplaced | (offsets & np.uint64(access.bytes - 1) != 0)).any()
-
-    def _enter_recent(self) -> None:
-        """Enter shared memory, and the allocations that accesses found in earlier launches."""
-        accesses = self._kernel.code.sites.entries
-        for entries in self._kernel.shared:
-            self._enter(entries, accesses[entries[0]], self._shared)
-        equal: dict[tuple[int, int], list[int]] = {}
-        for entry, address in self._kernel.recent.items():
-            equal.setdefault((address, accesses[entry].bytes), []).append(entry)
-        for (address, _), entries in equal.items():
-            for allocation in filter(None, (each.find(address) for each in self._launch.memories)):
-                self._enter(entries, accesses[entries[0]], allocation)
-
-    def _enter(self, entries: list[int], access: Access, region: Region) -> None:
-        """Change the cache entries of accesses that are equal to one."""
-        launch = self._launch
-        stride = block_stride = 0  # bytes from a lane's, and a block's, part of it to the next
-        if isinstance(region, Section) and region.starts is not None:
-            is_shared = region.name == "shared"
-            stride = 0 if is_shared else launch.local_stride
-            block_stride = launch.shared_stride if is_shared else stride * launch.block_threads
-        start, last = access.bounds(launch, region)
-        count, unwritten = max(last - start + 1, 0), region.unwritten
-        values = {
-            layout.BASE: access.first_address(region) + start,
-            layout.COUNT: count,
-            layout.HOST: region.view(np.dtype(np.uint8)).ctypes.data + start,
-            layout.LANE_STRIDE: stride,
-            layout.UNWRITTEN: 0 if unwritten is None else unwritten.ctypes.data + start,
-            layout.SHARED_COUNT: 0 if stride else count,
-            layout.CLUSTER_STRIDE: launch.shared_stride if region is self._shared else 0,
-            layout.ROW_COUNT: 0 if stride else max(count - (HALF - 1) * access.bytes, 0),
-            layout.SHADOW: self._observed.shadow(region, start) if self._observed else 0,
-        }
-        self._cache[:, entries] = np.array([values[8 * n] for n in range(len(values))], np.uint64)
-        if isinstance(region, Section) and region.ranks is not None:
-            ranks = region.ranks[:: launch.block_threads, None][: self._slots]
-            self._cache[:, entries, layout.BASE // 8] += ranks
-        if block_stride and self._slots > 1:
-            strides = np.arange(0, block_stride * self._slots, block_stride, dtype=np.uint64)
-            self._cache[:, entries, layout.HOST // 8] += strides[:, None]

@@ -64,7 +64,7 @@ class Batch:
         self.recent: dict[Access, Region] = {}
         self.failed_waits: dict[object, list[FailedWait]] = {}
         self.tensor = TensorAllocations(self.threads.room)
-        self._turns = turns(self.waiting, self.threads.places, launch.config.schedule)
+        self._turns = turns(self.waiting, lambda: self.threads.places, launch.config.schedule)
         self.operations: IssuedOperations | None = None  # without: they complete at once
         self.shuffles: dict[tuple[object, ...], tuple[Array, Array, bool]] = {}
         self._frames: dict[tuple[int, str], Frame] = {}
@@ -388,21 +388,22 @@ class Batch:
                 name, WINDOWS[name], launch.kernel.parameter_bytes, launch.parameters, None
             )
         base = WINDOWS[name]
+        count = self.threads.room
         if name == "tensor":
             size = stride = TENSOR_BYTES
-            owner, count = self.threads.block_of, self.threads.room
         elif name == "shared":
             base += launch.shared_start
-            size, stride, owner = launch.shared_bytes, launch.shared_stride, self.threads.block_of
-            count = self.threads.room
+            size, stride = launch.shared_bytes, launch.shared_stride
         else:
-            size, stride = launch.local_bytes, launch.local_stride
-            owner, count = np.arange(self.lanes), self.lanes
+            size, stride, count = launch.local_bytes, launch.local_stride, self.lanes
         memory = np.empty(count * stride, dtype=np.uint8)
-        starts = owner * stride if count > 1 else None
+        starts = None
+        if count > 1:
+            owner = np.arange(count) if name == "local" else self.threads.block_of
+            starts = owner * stride
         section = Section(name, base, size, memory, starts, 0 if name == "local" else stride)
         if launch.has_ranks and name != "local":
-            ranks = (owner % launch.cluster_blocks).astype(np.uint64)
+            ranks = (self.threads.block_of % launch.cluster_blocks).astype(np.uint64)
             section.ranks = ranks << np.uint64(RANK_SHIFT)
         launch.undefine(section)
         return section

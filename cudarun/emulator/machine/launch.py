@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Protocol
 
@@ -116,7 +117,6 @@ class Launch:
         blocks: Blocks of the grid.
         cluster: Blocks per cluster in each dimension.
         cluster_blocks: Blocks per cluster.
-        resident_blocks: The maximum number of blocks in progress at one time, of whole clusters.
         excluded: The number of blocks that cannot begin because others fill the device.
         parameters: The parameter buffer, padded.
         reserved_bytes: The part of the reserved shared memory that threads have access to.
@@ -126,7 +126,6 @@ class Launch:
         local_bytes: Local memory that a lane can access.
         local_stride: Bytes from one lane's local memory to the next one's.
         functions: The functions of the program by name.
-        constants: Special registers with one value for the whole launch; the others are 0.
         running: The batch that is being executed.
         find_running: Returns that of compiled code.
         ended: A lower bound of the number of completed blocks.
@@ -154,7 +153,7 @@ class Launch:
     origin: ChildGrid | None = None  # the launch by a kernel; ``None`` for one by the host
 
     def __post_init__(self) -> None:
-        program, kernel, config, device = self.program, self.kernel, self.config, self.device
+        program, kernel, config = self.program, self.kernel, self.config
         self.children = ChildQueue(self.family)
         self.printed = PrintBuffer(config.printf_fifo)
         self.functions = program.code
@@ -172,16 +171,11 @@ class Launch:
         self.cluster = config.cluster or (1, 1, 1)
         self.cluster_blocks = prod(self.cluster)
         self.has_ranks = kernel.has_ranks and self.cluster_blocks > 1
-        resident = device.threads_per_multiprocessor // self.block_threads * device.multiprocessors
-        if config.resident_blocks is not None:
-            resident = config.resident_blocks(kernel, self.block_threads, config.dynamic_shared)
-        self.resident_blocks = self.whole_clusters(resident) or self.cluster_blocks
         self.excluded = 0
         stack = config.stack_limit if self.kernel_function.grows_stack else 0
         self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
         extent = kernel.local_extent
         self.local_bytes = self.local_stride if extent is None else extent
-        self.constants = self._constants()
         self.running: Batch | None = None
         self.find_running: Callable[[], Batch | None] | None = None
         self.ended = 0
@@ -198,7 +192,18 @@ class Launch:
         self._in_order = list(program.code.values())
         self._starts = [function.base for function in self._in_order]
 
-    def _constants(self) -> dict[str, int]:
+    @cached_property
+    def resident_blocks(self) -> int:
+        """The maximum number of blocks in progress at one time, of whole clusters."""
+        config, device, threads = self.config, self.device, self.block_threads
+        resident = device.threads_per_multiprocessor // threads * device.multiprocessors
+        if config.resident_blocks is not None:
+            resident = config.resident_blocks(self.kernel, threads, config.dynamic_shared)
+        return self.whole_clusters(resident) or self.cluster_blocks
+
+    @cached_property
+    def constants(self) -> dict[str, int]:
+        """Special registers with one value for the whole launch; the others are 0."""
         grid, block, cluster = self.config.grid, self.config.block, self.cluster
         warps = self.device.threads_per_multiprocessor // 32
         shared = self.kernel.static_shared + self.config.dynamic_shared
@@ -224,16 +229,14 @@ class Launch:
         return values
 
     @property
-    def fixed_inputs(self) -> tuple[object, ...] | None:
-        """Inputs of the values that all lanes have in common; ``None`` if others matter.
+    def fixed_inputs(self) -> tuple[object, ...]:
+        """Inputs of the values that all lanes have in common.
 
         Launches of a kernel with equal inputs have the same values.
         """
-        if any(slot.name == "%gridid" for slot in self.kernel_function.slots):
-            return None
         config, symbols = self.config, tuple(self.symbols.values())
         shape = (config.grid, config.block, config.cluster, config.dynamic_shared)
-        return config.parameters, shape, self.grid_workspace, self.device, symbols
+        return config.parameters, shape, config.grid_id, self.grid_workspace, self.device, symbols
 
     @contextmanager
     def compiling(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,31 +36,41 @@ class Threads:
         self.lanes = max(blocks * self.threads, _LEAST_LANES)  # the maximum number of lanes
         self.warps = -(-self.threads // WARP)
         self.room = -(-self.lanes // self.threads)
-        lane = np.arange(self.lanes, dtype=np.intp)
-        self.block_of = lane // self.threads  # the block of each lane, within the batch
-        # The cluster of each lane, within the batch.
-        self.cluster_of = self.block_of // launch.cluster_blocks
-        self._thread = lane % self.threads
-        # The index of each lane when warps are padded to 32 lanes.
-        self.slot_of = self.block_of * (self.warps * WARP) + self._thread
-        # The block, the warp, and the number in its warp of each lane.
-        self.places = self.block_of, self.slot_of // WARP, self._thread % WARP
-        self._coordinates = np.zeros((self.room, 3), dtype=np.uint32)
-        self._ranks = np.zeros((self.room, 3), dtype=np.uint32)
         self._special: dict[str, Array] = {}
-        self._numbers = np.arange(self.room, dtype=np.int64)
+        self._numbers = np.zeros(self.room, dtype=np.int64)  # in the grid, of the blocks
+
+    @cached_property
+    def block_of(self) -> Array:
+        """The block of each lane, within the batch."""
+        return np.arange(self.lanes, dtype=np.intp) // self.threads
+
+    @cached_property
+    def cluster_of(self) -> Array:
+        """The cluster of each lane, within the batch."""
+        return self.block_of // self.launch.cluster_blocks
+
+    @cached_property
+    def _thread(self) -> Array:
+        return np.arange(self.lanes, dtype=np.intp) % self.threads
+
+    @cached_property
+    def slot_of(self) -> Array:
+        """The index of each lane when warps are padded to 32 lanes."""
+        return self.block_of * (self.warps * WARP) + self._thread
+
+    @property
+    def places(self) -> tuple[Array, Array, Array]:
+        """The block, the warp, and the number in its warp of each lane."""
+        return self.block_of, self.slot_of // WARP, self._thread % WARP
 
     def place(self, first: int, blocks: int, place: int = 0) -> None:
         """Assign the lanes of blocks of the batch to blocks of the grid from ``first`` on."""
         places = slice(place, place + blocks)
-        numbers = np.arange(first, first + blocks, dtype=np.int64)
-        self._numbers[places] = numbers
-        coordinates, ranks = block_coordinates(self.launch, numbers)
-        self._coordinates[places], self._ranks[places] = coordinates, ranks
+        self._numbers[places] = np.arange(first, first + blocks, dtype=np.int64)
         lanes = slice(places.start * self.threads, places.stop * self.threads)
         for name, array in self._special.items():
             if SPECIAL_REGISTERS[name].extent is Extent.BLOCK:
-                values = per_block(self.launch, name, coordinates, ranks, numbers)
+                (values,) = block_registers(self.launch, [name], first, blocks).T
                 array[lanes] = values.repeat(self.threads)
 
     # --- special registers -----------------------------------------------------------------------
@@ -73,7 +84,8 @@ class Threads:
     def _make(self, name: str) -> Array:
         register = SPECIAL_REGISTERS[name]
         if register.extent is Extent.BLOCK:
-            values = per_block(self.launch, name, self._coordinates, self._ranks, self._numbers)
+            coordinates, ranks = block_coordinates(self.launch, self._numbers)
+            values = per_block(self.launch, name, coordinates, ranks, self._numbers)
             return values.repeat(self.threads)[: self.lanes]
         if register.extent is Extent.LANE:
             return self._per_lane(name)

@@ -218,12 +218,14 @@ class DrawnTurns(Turns):
 
 
 def turns(
-    waiting: dict[Path, list[Lanes]], places: Sequence[Array], schedule: Schedule | None
+    waiting: dict[Path, list[Lanes]],
+    places: Callable[[], Sequence[Array]],
+    schedule: Schedule | None,
 ) -> Turns:
-    """Return the order of the lanes of a batch; arguments as of `DrawnTurns`."""
+    """Return the order of the lanes of a batch; ``places`` returns those of `DrawnTurns`."""
     if schedule is None or not schedule.interleaves:
         return Turns(waiting)
-    return DrawnTurns(waiting, places, schedule)
+    return DrawnTurns(waiting, places(), schedule)
 
 
 class OverlappingGrid:

@@ -46,7 +46,7 @@ class WarpOperations(LoweringRules):
         place = code.binary("and", place, splat("i32", WIDTH - 1))
         present = code.binary("lshr", code.broadcast("i32", mask), place)
         active = code.cast("trunc", present, "i1")
-        constants = operation.sources[1:3]
+        constants = [self._registers.literal(use) for use in operation.sources[1:3]]
         if all(isinstance(use, ConstantUse) for use in constants):
             lanes = np.arange(WIDTH)
             given = [int(use.value[0]) for use in constants if isinstance(use, ConstantUse)]

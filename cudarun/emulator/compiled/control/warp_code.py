@@ -40,7 +40,7 @@ from cudarun.emulator.compiled.products.groups import WarpgroupCode, group_block
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import FAILS, WAITS, YIELDS, WarpState
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
+from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters, literals_of
 from cudarun.emulator.compiled.state.shared_functions import SharedFunctions
 from cudarun.emulator.compiled.state.sites import CallbackSites
 from cudarun.emulator.compiled.sync_checks import SyncChecks
@@ -164,6 +164,8 @@ class WarpCode:
         if self.is_large:
             module.shares_functions = is_quick
             self._shared = SharedOperations(self._code, self._registers, shared)
+        else:  # which share no code
+            self._registers.literals = literals_of(function)
         aside = dict(self._saved(every & ~waiting))
         snapshot = Snapshot(self._code, self._registers, function.blocks, self._needed, aside)
         self._schedule = LaneSchedule(

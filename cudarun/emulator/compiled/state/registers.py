@@ -31,7 +31,9 @@ from cudarun.emulator.compiled.lanes.vectors import (
 )
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to
+from cudarun.emulator.isa.move import copy
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 _FIXED_BYTES = 16
@@ -68,6 +70,8 @@ class WarpRegisters:
         # The offsets of registers that are always in the warp's state.
         self.in_state: dict[int, int] = {}
         self.has_frames = False  # whether the stack begins where the variable ``STACK`` says
+        # The constants that are in the code, by slot; others are loaded.
+        self.literals: dict[int, Array] = {}
 
     # --- memory ----------------------------------------------------------------------------------
 
@@ -143,10 +147,15 @@ class WarpRegisters:
         return self._code.vector(text, empty.element, empty.count)
 
     def _chosen(self, lanes: LaneVector, value: LaneVector, other: LaneVector) -> LaneVector:
-        """Return a value for some lanes, and another one for the rest."""
+        """Return a value for some lanes, and another one for the rest, which is in memory.
+
+        ``freeze`` keeps LLVM from storing the value by a masked store, which is slow on AMD.
+        """
+        code = self._code
         if value.count > WIDTH:
-            lanes = self._code.shuffle(lanes, [lane for lane in range(WIDTH) for _ in range(2)])
-        return self._code.select(lanes, value, other)
+            lanes = code.shuffle(lanes, [lane for lane in range(WIDTH) for _ in range(2)])
+        other = code.vector(f"freeze {other.typed}", other.element, other.count)
+        return code.select(lanes, value, other)
 
     def _load(self, slot: int) -> LaneVector:
         empty = self._empty(slot)
@@ -161,7 +170,7 @@ class WarpRegisters:
         Raises:
             Untraceable: An operand of this kind has no rule.
         """
-        match use:
+        match self.literal(use):
             case ConstantUse(value):
                 kind = lane_type(use)
                 return constant(np.broadcast_to(value, kind.shape()))
@@ -173,6 +182,13 @@ class WarpRegisters:
                     return self._code.binary("xor", found, splat("i1", True))
                 return found
         raise Untraceable(f"the operand {use}")
+
+    def literal(self, use: Use) -> Use:
+        """Return the constant that an operand always has, if the code can contain it, or itself."""
+        if not isinstance(use, RegisterUse) or use.slot not in self.literals:
+            return use
+        is_one = use.type.elements == 1 and use.type.kind is not TypeKind.PREDICATE
+        return ConstantUse(self.literals[use.slot].view(use.type.dtype)[:1]) if is_one else use
 
     def lanes(self, use: Use) -> str:
         """Return the lanes for which a predicate is true, as an ``i32`` with a bit for each."""
@@ -279,6 +295,18 @@ class WarpRegisters:
         if self.needed >> slot & 1:
             value = self._chosen(self.mask, value, self._load(slot))
         code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")
+
+
+def literals_of(function: FunctionCode) -> dict[int, Array]:
+    """Return the constants that are copied to registers, by slot."""
+    found: dict[int, Array] = {}
+    for operation in function.prologue:
+        for source, target in zip(operation.sources, operation.destinations, strict=False):
+            if isinstance(source, ConstantUse) and isinstance(target, RegisterUse):
+                is_whole = 8 * source.value.nbytes == function.slots[target.slot].type.bits
+                if operation.function is copy and is_whole:
+                    found[target.slot] = source.value
+    return found
 
 
 class LoweringRules:

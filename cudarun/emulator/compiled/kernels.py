@@ -13,8 +13,10 @@ from cudarun.emulator.compiled.access.atomics import concurrent_function
 from cudarun.emulator.compiled.access.memory import MemoryFunctions
 from cudarun.emulator.compiled.control.calls import outlined_calls
 from cudarun.emulator.compiled.control.inlining import BlockOrigin, without_calls
+from cudarun.emulator.compiled.control.recomputed import with_recomputed_values, with_shared_slots
 from cudarun.emulator.compiled.control.turns import with_turns
-from cudarun.emulator.compiled.control.warp_code import WarpCode
+from cudarun.emulator.compiled.control.waits import WaitPoints
+from cudarun.emulator.compiled.control.warp_code import WarpCode, is_large
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
@@ -71,6 +73,10 @@ class KernelModule:
             self.origins, function = inlined.origins, inlined.code
         if interleaves:
             self.origins, function = with_turns(self.origins, function)
+        elif not (is_quick or detect or is_large(function)):
+            function = with_recomputed_values(function)
+            if WaitPoints.of(function.blocks).afters and not outlined_calls(function):
+                function = with_shared_slots(function)
         self.interleaves = bool(interleaves)
         self.visible_order = ""  # what can see the order of the warps; empty if nothing can
         try:

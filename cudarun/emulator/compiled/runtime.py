@@ -100,7 +100,9 @@ class CompiledRun:
         self._tests = np.zeros((slots, tests, warps), dtype=OBJECT_TEST)
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         self._shared = batch.section("shared")
-        self._observed = kernel.observation and ObservedLaunch(kernel.observation, launch, batch)
+        self._observed = None
+        if kernel.observation is not None:
+            self._observed = ObservedLaunch(kernel.observation, launch, batch)
         observe = self._observed.tensor if self._observed else lambda *_: 0
         self._tensors = TensorEntries(kernel.code.sites.tensors, observe)
         self._cache = AccessCache(kernel, launch, slots, self._shared, self._observed)

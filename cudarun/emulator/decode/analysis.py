@@ -49,7 +49,7 @@ from cudarun.emulator.numerics.types import TYPES
 _COST_OF_JUMPS = 1
 _COST_OF_WAITS = 512
 _SLOTTED = (RegisterUse, ParameterUse)
-_FIXED = (ConstantUse, SymbolUse, KernelParameterUse)  # the same throughout a launch
+FIXED_USES = (ConstantUse, SymbolUse, KernelParameterUse)  # the same throughout a launch
 
 
 def analyze(code: FunctionCode) -> None:
@@ -144,7 +144,7 @@ def _extract_constants(code: FunctionCode, writes: Counter[int]) -> None:
                         if use.slot not in constant:
                             missing.add(use.slot)
                             break
-                    elif not isinstance(use, _FIXED):
+                    elif not isinstance(use, FIXED_USES):
                         break
                 else:
                     if _is_written_once(operation, writes, code):

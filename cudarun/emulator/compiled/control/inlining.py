@@ -8,7 +8,7 @@ access.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy as shallow_copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 _NO_SITE = Site("", 0, "", None)
 _MOST_DEPTH = 64  # of inlined calls
+_Place = Callable[[int], int]  # returns the place of a slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ class InlinedCode:
             else:
                 waiting.append((added, terminator))
         for added, terminator in waiting:
-            added.terminator = moved_terminator(terminator, indexes, base)
+            added.terminator = moved_terminator(terminator, indexes, base.__add__)
         for returns, after in calls:
             for returning in returns:
                 returning.terminator = Jump(indexes[after])
@@ -184,7 +185,8 @@ class InlinedCode:
                 moved = replace(slot, size=stack) if slot.role is Role.STACK else slot
                 self.code.slots.append(moved)
             for operation in function.prologue:
-                self.code.prologue.append(_operation(operation, base))  # type: ignore[arg-type]
+                constant = moved_operation(operation, base.__add__)
+                self.code.prologue.append(constant)  # type: ignore[arg-type]
         return base
 
     def _add(
@@ -200,9 +202,9 @@ class InlinedCode:
         index = len(self.code.blocks)
         added = BlockCode(
             index=index,
-            operations=[_operation(operation, base) for operation in block.operations],
+            operations=[moved_operation(each, base.__add__) for each in block.operations],
             terminator=block.terminator,
-            sync_mask=None if block.sync_mask is None else _use(block.sync_mask, base),
+            sync_mask=None if block.sync_mask is None else moved_use(block.sync_mask, base.__add__),
             sync_warps=block.sync_warps,
             meets=block.meets,
             through=block.through and index + block.through - block.index,
@@ -257,7 +259,7 @@ class InlinedCode:
             entry = self._empty(origin)
             enter(callee, entry)
             targets.append((SymbolUse("func", callee.name, 0, TYPES["u64"]), entry.index))
-        pointer = _use(call.callee, base)
+        pointer = moved_use(call.callee, base.__add__)
         assert call.site is not None
         moved = FunctionCall(pointer, call.arguments, call.results, 0, call.site, ())
         caller.terminator = PointerCall(moved, pointer, tuple(targets))
@@ -319,23 +321,26 @@ class InlinedCode:
 # --- copies of code ------------------------------------------------------------------------------
 
 
-def _use(use: Use, base: int) -> Use:
-    """Return an operand of a function, of which the first slot is ``base``."""
+def moved_use(use: Use, place: _Place) -> Use:
+    """Return an operand, whose slot is in another place."""
     if isinstance(use, RegisterUse | ParameterUse):
-        return replace(use, slot=use.slot + base)
+        return replace(use, slot=place(use.slot))
     return use
 
 
-def _uses(uses: Iterable[Use], base: int) -> tuple[Use, ...]:
-    return tuple(_use(use, base) for use in uses)
+def _uses(uses: Iterable[Use], place: _Place) -> tuple[Use, ...]:
+    return tuple(moved_use(use, place) for use in uses)
 
 
-def _operation(operation: Operation, base: int) -> Operation:
-    sources, destinations = _uses(operation.sources, base), _uses(operation.destinations, base)
+def moved_operation(operation: Operation, place: _Place) -> Operation:
+    """Return an operation for the same registers in their new places."""
+    sources, destinations = _uses(operation.sources, place), _uses(operation.destinations, place)
     return replace(operation, sources=sources, destinations=destinations)
 
 
-def moved_terminator(terminator: Terminator, indexes: dict[int, int], base: int) -> Terminator:
+def moved_terminator(
+    terminator: Terminator, indexes: Mapping[int, int], place: _Place = int
+) -> Terminator:
     """Return a terminator for the same blocks and registers in their new places."""
     moved = shallow_copy(terminator)
     for name, value in vars(terminator).items():
@@ -347,11 +352,11 @@ def moved_terminator(terminator: Terminator, indexes: dict[int, int], base: int)
         elif name == "targets":
             changed = np.array([indexes[block] for block in value.tolist()], dtype=np.intp)
         elif name == "reads":
-            changed = _uses(value, base)
+            changed = _uses(value, place)
         elif name == "reduction" and value is not None:
-            changed = (value[0], _use(value[1], base), _use(value[2], base))
+            changed = (value[0], moved_use(value[1], place), moved_use(value[2], place))
         elif isinstance(value, RegisterUse | ParameterUse):
-            changed = _use(value, base)
+            changed = moved_use(value, place)
         setattr(moved, name, changed)
     return moved
 

@@ -38,7 +38,7 @@ def with_turns(
         begin.meets = block.meets
     for block in function.blocks:
         last = code.blocks[indexes.get(block.index + 1, len(code.blocks)) - 1]
-        last.terminator = moved_terminator(block.terminator, indexes, 0)
+        last.terminator = moved_terminator(block.terminator, indexes)
     find_liveness(code)
     return found, code
 

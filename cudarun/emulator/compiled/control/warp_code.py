@@ -60,6 +60,17 @@ _MOST_OPTIMIZED = 250  # blocks of large kernels, whose ends LLVM optimizes in a
 _MOST_OPERATIONS = 32000
 
 
+def has_many_values(function: FunctionCode) -> bool:
+    """Return whether the registers of a function are in the state of its warps."""
+    runs = sum(not block.through for block in function.blocks)
+    return runs * slots_used(function).bit_count() > _MOST_VALUES
+
+
+def is_large(function: FunctionCode) -> bool:
+    """Return whether the operations of a function are not in line, if it calls no functions."""
+    return has_many_values(function) or len(function.operations) > _MOST_INLINE
+
+
 class WarpCode:
     """Compiles the function of a kernel.
 
@@ -112,8 +123,7 @@ class WarpCode:
         self.waits_for_blocks = polling.waits_for_blocks  # whether loops may wait for other blocks
         self._loops = polling.costs(depths)
         self._used = slots_used(function)
-        blocks, registers = len(function.blocks), self._used.bit_count()
-        operations = len(function.operations)
+        blocks, operations = len(function.blocks), len(function.operations)
         # The layout of the frames of calls; ``None`` if all functions are inlined.
         self.frames = frame_layout(function, self._registers)
         first_called = blocks if self.frames is None else self.frames.first
@@ -122,10 +132,8 @@ class WarpCode:
         is_partial = self._yields or bool(self.points.synchronizing)
         if operations > (_MOST_OPERATIONS if self.frames is None else MOST_OPERATIONS):
             raise Untraceable(f"a function of {operations} instructions")
-        runs = sum(not block.through for block in function.blocks)
-        self._in_state = runs * registers > _MOST_VALUES
-        is_large = is_quick or self._in_state or operations > _MOST_INLINE
-        self.is_large = self.frames is None and is_large
+        self._in_state = has_many_values(function)
+        self.is_large = self.frames is None and (is_quick or is_large(function))
         self._in_state = self._in_state or self.is_large
         first_shared = 0 if self._in_state else first_called  # large kernels have few places
         every, waiting = self._registers.shared, self.points.needed(function.blocks)

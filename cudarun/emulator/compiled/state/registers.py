@@ -170,12 +170,13 @@ class WarpRegisters:
         Raises:
             Untraceable: An operand of this kind has no rule.
         """
-        match self.literal(use):
+        given = self.literal(use)
+        match given:
             case ConstantUse(value):
-                kind = lane_type(use)
+                kind = lane_type(given)
                 return constant(np.broadcast_to(value, kind.shape()))
             case SymbolUse() | KernelParameterUse():
-                return self._typed(self._fixed_value(use, use.type), use.type)
+                return self._typed(self._fixed_value(given, given.type), given.type)
             case RegisterUse(slot, ptx_type, negated):
                 found = self._typed(self._stored(slot), ptx_type)
                 if negated:

@@ -8,7 +8,7 @@ block have places by its instructions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cudarun.emulator.code import BlockCode, FunctionCode, Operation, RegisterUse, Role, slots_of
 from cudarun.emulator.compiled.state.registers import WarpRegisters
@@ -36,18 +36,18 @@ def needed_slots(
 
 
 class RegisterPlaces:
-    """The places of registers."""
+    """The places of registers; ``size_of`` returns the size of one."""
 
-    def __init__(self, registers: WarpRegisters) -> None:
+    def __init__(self, size_of: Callable[[int], int]) -> None:
         self.of: dict[int, int] = {}  # the place of each register, by slot
-        self.sizes: dict[int, int] = {}  # the bytes of each place
-        self._registers = registers
+        self.sizes: dict[int, int] = {}  # the size of each place
+        self._size_of = size_of
         self._free: defaultdict[int, list[int]] = defaultdict(list)  # by size
 
     def add(self, slots: int, *, shares: bool = True) -> None:
         """Give registers places, which others can have had if they may share them."""
         for slot in each(slots):
-            size = self._registers.bytes_of(slot)
+            size = self._size_of(slot)
             if shares and self._free[size]:
                 self.of[slot] = self._free[size].pop()
             else:
@@ -65,7 +65,7 @@ class RegisterPlaces:
             self.add(slots & ~begun)
             begun |= slots
             for slot in each(ending):
-                self._free[self._registers.bytes_of(slot)].append(self.of[slot])
+                self._free[self._size_of(slot)].append(self.of[slot])
 
     def keep(self) -> None:
         """Share none of the places so far any more."""
@@ -74,7 +74,7 @@ class RegisterPlaces:
 
 def place_registers(function: FunctionCode, registers: WarpRegisters, slots: int) -> RegisterPlaces:
     """Return places for registers of a function."""
-    places, blocks = RegisterPlaces(registers), function.blocks
+    places, blocks = RegisterPlaces(registers.bytes_of), function.blocks
     sharing = slots & ~_with_own_places(function)
     shared = registers.shared & sharing
     once = several = 0
@@ -83,16 +83,31 @@ def place_registers(function: FunctionCode, registers: WarpRegisters, slots: int
         once |= block.reads | block.writes
     inner = once & ~several & sharing & ~shared  # of one block
     places.add(slots & ~shared & ~inner, shares=False)
-    places.add_in_turn([(b.live_in | b.live_out | b.reads | b.writes) & shared for b in blocks])
+    places.add_in_turn(_spans(blocks, shared))
     places.keep()  # registers of one block are written for all lanes
     for block in blocks:
         places.add_in_turn([_used(operation) & inner for operation in block.operations])
     return places
 
 
+def places_of_blocks(function: FunctionCode, size_of: Callable[[int], int]) -> RegisterPlaces:
+    """Return places for registers that live from one block to another and can share some."""
+    places, shared = RegisterPlaces(size_of), 0
+    for block in function.blocks:
+        shared |= block.live_in
+    roles = {slot for slot in each(shared) if function.slots[slot].role is Role.REGISTER}
+    places.add_in_turn(_spans(function.blocks, mask_of(roles) & ~_with_own_places(function)))
+    return places
+
+
+def _spans(blocks: Sequence[BlockCode], slots: int) -> list[int]:
+    """Return those of some slots that have a value in each block."""
+    return [(b.live_in | b.live_out | b.reads | b.writes) & slots for b in blocks]
+
+
 def own_places(function: FunctionCode, registers: WarpRegisters, slots: int) -> RegisterPlaces:
     """Return a place of its own for each register that lives from one block to another."""
-    places = RegisterPlaces(registers)
+    places = RegisterPlaces(registers.bytes_of)
     places.add(slots & registers.shared, shares=False)
     return places
 

@@ -7,16 +7,25 @@ saved where a warp waits.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 from itertools import chain
 
-from cudarun.emulator.code import FunctionCode, Lanewise, RegisterUse, Role, Use, slots_of
+from cudarun.emulator.code import (
+    FunctionCode,
+    Lanewise,
+    Operation,
+    RegisterUse,
+    Role,
+    Use,
+    slots_of,
+)
+from cudarun.emulator.compiled.control.allocation import places_of_blocks
 from cudarun.emulator.compiled.control.inlining import moved_operation, moved_terminator, moved_use
 from cudarun.emulator.compiled.control.waits import WaitPoints
 from cudarun.emulator.decode.analysis import FIXED_USES, find_liveness, terminator_writes
 from cudarun.emulator.decode.loops import loop_body, starts_of_loops
-from cudarun.emulator.machine.frame import each, mask_of
+from cudarun.emulator.machine.frame import mask_of
 from cudarun.emulator.numerics.types import TypeKind
 
 _CHEAP = {
@@ -25,7 +34,7 @@ _CHEAP = {
 }
 _MOST = 8  # instructions that compute a register
 
-_Chain = dict[int, Lanewise]
+_Chain = dict[int, Operation]
 """The instructions that compute a register, in order, by the slots that they write."""
 
 
@@ -48,54 +57,27 @@ def with_shared_slots(function: FunctionCode) -> FunctionCode:
 
     Whenever a warp waits and goes on, LLVM moves all those that live from block to block.
     """
-    places = _places(function)
+    types = [slot.type for slot in function.slots]
+    sizes = [1 if each.kind is TypeKind.PREDICATE else each.bits for each in types]
+    places, first = places_of_blocks(function, sizes.__getitem__), dict[int, int]()
+    for slot, place in places.of.items():
+        first.setdefault(place, slot)
 
-    def place(slot: int) -> int:
-        return places.get(slot, slot)
+    def shared(slot: int) -> int:
+        return first[places.of[slot]] if slot in places.of else slot
 
     code, same = replace(function, blocks=[]), {each.index: each.index for each in function.blocks}
     for block in function.blocks:
         code.blocks.append(
             replace(
                 block,
-                operations=[moved_operation(each, place) for each in block.operations],
-                terminator=moved_terminator(block.terminator, same, place),
-                sync_mask=None if block.sync_mask is None else moved_use(block.sync_mask, place),
+                operations=[moved_operation(each, shared) for each in block.operations],
+                terminator=moved_terminator(block.terminator, same, shared),
+                sync_mask=None if block.sync_mask is None else moved_use(block.sync_mask, shared),
             )
         )
     find_liveness(code)
     return code
-
-
-def _places(function: FunctionCode) -> dict[int, int]:
-    """Return the registers that others share, by slot."""
-    own = function.blocks[0].live_in  # they begin with zeros
-    for block in function.blocks:
-        for use in (use for operation in block.operations for use in operation.destinations):
-            if isinstance(use, RegisterUse) and use.type.bits < function.slots[use.slot].type.bits:
-                own |= 1 << use.slot
-    shared = 0
-    for block in function.blocks:
-        shared |= block.live_in & ~own
-    spans = [(b.live_in | b.live_out | b.reads | b.writes) & shared for b in function.blocks]
-    found: dict[int, int] = {}
-    free: defaultdict[tuple[int, TypeKind | None], list[int]] = defaultdict(list)
-    later = [0]  # what blocks use from each one on
-    for span in reversed(spans):
-        later.append(later[-1] | span)
-    for span, after in zip(spans, later[-2::-1], strict=True):
-        for slot in each(span & ~mask_of(found)):
-            kind = _kind(function, slot)
-            found[slot] = free[kind].pop() if free[kind] else slot
-        for slot in each(span & ~after):
-            free[_kind(function, slot)].append(found[slot])
-    return found
-
-
-def _kind(function: FunctionCode, slot: int) -> tuple[int, TypeKind | None]:
-    """Return what registers that share one have in common."""
-    found = function.slots[slot].type
-    return found.bits, found.kind if found.kind is TypeKind.PREDICATE else None
 
 
 def _chains(function: FunctionCode) -> dict[int, _Chain]:
@@ -106,21 +88,15 @@ def _chains(function: FunctionCode) -> dict[int, _Chain]:
         for operation in block.operations:
             writes.update(slots_of(operation.destinations))
     found: dict[int, _Chain] = {}
-    count = -1
-    while count < len(found):
-        count = len(found)
-        for operation in function.operations:
-            if not isinstance(operation, Lanewise) or len(operation.destinations) != 1:
-                continue
-            (target,), cheap = operation.destinations, operation.name.partition(".")[0] in _CHEAP
-            if not isinstance(target, RegisterUse) or target.slot in found or not cheap:
-                continue
-            register = function.slots[target.slot]
-            is_whole = register.role is Role.REGISTER and register.type.bits == target.type.bits
-            if is_whole and writes[target.slot] == 1 and not kept >> target.slot & 1:
-                steps = _steps(operation.sources, function, found)
-                if steps is not None and len(steps) < _MOST:
-                    found[target.slot] = steps | {target.slot: operation}
+    for operation in function.operations:
+        cheap = isinstance(operation, Lanewise) and operation.name.partition(".")[0] in _CHEAP
+        target = operation.destinations[0] if len(operation.destinations) == 1 else None
+        if not (cheap and isinstance(target, RegisterUse) and writes[target.slot] == 1):
+            continue
+        register, steps = function.slots[target.slot], _steps(operation.sources, function, found)
+        is_whole = register.role is Role.REGISTER and register.type.bits == target.type.bits
+        if is_whole and not kept >> target.slot & 1 and steps is not None and len(steps) < _MOST:
+            found[target.slot] = steps | {target.slot: operation}
     return found
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import chain
 
 from cudarun.emulator.code import (
     FunctionCode,
@@ -22,10 +21,8 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.compiled.control.allocation import places_of_blocks
 from cudarun.emulator.compiled.control.inlining import moved_operation, moved_terminator, moved_use
-from cudarun.emulator.compiled.control.waits import WaitPoints
 from cudarun.emulator.decode.analysis import FIXED_USES, find_liveness, terminator_writes
 from cudarun.emulator.decode.loops import loop_body, starts_of_loops
-from cudarun.emulator.machine.frame import mask_of
 from cudarun.emulator.numerics.types import TypeKind
 
 _CHEAP = {
@@ -119,15 +116,12 @@ def _steps(
 def _kept(function: FunctionCode) -> int:
     """Return the slots that are not computed again.
 
-    They can be read before they are written, or in loops, or when the lanes that begin a block are
-    found, or by the interpreter.
+    They can be read before they are written, or in loops, or in blocks that have to begin with an
+    operation of a warp or a warpgroup.
     """
     kept = function.blocks[0].live_in
-    for met in chain.from_iterable(WaitPoints.of(function.blocks).meetings):
-        kept |= met.reads | met.writes
     inside = {index for start in starts_of_loops(function) for index in loop_body(function, start)}
     for block in function.blocks:
-        kept |= mask_of(slots_of(filter(None, [block.sync_mask])))
-        if block.index in inside:
+        if block.sync_mask is not None or block.index in inside:
             kept |= block.reads
     return kept

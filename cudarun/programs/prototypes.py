@@ -29,6 +29,11 @@ LIBRARIES = ("cuda", "cudart12", "cudart13")
 PER_LIBRARY = 1 << 16
 _TABLES = Path(__file__).parent / "tables"
 _CALL = re.compile(r"(\w+) (\w+)\((.*)\)")
+# Calls after which a launch that succeeded before does so again, unless they fail.
+_NEUTRAL = re.compile(
+    r"cu(?:da)?(?:\w*Get|Mem(?:cpy|set|Alloc|Free)|Malloc|Free|Event|PeekAtLast|GraphLaunch|Launch"
+    r"|Stream(?:Synchronize|Query)|(?:Device|Ctx)Synchronize)"
+)
 _PER_THREAD = 2  # CU_STREAM_PER_THREAD
 _STREAMS = ("cudaStream_t", "CUstream")
 
@@ -164,7 +169,9 @@ def c_calls(library: str, own: set[str]) -> str:
     for name, plain in table.per_thread.items():
         forms.setdefault(plain, []).append(name)
     for call in table.calls:
-        if call.name not in own:
+        if call.name in own:
+            lines.append(f"enum {{ NUMBER_{call.name} = {call.number} }};")
+        else:
             lines += _c_call(call, [each for each in forms.get(call.name, []) if each not in own])
     not_supported = "{ uint64_t w[1] = {0}; return cr_call(%d, CALLER, w, 0); }"
     first = LIBRARIES.index(library) * PER_LIBRARY + len(table.calls)
@@ -186,7 +193,8 @@ def _c_call(call: Prototype, forms: list[str]) -> list[str]:
             if name != call.name and each.type in _STREAMS and not each.stars
         )
         body = f"uint64_t w[{max(1, call.slots)}] = {{0}};{streams}{put}"
-        back = f"return cr_call({call.number}, CALLER, w, {call.slots});"
+        number = f"{call.number} | NEUTRAL" if _NEUTRAL.match(call.documented) else call.number
+        back = f"return cr_call({number}, CALLER, w, {call.slots});"
         lines.append(f"EXPORT int {name}({declared}) {{ {body} {back} }}")
     return lines
 

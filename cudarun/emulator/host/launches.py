@@ -26,6 +26,7 @@ from cudarun.emulator.host.parameters import KernelParameters, pack_parameters, 
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal, refuse_if
 from cudarun.emulator.host.register_limits import register_note
+from cudarun.emulator.host.streams import Stream
 from cudarun.emulator.machine.launch import LaunchConfig
 from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.schedules.schedule import OverlappingGrid
@@ -142,10 +143,20 @@ def launch(
 ) -> None:
     """Check a launch and execute it, or capture it if the stream is capturing.
 
-    Of a ``CUkernel``, the function in the stream's context runs.
-
     Raises:
         Refusal: The launch is invalid.
+    """
+    target, function = prepare(process, f, geometry, stream)
+    process.submit(target, kernel_operation(process, function, geometry, kernel_params, extra))
+
+
+def prepare(
+    process: Process, f: Handle, geometry: LaunchGeometry, stream: Handle
+) -> tuple[Stream, LoadedFunction]:
+    """Check a launch; return its stream, and of a ``CUkernel`` the function in its context.
+
+    Raises:
+        Refusal: The launch is invalid, whatever its parameters.
     """
     target = process.stream(stream)
     function = function_in(process, f, target.context)
@@ -159,7 +170,7 @@ def launch(
         if target.branch is not None:
             target.branch.capture.invalidate()
         raise
-    process.submit(target, kernel_operation(process, function, geometry, kernel_params, extra))
+    return target, function
 
 
 def kernel_operation(

@@ -37,13 +37,15 @@ from cudarun.emulator.server.client_memory import BASE, ClientMemory
 from cudarun.emulator.server.driver_calls import DRIVER_CALLS
 from cudarun.emulator.server.linking import link
 from cudarun.emulator.server.marshalling import Handler, Slots, handler
+from cudarun.emulator.server.posted_launches import PostedLaunches, layout_of
 from cudarun.emulator.server.return_values import ignores_result
 from cudarun.programs.prototypes import LIBRARIES, PER_LIBRARY, Prototype, read_table
 from cudarun.programs.report import CLIENT, SKIPS_KERNELS, FailedCall, KernelTimes, ProcessReport
 
-SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN, LINK, LAUNCH_BY_CALL = range(
-    0xFFFF_FF00, 0xFFFF_FF09
+SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN, LINK = range(
+    0xFFFF_FF00, 0xFFFF_FF08
 )
+LAUNCH_BY_CALL, POST, GET_PARAMETERS = range(0xFFFF_FF08, 0xFFFF_FF0B)
 """Requests beside the calls of the tables, as in ``client.h``."""
 
 _NAMES = {LINK: "nvJitLinkComplete"} | dict.fromkeys(
@@ -63,6 +65,7 @@ _CODE = 48  # bytes of code after a call
 _STATES = (4, 600, 704, 705, 709)  # unloading, not ready, peer access as it is, context destroyed
 _READS_ERROR = ("cudaGetLastError", "cudaPeekAtLastError")
 _COMPILERS = (b"libnvrtc", b"libnvJitLink")  # libraries that do without the private table
+_ALL = 1 << 64  # more launches than a request can wait for
 _POLL = 0.02  # seconds between looks at the work that is left
 
 
@@ -104,7 +107,8 @@ class ProcessServer:
         self._callbacks = connections.Callbacks()
         self._memory = ClientMemory(pid, self._ask, self._call_back)
         self._handlers: dict[int, Handler] = {
-            GET_KERNEL: self._get_kernel,
+            GET_KERNEL: partial(_get_kernel, runtime_calls.kernel_of),
+            GET_PARAMETERS: partial(_get_kernel, layout_of),
             INIT_MODULE: _init_module,
             LINK: link,
             SYNC: lambda _: (0, ()),
@@ -112,6 +116,8 @@ class ProcessServer:
         self._error_readers: set[int] = set()  # the numbers of the calls that return the last error
         self._unsupported: Counter[str] = Counter()
         self._unchecked: Counter[FailedCall] = Counter()
+        self._posted = 0  # the number of launches that were posted, and have been submitted
+        self._ordered = threading.Condition(process.mutex)  # notified when it changes
         threading.excepthook = lambda args: self._note_defect(args.exc_value)
         addresses.host = self._memory
         exchange = ctypes.CDLL(os.fspath(options.folder / CLIENT)).cr_exchange
@@ -171,6 +177,9 @@ class ProcessServer:
     def _drain(self, control: socket.socket) -> bool:
         """Wait for the work that is left; return false if the parent says stop, or it stalls."""
         self._callbacks.end()
+        with process.mutex:  # a thread can have ended before it sent the launch of its number
+            self._posted = _ALL
+            self._ordered.notify_all()
         launch, ended, since = process.launch, 0, time.monotonic()
         while process.has_work() or any(each.is_alive() for each in self._threads):
             for end in self._ends:  # a process that the program forked can hold the other ends
@@ -252,10 +261,16 @@ class ProcessServer:
     def _answer(self, own: connections.ProgramConnection, ignored: Counter[FailedCall]) -> None:
         """Answer the requests of a thread, and note the errors that it ignores."""
         connections.local.connection = own
-        view, failed = own.view, ("", 0)
+        view, failed, posted = own.view, ("", 0), PostedLaunches()
         words = view.cast("Q")
         while size := own.receive():
             number = words[0]
+            if words[1] > self._posted:
+                with process.mutex:
+                    self._ordered.wait_for(partial(self._has_submitted, words[1]))
+            if number == POST:
+                self._post(posted, bytes(view[16:size]))
+                continue
             if number == REGISTER:
                 runtime_calls.code.register(bytes(view[16:size]))
                 continue
@@ -286,6 +301,21 @@ class ProcessServer:
                     ignored.clear()
             is_clear = not result and number in self._error_readers
             own.reply(result, outputs, connections.CLEAR if is_clear else connections.DONE)
+
+    def _has_submitted(self, count: int) -> bool:
+        return self._posted >= count
+
+    def _post(self, launches: PostedLaunches, message: bytes) -> None:
+        """Submit a launch that has no answer."""
+        with process.mutex:
+            try:
+                launches.submit(message)
+            except Refusal as refusal:  # another thread has destroyed its kernel or stream
+                thread.error = int(refusal.result)
+            except Exception as error:  # a defect
+                self._note_defect(error)
+            self._posted += 1
+            self._ordered.notify_all()
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -321,15 +351,6 @@ class ProcessServer:
             return _NOT_SUPPORTED, ()
 
         return refuse
-
-    def _get_kernel(self, slots: Slots) -> tuple[int, connections.Outputs]:
-        error, found = runtime_calls.kernel_of(slots[0])
-        if error:
-            return int(error), ()
-        kernel, parameters, size = found
-        head = struct.pack("=QIIiI", kernel, len(parameters), size, 0, 0)
-        layout = b"".join(struct.pack("=II", *each) for each in parameters)
-        return 0, [(slots[1], head + layout)]
 
     # --- what the report says --------------------------------------------------------------------
 
@@ -401,11 +422,23 @@ def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, connections.Output
 
 def _launch(view: memoryview, size: int) -> tuple[int, connections.Outputs]:
     """Launch a kernel with the parameters of a request."""
-    kernel, error, *extents, shared, stream = struct.unpack_from("=10Q", view, 16)
-    x, y, z, bx, by, bz = extents
+    kernel, x, y, z, bx, by, bz, shared, stream, error = struct.unpack_from("=10Q", view, 16)
     geometry = LaunchGeometry((x, y, z), (bx, by, bz), shared)
     data = bytes(view[96:size])
     return int(runtime_calls.launch_packed(kernel, error, geometry, stream, data)[0]), ()
+
+
+def _get_kernel(
+    kernel_of: Callable[[int], tuple[Any, ...]], slots: Slots
+) -> tuple[int, connections.Outputs]:
+    """Return the kernel of a host function or a handle, and the layout of its parameters."""
+    error, found = kernel_of(slots[0])
+    if error:
+        return int(error), ()
+    kernel, parameters, size = found
+    head = struct.pack("=QIIiI", kernel, len(parameters), size, 0, 0)
+    layout = b"".join(struct.pack("=II", *each) for each in parameters)
+    return 0, [(slots[1], head + layout)]
 
 
 def _init_module(slots: Slots) -> tuple[int, connections.Outputs]:

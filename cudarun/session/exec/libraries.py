@@ -37,7 +37,7 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
     client = os.fspath(folder / CLIENT)
     linked, generated = (client, "-Wl,-rpath,$ORIGIN"), _generated(folder, "cuda", "driver.c")
     made: dict[str, Sequence[str]] = {
-        CLIENT: (_source("client.c"), f"-Wl,-soname,{CLIENT}"),
+        CLIENT: (_source("client.c"), _source("launches.c"), f"-Wl,-soname,{CLIENT}"),
         AUDIT: (_source("audit.c"),),
         "libcudarun_python.so": (_source("python.c"),),
         "libcuda.so.1": (generated, _source("driver.c"), *linked, "-Wl,-soname,libcuda.so.1"),

@@ -1,9 +1,10 @@
 /* A connection of each thread with the server: requests, and what the server asks for meanwhile.
  *
- * A request is the number of a call, its caller and its arguments in 8-byte slots. The server answers
- * with messages, the last of which has the result and the bytes that the call writes. Memory is read
- * and written by the server itself (process_vm_readv(2)); page-locked and managed memory is an arena
- * that both map at the same address. */
+ * A request is the number of a call, the number of launches posted before it, by any thread, and its
+ * arguments in 8-byte slots. The server answers with messages, the last of which has the result and
+ * the bytes that the call writes. Memory is read and written by the server itself
+ * (process_vm_readv(2)); page-locked and managed memory is an arena that both map at the same
+ * address. */
 #define _GNU_SOURCE
 #include "client.h"
 #include <dlfcn.h>
@@ -25,6 +26,8 @@
 #include <unistd.h>
 
 #define BUFFER (128 << 10)
+#define LAUNCH_WORDS 9
+#define POSSIBLE_CALLS (1u << 31) /* above the numbers of calls of the tables */
 #define CODE 48 /* bytes after a call, which show whether its result is used */
 enum { NOT_INITIALIZED = 3, NOT_PERMITTED = 800 };
 
@@ -53,6 +56,15 @@ static struct registration {
   char *name;
 } *registrations;
 static uint32_t registered, sent, capacity;
+
+/* Launches that have succeeded, with the number of changes then. */
+static __thread struct {
+  uint64_t changes, w[LAUNCH_WORDS];
+} t_accepted[8];
+static __thread unsigned t_next; /* the one to be replaced */
+static uint64_t changes = 1;     /* what can make a launch fail that has succeeded, by any thread */
+static uint64_t posted;          /* launches whose answer no thread waits for */
+static const void *poster;       /* the thread that can post launches: others wait for it */
 
 static void die(const char *what) {
   fprintf(stderr, "cudarun exec: %s: %s\n", what, strerror(errno));
@@ -238,6 +250,8 @@ static int answers(void) {
 
 /* --- requests --------------------------------------------------------------------------------- */
 
+static void note_change(void) { __atomic_fetch_add(&changes, 1, __ATOMIC_ACQ_REL); }
+
 EXPORT void cr_register(const uint64_t w[4], const char *name) {
   pthread_mutex_lock(&lock);
   if (registered == capacity) {
@@ -247,12 +261,13 @@ EXPORT void cr_register(const uint64_t w[4], const char *name) {
   struct registration *made = &registrations[registered++];
   memcpy(made->w, w, sizeof made->w);
   made->name = name ? strdup(name) : 0;
+  note_change();
   pthread_mutex_unlock(&lock);
 }
 
-static void request(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n, const void *data,
+static void request(uint32_t id, uint64_t before, const uint64_t *w, uint32_t n, const void *data,
                     uint32_t bytes) {
-  uint64_t head[2] = {id, caller};
+  uint64_t head[2] = {id, before};
   struct iovec parts[3] = {{head, sizeof head}, {(void *)w, 8 * n}, {(void *)data, bytes}};
   send_message(&(struct msghdr){.msg_iov = parts, .msg_iovlen = 3});
 }
@@ -300,13 +315,51 @@ EXPORT int cr_call_data(uint32_t id, uint64_t caller, const uint64_t *w, uint32_
     if (user && user != getpid()) return NOT_INITIALIZED; /* forked after the use of CUDA */
     connect_thread(0);
   }
+  int is_neutral = id & NEUTRAL;
+  if (id < POSSIBLE_CALLS) id &= ~NEUTRAL;
   if (id && id == t_clear) return 0;
   if (__atomic_load_n(&sent, __ATOMIC_ACQUIRE) != registered) send_registrations();
-  request(id, caller, w, n, data, bytes);
+  if (!is_neutral) note_change();
+  request(id, __atomic_load_n(&posted, __ATOMIC_ACQUIRE), w, n, data, bytes);
   int result = answers();
+  if (!is_neutral || result) note_change(); /* again: a launch can have succeeded meanwhile */
   if (result) t_clear = 0;
   else if (((struct message *)t_buffer)->kind == CLEAR) t_clear = id;
   if (result && caller) send_site(id, caller, result);
+  return result;
+}
+
+/* Send a launch that must succeed without waiting; return whether it was sent. */
+static int post(const uint64_t *w, const void *parameters, uint32_t bytes) {
+  uint64_t now = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+  for (unsigned i = 0; i < sizeof t_accepted / sizeof *t_accepted; i++)
+    if (t_accepted[i].changes == now && !memcmp(t_accepted[i].w, w, sizeof t_accepted[i].w)) {
+      uint64_t words[LAUNCH_WORDS + 1];
+      int state;
+      if (t_pid != getpid()) return 0;
+      memcpy(words, w, sizeof t_accepted[i].w);
+      words[LAUNCH_WORDS] = now;
+      /* A number that has been drawn must be sent: the server waits for it. */
+      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+      uint64_t number = __atomic_fetch_add(&posted, 1, __ATOMIC_ACQ_REL);
+      request(POST, number, words, LAUNCH_WORDS + 1, parameters, bytes);
+      pthread_setcancelstate(state, 0);
+      return 1;
+    }
+  return 0;
+}
+
+EXPORT int cr_launch(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n,
+                     const void *parameters, uint32_t bytes) {
+  if (post(w, parameters, bytes)) return 0;
+  if (__atomic_exchange_n(&poster, t_accepted, __ATOMIC_ACQ_REL) != t_accepted) note_change();
+  uint64_t before = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+  int result = cr_call_data(id | NEUTRAL, caller, w, n, parameters, bytes);
+  if (!result) {
+    unsigned at = t_next++ % (sizeof t_accepted / sizeof *t_accepted);
+    t_accepted[at].changes = before;
+    memcpy(t_accepted[at].w, w, sizeof t_accepted[at].w);
+  }
   return result;
 }
 

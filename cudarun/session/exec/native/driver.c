@@ -7,6 +7,7 @@
 #include "calls.inc"
 
 enum { INVALID_VALUE = 1, NOT_FOUND = 500 };
+enum { PER_THREAD = 2 }; /* the handle of the default stream of a thread */
 enum { FOUND, NO_SUCH_SYMBOL, TOO_NEW };
 
 /* Tell the server which library asks for a private table, and which call of it the program made:
@@ -32,6 +33,23 @@ EXPORT int cuGetExportTable(const void **table, const void *id) {
   }
   return NOT_FOUND;
 }
+
+static int launch(uint64_t caller, uint64_t w[11]) {
+  const struct kernel *kernel = w[10] ? 0 : cr_kernel(GET_PARAMETERS, (void *)w[0]);
+  char data[kernel ? kernel->bytes + 1 : 1];
+  int is_packed = kernel && !kernel->error && cr_pack(kernel, (void **)w[9], data);
+  if (!is_packed) return cr_call(NUMBER_cuLaunchKernel, caller, w, 11);
+  return cr_launch(NUMBER_cuLaunchKernel, caller, w, 11, data, kernel->bytes);
+}
+
+#define LAUNCH_WITH(name, stream_used) \
+  EXPORT int name(uint64_t function, uint32_t x, uint32_t y, uint32_t z, uint32_t bx, uint32_t by, \
+                  uint32_t bz, uint32_t shared, uint64_t stream, uint64_t args, uint64_t extra) { \
+    uint64_t w[11] = {function, x, y, z, bx, by, bz, shared, stream_used, args, extra}; \
+    return launch(CALLER, w); \
+  }
+LAUNCH_WITH(cuLaunchKernel, stream)
+LAUNCH_WITH(cuLaunchKernel_ptsz, stream ? stream : PER_THREAD)
 
 EXPORT int cuGetProcAddress_v2(const char *, void **, int, uint64_t, unsigned *);
 EXPORT int cuGetProcAddress(const char *, void **, int, uint64_t);

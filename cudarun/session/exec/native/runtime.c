@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "client.h"
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "calls.inc"
@@ -141,15 +140,6 @@ EXPORT char __cudaInitModule(void **handle) {
 
 /* --- launches ---------------------------------------------------------------------------------- */
 
-struct kernel {
-  uint64_t handle; /* 0 if it cannot be loaded: its launch fails with the error */
-  uint32_t count, bytes;
-  int32_t error, padding;
-  struct {
-    uint32_t offset, size;
-  } parameters[4096];
-};
-
 struct configuration {
   struct s12 grid, block;
   size_t shared;
@@ -177,78 +167,23 @@ EXPORT int __cudaPopCallConfiguration(struct s12 *grid, struct s12 *block, size_
   return 0;
 }
 
-/* The kernels by their host functions, with the layout of their parameters: asked for once. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct entry {
-  const void *function;
-  struct kernel *kernel;
-} *table;
-static size_t used, slots;
-
-static struct entry *slot_of(const void *function) {
-  size_t at = ((uintptr_t)function >> 4) * 0x9e3779b97f4a7c15ull >> 20;
-  while (table[at & (slots - 1)].function && table[at & (slots - 1)].function != function) at++;
-  return &table[at & (slots - 1)];
-}
-
-static struct kernel *known(const void *function) {
-  pthread_mutex_lock(&lock);
-  struct kernel *found = slots ? slot_of(function)->kernel : 0;
-  pthread_mutex_unlock(&lock);
-  return found;
-}
-
-static void remember(const void *function, struct kernel *kernel) {
-  pthread_mutex_lock(&lock);
-  if (2 * (used + 1) > slots) {
-    struct entry *old = table;
-    size_t count = slots;
-    slots = slots ? 2 * slots : 256;
-    table = calloc(slots, sizeof *table);
-    for (size_t i = 0; i < count; i++)
-      if (old[i].function) *slot_of(old[i].function) = old[i];
-    free(old);
-  }
-  struct entry *slot = slot_of(function);
-  used += !slot->function;
-  *slot = (struct entry){function, kernel};
-  pthread_mutex_unlock(&lock);
-}
-
 EXPORT void __cudaUnregisterFatBinary(void **handle) {
   keep(UNREGISTER, handle, 0, 0, 0);
-  pthread_mutex_lock(&lock);
-  used = slots = 0; /* another library can be loaded at its addresses */
-  free(table);
-  table = 0;
-  pthread_mutex_unlock(&lock);
+  cr_forget_kernels(); /* another library can be loaded at the addresses of its host functions */
 }
 
-static struct kernel *kernel_of(const void *function) {
-  struct kernel *kernel = known(function);
-  if (kernel) return kernel;
-  struct kernel *made = calloc(1, sizeof *made);
-  uint64_t w[2] = {(uint64_t)function, (uint64_t)made};
-  made->error = cr_call(GET_KERNEL, 0, w, 2);
-  if (made->error) made->handle = made->count = made->bytes = 0;
-  kernel = realloc(made, offsetof(struct kernel, parameters) + 8ull * made->count);
-  if (!kernel->error) remember(function, kernel);
-  return kernel;
-}
+static struct kernel *kernel_of(const void *function) { return cr_kernel(GET_KERNEL, function); }
 
 static int launch(uint64_t caller, struct kernel *kernel, struct s12 grid, struct s12 block,
                   void **args, size_t shared, void *stream) {
   char data[kernel->bytes + 1];
-  memset(data, 0, sizeof data);
-  for (uint32_t i = 0; i < kernel->count; i++)
-    memcpy(data + kernel->parameters[i].offset, args[i], kernel->parameters[i].size);
+  uint32_t error = cr_pack(kernel, args, data) ? kernel->error : INVALID_VALUE;
   uint64_t from = launcher;
   launcher = 0;
-  uint64_t w[10] = {kernel->handle, (uint32_t)kernel->error,
-                    grid.w[0], grid.w[1], grid.w[2], block.w[0], block.w[1], block.w[2],
-                    shared, (uint64_t)stream};
-  return cr_call_data(from ? LAUNCH : LAUNCH_BY_CALL, from ? from : caller, w, 10, data,
-                      kernel->bytes);
+  uint64_t w[10] = {kernel->handle, grid.w[0], grid.w[1], grid.w[2], block.w[0],
+                    block.w[1],     block.w[2], shared,   (uint64_t)stream, error};
+  return (error ? cr_call_data : cr_launch)(from ? LAUNCH : LAUNCH_BY_CALL, from ? from : caller, w,
+                                            10, data, kernel->bytes);
 }
 
 EXPORT int __cudaGetKernel(void **kernel, const void *function) {

@@ -39,6 +39,7 @@ def main(control: Control | None = None) -> None:
         control: Returns what executes launches in place of the emulated device itself.
     """
     gc.freeze()  # what is imported stays, also in copies of this process
+    gc.enable()
     message, descriptors, _, _ = socket.recv_fds(socket.socket(fileno=0), _MOST_OPTIONS, 1)
     if not descriptors:  # the command has ended without a program
         os._exit(0)

@@ -50,8 +50,8 @@ SERVER = "cudarun.emulator.server"
 """The module that serves the emulated driver to the processes of a program."""
 
 
-def serve_program(control: Callable[..., Callable[..., None]]) -> None:
-    """Do as `SERVER` does, and let a debugger control the launches."""
+def serve_program(control: Callable[..., Callable[..., None]] | None = None) -> None:
+    """Do as `SERVER` does; a debugger can control the launches."""
     importlib.import_module(f"{SERVER}.__main__").main(control)
 
 

@@ -1,6 +1,6 @@
 """The process whose copies are the servers of a program.
 
-Its imports take longer than all else that a short program waits for, so the entry point starts it
+Its imports take longer than all else that a short program waits for, so the entry point forks it
 before the command line is parsed. Later it gets a socket and the options of the program.
 """
 
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import NoReturn
 
 from cudarun.base.profiles import PROFILE_VARIABLE
 from cudarun.session.driver import drivers
@@ -29,21 +32,38 @@ class ServerProcess(SupervisedProgram):
     Args:
         profile: The GPU that the device emulates; empty for that of the environment.
         module: The module that it runs, and its arguments.
+        is_forked: Go on in a copy of this process, which need not import again what this one has.
     """
 
-    def __init__(self, profile: str, *module: str) -> None:
+    def __init__(self, profile: str, *module: str, is_forked: bool = False) -> None:
         self._socket, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment = dict([BLAS_THREADS]) | os.environ
         if profile:
             environment[PROFILE_VARIABLE] = profile
         with end:
             command = [sys.executable, "-m", *(module or (drivers.SERVER,))]
-            super().__init__(command, stdin=end.fileno(), environment=environment)
+            serve = partial(_serve, environment) if is_forked else None
+            super().__init__(command, stdin=end.fileno(), environment=environment, prepare=serve)
 
     def listen(self, listener: socket.socket, options: Mapping[str, object]) -> None:
         """Let it serve a socket, with options."""
         with self._socket, suppress(OSError):  # it has ended
             socket.send_fds(self._socket, [json.dumps(options).encode()], [listener.fileno()])
+
+
+def _serve(environment: Mapping[str, str]) -> NoReturn:
+    """Serve in the new process, in place of a program."""
+    try:
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # one is waited for until the program runs
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.environ.update(environment)
+        drivers.serve_program()
+    finally:  # it ends the process itself
+        import traceback  # slow to import
+
+        traceback.print_exc()
+        os._exit(1)
 
 
 def begin(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
@@ -56,7 +76,7 @@ def begin(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
     if arguments[:1] == ["exec"] and not is_other:
         # Without it the process starts later, and reports what the operating system refuses.
         with suppress(OSError):
-            _waiting.append(ServerProcess(""))
+            _waiting.append(ServerProcess("", is_forked=True))
 
 
 def take(profile: str, *module: str) -> ServerProcess:

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +80,11 @@ def stopped() -> None:
     """Launch while the servers are stopped."""
     check(launch(1))
     servers = []
-    for path in sorted(Path("/proc").glob("[0-9]*/stat"), key=lambda path: int(path.parent.name)):
-        pid, parent = int(path.parent.name), path.read_text().rpartition(")")[2].split()[1]
-        if pid != os.getpid() and int(parent) in (os.getppid(), *servers):
-            servers.append(pid)
+    for pid in sorted(int(each) for each in os.listdir("/proc") if each.isdecimal()):
+        with suppress(OSError):  # it has ended
+            parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            if pid != os.getpid() and parent in (os.getppid(), *servers):
+                servers.append(pid)
     for each in servers:
         os.kill(each, signal.SIGSTOP)
     check(launch(2))

@@ -17,7 +17,6 @@ from tests.support.processes import PATIENCE, children, is_alive, marked, wait_f
 pytestmark = pytest.mark.skipif(GCC is None, reason="needs gcc")
 
 PROGRAM = Path(__file__).with_name("endings.py")
-SERVER = b"cudarun.emulator.server"
 # The command with another limit of its own, in seconds.
 LIMITED = """
 from cudarun.__main__ import main
@@ -65,9 +64,7 @@ class Command:
     def server(self) -> tuple[int, int]:
         """The process that starts servers, and the server of the program."""
         [dispatcher] = (
-            each
-            for each in children(self.pid)
-            if SERVER in Path(f"/proc/{each}/cmdline").read_bytes()
+            each for each in children(self.pid) if each != self.program and children(each)
         )
         [server] = children(dispatcher)
         return dispatcher, server

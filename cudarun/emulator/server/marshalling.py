@@ -94,7 +94,7 @@ def handler(
     inputs = [_input(each, call, bindings) for each in taken]
     fields = read_table(library).fields
     outputs = [
-        each
+        (each.slot, _writer(each, fields))
         for each in call.parameters
         if each.stars and (each not in taken or _COUNTS.fullmatch(each.name))
     ]
@@ -104,7 +104,7 @@ def handler(
     ]
 
     def perform(slots: Slots) -> tuple[int, Outputs]:
-        if needs_place and not slots[outputs[0].slot]:
+        if needs_place and not slots[outputs[0][0]]:
             raise Refusal("INVALID_VALUE")
         arguments = [each(slots) for each in inputs]
         result, *values = function(*arguments)
@@ -120,12 +120,10 @@ def handler(
             del values[-2]  # data of edges, before their number: of newer bindings
         elif len(values) == len(outputs) - 1:
             values.insert(-1, None)
-        written = [
-            (slots[each.slot], _written(each, value, fields))
-            for each, value in zip(outputs, values, strict=False)
-            if value is not None and slots[each.slot]
-        ]
-        return 0, written + changed
+        for (slot, write), value in zip(outputs, values, strict=False):
+            if value is not None and slots[slot]:
+                changed.append((slots[slot], write(value)))
+        return 0, changed
 
     return perform
 
@@ -270,13 +268,15 @@ def _sizes() -> dict[str, int]:
 # --- results -------------------------------------------------------------------------------------
 
 
-def _written(each: CallParameter, value: Any, fields: Sequence[tuple[int, int, int, str]]) -> bytes:
-    """Return what a call writes for a parameter: of a text the address."""
+def _writer(
+    each: CallParameter, fields: Sequence[tuple[int, int, int, str]]
+) -> Callable[[Any], bytes]:
+    """Return what makes the bytes that a call writes for a parameter: of a text the address."""
     if each.type == "char" and each.stars == 2:
-        return encoded(addresses.host.place(value + b"\0"), 8)
+        return lambda value: encoded(addresses.host.place(value + b"\0"), 8)
     if each.type == "void" and each.stars == 1:  # an attribute
-        return encoded(value, 8 if isinstance(value, cuda.cuuint64_t) else 4)
-    return encoded(value, each.pointee, fields)
+        return lambda value: encoded(value, 8 if isinstance(value, cuda.cuuint64_t) else 4)
+    return lambda value: encoded(value, each.pointee, fields)
 
 
 def encoded(value: Any, size: int, fields: Sequence[tuple[int, int, int, str]] = ()) -> bytes:
@@ -287,8 +287,10 @@ def encoded(value: Any, size: int, fields: Sequence[tuple[int, int, int, str]] =
         size: The size, in a list that of one item.
         fields: The fields: offset, size, size of an item, and name.
     """
-    if isinstance(value, int):  # most are
-        return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    if isinstance(value, float):
+        return struct.pack("=f" if size == 4 else "=d", value)
+    if hasattr(value, "__int__"):  # most are: numbers, and handles
+        return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
     if isinstance(value, dict):
         data = bytearray(size)
         for offset, length, item, name in fields:
@@ -299,8 +301,4 @@ def encoded(value: Any, size: int, fields: Sequence[tuple[int, int, int, str]] =
         return b"".join(encoded(each, size) for each in value)
     if isinstance(value, bytes | bytearray):
         return bytes(value)
-    if isinstance(value, float):
-        return struct.pack("=f" if size == 4 else "=d", value)
-    if hasattr(value, "getPtr") and not hasattr(value, "__int__"):
-        return ctypes.string_at(int(value.getPtr()), size)
-    return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    return ctypes.string_at(int(value.getPtr()), size)

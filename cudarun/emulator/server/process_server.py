@@ -286,7 +286,7 @@ class ProcessServer:
                 else:
                     perform = self._handlers.get(number) or self._handler(number)
                     result, outputs = perform(words[2 : size // 8].tolist())
-                    outputs = connections.write_long(outputs)
+                    outputs = outputs and connections.write_long(outputs)
             except Refusal as refusal:  # of an argument
                 result, outputs = int(refusal.result), ()
                 thread.error = result if number >= PER_LIBRARY else thread.error

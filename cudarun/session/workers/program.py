@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -245,8 +246,8 @@ def _note_in_page(group: int) -> None:
 def temporary_folder() -> Iterator[str]:
     """Make a folder, yield its path, and delete it however this process ends.
 
-    A shell does so as soon as a pipe closes that only this process and its workers hold.
-    What a program that ends later still creates, it deletes, too.
+    If this process cannot, a shell does so as soon as a pipe closes that only this process and its
+    workers hold. What a program that ends later still creates, it deletes, too.
     """
     folder = tempfile.mkdtemp(prefix="cudarun-")
     with subprocess.Popen(
@@ -255,5 +256,8 @@ def temporary_folder() -> Iterator[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-    ):
+    ) as shell:
         yield folder
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.lexists(folder):
+            shell.kill()

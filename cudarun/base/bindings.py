@@ -55,11 +55,14 @@ def installed_version() -> Version:
     return int(major), int(minor)
 
 
-def import_driver_types() -> None:
+def import_driver_types(*others: str) -> None:
     """Import ``cuda.bindings.driver`` for its types alone, without ``cuda.pathfinder``.
 
     The bindings import that package to find libcuda, which takes two thirds of their import; the
     emulated device needs no library. A function of it that is called all the same imports it then.
+
+    Args:
+        others: Further modules of the bindings to import so.
     """
     import sys
     from types import ModuleType
@@ -78,7 +81,8 @@ def import_driver_types() -> None:
     stand_in.__getattr__ = later  # type: ignore[method-assign]
     sys.modules[name] = stand_in
     try:
-        importlib.import_module("cuda.bindings.driver")
+        for each in ("driver", *others):
+            importlib.import_module(f"cuda.bindings.{each}")
     finally:
         del sys.modules[name]
 

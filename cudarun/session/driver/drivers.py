@@ -52,6 +52,7 @@ SERVER = "cudarun.emulator.server"
 
 def serve_program(control: Callable[..., Callable[..., None]] | None = None) -> None:
     """Do as `SERVER` does; a debugger can control the launches."""
+    import_driver_types("runtime")
     importlib.import_module(f"{SERVER}.__main__").main(control)
 
 

@@ -389,9 +389,7 @@ _VERSION = re.compile(r"_v[0-9]+$")  # of a function
 
 def _call(number: int) -> Prototype | str:
     """Return the prototype of a call, or the name of one without."""
-    table, place = read_table(LIBRARIES[number // PER_LIBRARY]), number % PER_LIBRARY
-    calls: tuple[Prototype | str, ...] = (*table.calls, *table.others)
-    return calls[place]
+    return read_table(LIBRARIES[number // PER_LIBRARY]).call(number % PER_LIBRARY)
 
 
 def forwarded(call: Prototype) -> Handler | None:

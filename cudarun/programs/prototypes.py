@@ -106,16 +106,14 @@ class Table:
     @cached_property
     def calls(self) -> tuple[Prototype, ...]:
         """The functions with prototypes, in the order of their numbers."""
-        return tuple(map(self.prototype, range(len(self.rows))))
-
-    def prototype(self, place: int) -> Prototype:
-        """Return one of `calls`, without reading the others."""
-        return _prototype(self.first + place, self.rows[place], self.types)
+        rows = enumerate(self.rows, self.first)
+        return tuple(_prototype(number, row, self.types) for number, row in rows)
 
     def call(self, place: int) -> Prototype | str:
         """Return one of `calls`, or after them the name of a function without a prototype."""
-        beyond = place - len(self.rows)
-        return self.prototype(place) if beyond < 0 else self.others[beyond]
+        if place >= len(self.rows):
+            return self.others[place - len(self.rows)]
+        return _prototype(self.first + place, self.rows[place], self.types)
 
 
 def table_path(library: str) -> Path:

@@ -26,7 +26,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator import driver
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host import addresses
-from cudarun.emulator.host.launches import LaunchGeometry
+from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import exchange_by
@@ -37,7 +37,6 @@ from cudarun.emulator.server.client_memory import BASE, ClientMemory
 from cudarun.emulator.server.driver_calls import DRIVER_CALLS
 from cudarun.emulator.server.linking import link
 from cudarun.emulator.server.marshalling import Handler, Slots, handler
-from cudarun.emulator.server.posted_launches import PostedLaunches, layout_of
 from cudarun.emulator.server.return_values import ignores_result
 from cudarun.programs.prototypes import LIBRARIES, PER_LIBRARY, Prototype, read_table
 from cudarun.programs.report import CLIENT, SKIPS_KERNELS, FailedCall, KernelTimes, ProcessReport
@@ -49,7 +48,7 @@ LAUNCH_BY_CALL, POST, GET_PARAMETERS = range(0xFFFF_FF08, 0xFFFF_FF0B)
 """Requests beside the calls of the tables, as in ``client.h``."""
 
 _NAMES = {LINK: "nvJitLinkComplete"} | dict.fromkeys(
-    (LAUNCH, LAUNCH_BY_CALL, GET_KERNEL, INIT_MODULE), "cudaLaunchKernel"
+    (LAUNCH, LAUNCH_BY_CALL, POST, GET_KERNEL, INIT_MODULE), "cudaLaunchKernel"
 )
 
 DRAIN, STOP = b"drain", b"stop!"
@@ -107,8 +106,8 @@ class ProcessServer:
         self._callbacks = connections.Callbacks()
         self._memory = ClientMemory(pid, self._ask, self._call_back)
         self._handlers: dict[int, Handler] = {
-            GET_KERNEL: partial(_get_kernel, runtime_calls.kernel_of),
-            GET_PARAMETERS: partial(_get_kernel, layout_of),
+            GET_KERNEL: _get_kernel,
+            GET_PARAMETERS: _get_parameters,
             INIT_MODULE: _init_module,
             LINK: link,
             SYNC: lambda _: (0, ()),
@@ -261,28 +260,29 @@ class ProcessServer:
     def _answer(self, own: connections.ProgramConnection, ignored: Counter[FailedCall]) -> None:
         """Answer the requests of a thread, and note the errors that it ignores."""
         connections.local.connection = own
-        view, failed, posted = own.view, ("", 0), PostedLaunches()
+        view, failed, posted = own.view, ("", 0), runtime_calls.PostedLaunches()
         words = view.cast("Q")
         while size := own.receive():
             number = words[0]
             if words[1] > self._posted:
                 with process.mutex:
-                    self._ordered.wait_for(partial(self._has_submitted, words[1]))
-            if number == POST:
-                self._post(posted, bytes(view[16:size]))
-                continue
+                    self._ordered.wait_for(lambda n=words[1]: self._posted >= n)  # type: ignore[misc]
             if number == REGISTER:
                 runtime_calls.code.register(bytes(view[16:size]))
                 continue
             if number == SITE:
                 self._note_site(bytes(view[16:size]), *failed, ignored)
                 continue
+            outputs: connections.Outputs = ()
             try:
+                if number == POST:
+                    self._post(posted, bytes(view[16:size]))
+                    continue
                 if number in (LAUNCH, LAUNCH_BY_CALL):
-                    result, outputs = _launch(view, size)
+                    result = int(runtime_calls.launch_packed(bytes(view[16:size]))[0])
                 elif number == FOREIGN:
                     self._note_foreign(bytes(view[16:size]))
-                    result, outputs = 0, ()
+                    result = 0
                 else:
                     perform = self._handlers.get(number) or self._handler(number)
                     result, outputs = perform(words[2 : size // 8].tolist())
@@ -299,23 +299,19 @@ class ProcessServer:
                 failed = self._name(number), result
                 if failed[0] in _READS_ERROR:
                     ignored.clear()
+            if number == POST:  # another thread has destroyed its kernel or stream
+                continue
             is_clear = not result and number in self._error_readers
             own.reply(result, outputs, connections.CLEAR if is_clear else connections.DONE)
 
-    def _has_submitted(self, count: int) -> bool:
-        return self._posted >= count
-
-    def _post(self, launches: PostedLaunches, message: bytes) -> None:
+    def _post(self, launches: runtime_calls.PostedLaunches, message: bytes) -> None:
         """Submit a launch that has no answer."""
         with process.mutex:
             try:
                 launches.submit(message)
-            except Refusal as refusal:  # another thread has destroyed its kernel or stream
-                thread.error = int(refusal.result)
-            except Exception as error:  # a defect
-                self._note_defect(error)
-            self._posted += 1
-            self._ordered.notify_all()
+            finally:
+                self._posted += 1
+                self._ordered.notify_all()
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -418,25 +414,18 @@ def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, connections.Output
     return int(error), written
 
 
-def _launch(view: memoryview, size: int) -> tuple[int, connections.Outputs]:
-    """Launch a kernel with the parameters of a request."""
-    kernel, x, y, z, bx, by, bz, shared, stream, error = struct.unpack_from("=10Q", view, 16)
-    geometry = LaunchGeometry((x, y, z), (bx, by, bz), shared)
-    data = bytes(view[96:size])
-    return int(runtime_calls.launch_packed(kernel, error, geometry, stream, data)[0]), ()
+def _get_kernel(slots: Slots) -> tuple[int, connections.Outputs]:
+    error, kernel = runtime_calls.PROGRAM_CALLS["cudaGetKernel"](slots[0])
+    return (int(error), ()) if error else _get_parameters([kernel, slots[1]])
 
 
-def _get_kernel(
-    kernel_of: Callable[[int], tuple[Any, ...]], slots: Slots
-) -> tuple[int, connections.Outputs]:
-    """Return the kernel of a host function or a handle, and the layout of its parameters."""
-    error, found = kernel_of(slots[0])
-    if error:
-        return int(error), ()
-    kernel, parameters, size = found
-    head = struct.pack("=QIIiI", kernel, len(parameters), size, 0, 0)
-    layout = b"".join(struct.pack("=II", *each) for each in parameters)
-    return 0, [(slots[1], head + layout)]
+def _get_parameters(slots: Slots) -> tuple[int, connections.Outputs]:
+    """Return a kernel or function, and the layout of its parameters."""
+    handles, handle = process.handles, slots[0]
+    found = handles.find(handle, LibraryKernel) or handles.get(handle, LoadedFunction)
+    parameters = found.code.parameters
+    head = struct.pack("=QIIiI", handle, len(parameters), found.code.parameter_bytes, 0, 0)
+    return 0, [(slots[1], head + b"".join(struct.pack("=II", *each) for each in parameters))]
 
 
 def _init_module(slots: Slots) -> tuple[int, connections.Outputs]:

@@ -15,11 +15,19 @@ from cuda.bindings import driver as cuda
 
 from cudarun.emulator.api.calls import CALLS, Answer, enqueue
 from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.host.launches import LaunchGeometry, check_extents, geometry_of, launch
+from cudarun.emulator.host.launches import (
+    LaunchGeometry,
+    check_extents,
+    geometry_of,
+    kernel_operation,
+    launch,
+    prepare,
+)
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.parameters import PackedParameters
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_member
+from cudarun.emulator.host.streams import Stream
 from cudarun.emulator.runtime_api.calls import (
     RUNTIME_CALLS,
     RuntimeRefusal,
@@ -37,6 +45,8 @@ PROGRAM_CALLS: dict[str, Callable[..., Answer]] = {}  # the calls of this module
 
 _RUNTIMES = ("cudart12", "cudart13")
 _INVALID_VALUE, _INVALID_CONFIGURATION = 1, 9
+_LAUNCH = struct.Struct("=10Q")
+_MOST_POSTED = 8  # different launches of a thread: those of the client
 code = RegisteredCode()
 
 
@@ -63,14 +73,43 @@ def _launchPacked(f: Handle, geometry: Any, stream: Handle, parameters: Any) -> 
 del CALLS["_launchPacked"]
 
 
+def _request(message: bytes) -> tuple[int, LaunchGeometry, int, int, PackedParameters]:
+    """Return kernel, geometry, stream, last word and parameters of a request to launch."""
+    kernel, x, y, z, bx, by, bz, shared, stream, word = _LAUNCH.unpack_from(message)
+    geometry = LaunchGeometry((x, y, z), (bx, by, bz), shared)
+    return kernel, geometry, stream, word, PackedParameters(message[_LAUNCH.size :])
+
+
 @program_call()
-def launch_packed(
-    kernel: int, error: int, geometry: LaunchGeometry, stream: int, parameters: bytes
-) -> None:
-    """Launch a kernel; ``error`` is that of its load."""
+def launch_packed(message: bytes) -> None:
+    """Launch a kernel; the last word of the request is the error of its load."""
+    kernel, geometry, stream, error, parameters = _request(message)
     if error:
         raise RuntimeRefusal(error)
-    _launch(kernel, geometry, PackedParameters(parameters), stream)
+    _launch(kernel, geometry, parameters, stream)
+
+
+class PostedLaunches:
+    """Launches that a thread of the program does not wait for.
+
+    The client sends one where an equal one has succeeded, and no call since then can make it fail.
+    So it is checked once.
+    """
+
+    def __init__(self) -> None:
+        # By their words, the last of which changes when a call can make one fail.
+        self._prepared: dict[bytes, tuple[Stream, LoadedFunction, LaunchGeometry]] = {}
+
+    def submit(self, message: bytes) -> None:
+        """Submit a launch, in the driver's lock; `Refusal` if it has become invalid after all."""
+        words, parameters = message[: _LAUNCH.size], PackedParameters(message[_LAUNCH.size :])
+        if words not in self._prepared:
+            if len(self._prepared) == _MOST_POSTED:
+                self._prepared.clear()
+            kernel, geometry, stream, *_ = _request(message)
+            self._prepared[words] = *prepare(process, kernel, geometry, stream), geometry
+        target, function, geometry = self._prepared[words]
+        process.submit(target, kernel_operation(process, function, geometry, parameters, None))
 
 
 @program_call()
@@ -80,14 +119,6 @@ def performed(call: Callable[[], tuple[int, Any]], written: list[Any]) -> None:
     written += outputs
     if result:
         raise RuntimeRefusal(result)
-
-
-@program_call(1)
-def kernel_of(function: int) -> tuple[int, Any, int]:
-    """Return the kernel of a host function, offset and size of its parameters, and their bytes."""
-    kernel = code.kernel(function)
-    found = process.handles.get(kernel, LibraryKernel).code
-    return kernel, found.parameters, found.parameter_bytes
 
 
 @program_call(1)

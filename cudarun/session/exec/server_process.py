@@ -54,7 +54,10 @@ class ServerProcess(SupervisedProgram):
 def _serve(environment: Mapping[str, str]) -> NoReturn:
     """Serve in the new process, in place of a program."""
     try:
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # one is waited for until the program runs
+        for each in map(int, os.listdir("/proc/self/fd")):
+            if each > 2:  # `Popen` waits until one of them is closed
+                with suppress(OSError):  # that of the list
+                    os.close(each)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         os.environ.update(environment)

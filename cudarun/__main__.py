@@ -49,7 +49,7 @@ def main() -> None:
         if sys.argv[1:2] == ["exec"]:
             from cudarun.session.exec import server_process
 
-            server_process.begin(sys.argv[1:], os.environ)
+            server_process.begin(sys.argv[1:])
         from cudarun.cli import main as run
 
         code = run(begin=signals.admit)  # which has flushed stdout

@@ -20,6 +20,7 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
+from cudarun.base.profiles import PROFILE_VARIABLE
 from cudarun.emulator import runtime  # noqa: F401 - enters the runtime calls
 from cudarun.emulator.server.process_server import DRAIN, STOP, Control, Options, ProcessServer
 from cudarun.programs.report import USED
@@ -45,6 +46,8 @@ def main(control: Control | None = None) -> None:
         os._exit(0)
     given = json.loads(message)
     rest = (given[each] for each in ("detect", "stats", "engine", "stall"))
+    if given["profile"]:  # otherwise that of the environment
+        os.environ[PROFILE_VARIABLE] = given["profile"]
     options = Options(Path(given["folder"]), *rest)
     listener = socket.socket(fileno=descriptors[0])
     select.select([listener], [], [])

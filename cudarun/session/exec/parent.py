@@ -157,6 +157,7 @@ def running_servers(
     path = folder / "socket"
     options = {
         "folder": os.fspath(folder),
+        "profile": request.profile,
         "detect": request.detect,
         "stats": request.stats,
         "engine": request.engine,
@@ -167,7 +168,7 @@ def running_servers(
         listener.bind(os.fspath(path))
         listener.listen(1024)
         module = () if debugger is None else (debugger.module, json.dumps(debugger.address))
-        process = take(request.profile, *module)
+        process = take(*module)
         with process:
             process.listen(listener, options)
             listener.close()  # no process waits for servers that have ended

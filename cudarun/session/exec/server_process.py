@@ -16,12 +16,11 @@ from contextlib import suppress
 from functools import partial
 from typing import NoReturn
 
-from cudarun.base.profiles import PROFILE_VARIABLE
 from cudarun.session.driver import drivers
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.worker import BLAS_THREADS
 
-_OTHERS = ("-h", "--help", "-d", "--device", "--debug")  # options with another process, or none
+_OTHERS = ("-h", "--help", "--debug")  # options with another process, or none
 
 _waiting: list[ServerProcess] = []  # the process that was started early
 
@@ -30,16 +29,13 @@ class ServerProcess(SupervisedProgram):
     """The process.
 
     Args:
-        profile: The GPU that the device emulates; empty for that of the environment.
         module: The module that it runs, and its arguments.
         is_forked: Go on in a copy of this process, which need not import again what this one has.
     """
 
-    def __init__(self, profile: str, *module: str, is_forked: bool = False) -> None:
+    def __init__(self, *module: str, is_forked: bool = False) -> None:
         self._socket, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment = dict([BLAS_THREADS]) | os.environ
-        if profile:
-            environment[PROFILE_VARIABLE] = profile
         with end:
             command = [sys.executable, "-m", *(module or (drivers.SERVER,))]
             serve = partial(_serve, environment) if is_forked else None
@@ -69,20 +65,18 @@ def _serve(environment: Mapping[str, str]) -> NoReturn:
         os._exit(1)
 
 
-def begin(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
-    """Start the process, if the arguments are those of a program on the default device.
+def begin(arguments: Sequence[str]) -> None:
+    """Start the process, if the arguments are those of a program.
 
     It ends with this one, also if the arguments are refused.
     """
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    is_other = any(word.startswith(_OTHERS) for word in own) or PROFILE_VARIABLE in environ
-    if arguments[:1] == ["exec"] and not is_other:
+    if arguments[:1] == ["exec"] and not any(word.startswith(_OTHERS) for word in own):
         # Without it the process starts later, and reports what the operating system refuses.
         with suppress(OSError):
-            _waiting.append(ServerProcess("", is_forked=True))
+            _waiting.append(ServerProcess(is_forked=True))
 
 
-def take(profile: str, *module: str) -> ServerProcess:
+def take(*module: str) -> ServerProcess:
     """Return the process that was started early, once, if it is such a one; else a new one."""
-    is_early = _waiting and not profile and not module
-    return _waiting.pop() if is_early else ServerProcess(profile, *module)
+    return _waiting.pop() if _waiting and not module else ServerProcess(*module)

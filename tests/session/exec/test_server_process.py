@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cudarun.base.profiles import PROFILE_VARIABLE
+from cudarun.session.driver import drivers
 from cudarun.session.exec import server_process
 from cudarun.session.exec.server_process import begin, take
 
@@ -23,12 +23,12 @@ def ends() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["exec", "--", "./a.out"], ["exec", "--timeout", "5", "--", "./a.out", "-d", "x", "--help"]],
+    [["exec", "-d", "cpu@a100", "./a.out"], ["exec", "--timeout", "5", "--", "./a.out", "--help"]],
 )
 def test_it_is_taken_once(arguments: list[str]) -> None:
-    begin(arguments, {})
+    begin(arguments)
     [early] = server_process._waiting
-    with take("a100") as other, take("") as process, take("") as another:
+    with take(drivers.SERVER) as other, take() as process, take() as another:
         assert process is early
         assert early not in (other, another)
         for each in (other, process, another):
@@ -37,23 +37,16 @@ def test_it_is_taken_once(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environment"),
-    [
-        (["exec", "--help"], {}),
-        (["exec", "-d", "cpu@a100", "--", "./a.out"], {}),
-        (["exec", "--device=cpu@a100", "--", "./a.out"], {}),
-        (["exec", "--debug", "--", "./a.out"], {}),
-        (["exec", "--", "./a.out"], {PROFILE_VARIABLE: "a100"}),
-        (["launch", "--", "exec"], {}),
-    ],
+    "arguments",
+    [["exec", "--help"], ["exec", "--debug", "--", "./a.out"], ["launch", "--", "exec"]],
 )
-def test_others_start_none(arguments: list[str], environment: dict[str, str]) -> None:
-    begin(arguments, environment)
+def test_others_start_none(arguments: list[str]) -> None:
+    begin(arguments)
     assert not server_process._waiting
 
 
 def test_it_ends_if_no_program_follows() -> None:
-    begin(["exec"], {})
+    begin(["exec"])
     [process] = server_process._waiting
     process._socket.close()
     assert process.wait(None) == 0

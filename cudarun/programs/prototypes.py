@@ -30,11 +30,15 @@ LIBRARIES = ("cuda", "cudart12", "cudart13")
 PER_LIBRARY = 1 << 16
 _TABLES = Path(__file__).parent / "tables"
 _CALL = re.compile(r"(\w+) (\w+)\((.*)\)")
-# Calls after which a launch that succeeded before does so again, unless they fail.
-_NEUTRAL = re.compile(
-    r"cu(?:da)?(?:\w*Get|Mem(?:cpy|set|Alloc|Free)|Malloc|Free|Event|PeekAtLast|GraphLaunch|Launch"
-    r"|Stream(?:Synchronize|Query)|(?:Device|Ctx)Synchronize)"
-)
+# What client.h knows of calls: launches that succeeded before do so again, unless it fails; and
+# that it returns the last error.
+_TRAITS = {
+    "NEUTRAL": re.compile(
+        r"cu(?:da)?(?:\w*Get|Mem(?:cpy|set|Alloc|Free)|Malloc|Free|Event|PeekAtLast|GraphLaunch"
+        r"|Launch|Stream(?:Synchronize|Query)|(?:Device|Ctx)Synchronize)"
+    ),
+    "READS_ERROR": re.compile("cuda(?:Get|PeekAt)LastError"),
+}
 _PER_THREAD = 2  # CU_STREAM_PER_THREAD
 _STREAMS = ("cudaStream_t", "CUstream")
 
@@ -208,7 +212,8 @@ def _c_call(call: Prototype, forms: list[str]) -> list[str]:
             if name != call.name and each.type in _STREAMS and not each.stars
         )
         body = f"uint64_t w[{max(1, call.slots)}] = {{0}};{streams}{put}"
-        number = f"{call.number} | NEUTRAL" if _NEUTRAL.match(call.documented) else call.number
+        traits = [name for name, calls in _TRAITS.items() if calls.match(call.documented)]
+        number = " | ".join([str(call.number), *traits])
         back = f"return cr_call({number}, CALLER, w, {call.slots});"
         lines.append(f"EXPORT int {name}({declared}) {{ {body} {back} }}")
     return lines

@@ -14,7 +14,7 @@ from cudarun.emulator.host import addresses
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import refuse_if
 
-DONE, PRINT, _, SHARE, UNSHARE, START_CALLBACKS, CLEAR = range(7)
+DONE, PRINT, _, SHARE, UNSHARE, START_CALLBACKS = range(6)
 """The kinds of messages to a thread of the program."""
 
 _BYTES = 128 << 10  # of a message
@@ -49,9 +49,9 @@ class ProgramConnection:
         for at in range(0, len(text), _TEXT):
             self._send(_HEAD.pack(0, PRINT) + text[at : at + _TEXT])
 
-    def reply(self, result: int, outputs: Outputs, kind: int = DONE) -> None:
-        """Answer a request; ``CLEAR`` if the same one has no other answer until a call fails."""
-        message = bytearray(_HEAD.pack(result, kind))
+    def reply(self, result: int, outputs: Outputs) -> None:
+        """Answer a request."""
+        message = bytearray(_HEAD.pack(result, DONE))
         for address, data in outputs:
             message += _PART.pack(address, len(data)) + data + bytes(-len(data) % 8)
         self._send(message)

@@ -112,7 +112,6 @@ class ProcessServer:
             LINK: link,
             SYNC: lambda _: (0, ()),
         }
-        self._error_readers: set[int] = set()  # the numbers of the calls that return the last error
         self._unsupported: Counter[str] = Counter()
         self._unchecked: Counter[FailedCall] = Counter()
         self._posted = 0  # the number of launches that were posted, and have been submitted
@@ -299,10 +298,8 @@ class ProcessServer:
                 failed = self._name(number), result
                 if failed[0] in _READS_ERROR:
                     ignored.clear()
-            if number == POST:  # another thread has destroyed its kernel or stream
-                continue
-            is_clear = not result and number in self._error_readers
-            own.reply(result, outputs, connections.CLEAR if is_clear else connections.DONE)
+            if number != POST:  # refused: another thread has destroyed its kernel or stream
+                own.reply(result, outputs)
 
     def _post(self, launches: runtime_calls.PostedLaunches, message: bytes) -> None:
         """Submit a launch that has no answer."""
@@ -334,8 +331,6 @@ class ProcessServer:
         if made is None:
             made = self._not_supported(call if isinstance(call, str) else call.name, library)
         self._handlers[number] = made
-        if self._name(number) in _READS_ERROR:
-            self._error_readers.add(number)
         return made
 
     def _not_supported(self, name: str, library: str) -> Handler:

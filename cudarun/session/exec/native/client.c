@@ -31,7 +31,7 @@
 #define CODE 48 /* bytes after a call, which show whether its result is used */
 enum { NOT_INITIALIZED = 3, NOT_PERMITTED = 800 };
 
-enum { DONE, PRINT, CALL_BACK, SHARE, UNSHARE, START_CALLBACKS, CLEAR };
+enum { DONE, PRINT, CALL_BACK, SHARE, UNSHARE, START_CALLBACKS };
 
 struct message {
   int32_t result;
@@ -43,7 +43,7 @@ static __thread int t_fd = -1;
 static __thread pid_t t_pid;
 static __thread char *t_buffer;
 static __thread int t_calls_back; /* the thread of host functions, which make no calls */
-static __thread uint32_t t_clear;  /* the call that has said that no earlier one failed */
+static __thread int t_is_clear;   /* a call has returned that there is no last error */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -237,7 +237,6 @@ static int answers(void) {
         at += 16 + ((part[1] + 7) & ~7ull);
       }
       return m->result;
-    case CLEAR: return 0;
     case PRINT: fwrite(at, 1, end - at, stdout); continue;
     case SHARE: result = share(w[0], w[1], w[2]); break;
     case UNSHARE: result = restore(w[0], w[1]); break;
@@ -315,16 +314,15 @@ EXPORT int cr_call_data(uint32_t id, uint64_t caller, const uint64_t *w, uint32_
     if (user && user != getpid()) return NOT_INITIALIZED; /* forked after the use of CUDA */
     connect_thread(0);
   }
-  int is_neutral = id & NEUTRAL;
-  if (id < POSSIBLE_CALLS) id &= ~NEUTRAL;
-  if (id && id == t_clear) return 0;
+  int is_neutral = id & NEUTRAL, reads_error = id < POSSIBLE_CALLS && id & READS_ERROR;
+  if (id < POSSIBLE_CALLS) id &= ~(NEUTRAL | READS_ERROR);
+  if (reads_error && t_is_clear) return 0;
   if (__atomic_load_n(&sent, __ATOMIC_ACQUIRE) != registered) send_registrations();
   if (!is_neutral) note_change();
   request(id, __atomic_load_n(&posted, __ATOMIC_ACQUIRE), w, n, data, bytes);
   int result = answers();
   if (!is_neutral || result) note_change(); /* again: a launch can have succeeded meanwhile */
-  if (result) t_clear = 0;
-  else if (((struct message *)t_buffer)->kind == CLEAR) t_clear = id;
+  if (result || reads_error) t_is_clear = !result;
   if (result && caller) send_site(id, caller, result);
   return result;
 }

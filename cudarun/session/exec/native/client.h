@@ -10,6 +10,7 @@
 /* Of the number of a call: while it succeeds, a launch that has succeeded does so again. All the
  * requests below have it, too. */
 #define NEUTRAL (1u << 30)
+#define READS_ERROR (1u << 29) /* the same of a call that returns the last error */
 
 /* Requests beside the calls of the tables; their numbers are those of process_server.py. */
 enum {

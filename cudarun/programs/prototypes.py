@@ -17,9 +17,8 @@ A call is marshalled in slots of 8 bytes: one for each parameter, more for a str
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping
-from functools import cache, cached_property
 from pathlib import Path
 
 from cudarun.base.records import dataclass
@@ -91,13 +90,11 @@ class Prototype:
         return sum(each.slots for each in self.parameters)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Table:
     """The functions of a library."""
 
-    rows: tuple[str, ...]  # the prototypes of `calls`
-    types: Mapping[str, tuple[int, str]]  # size and kind of types by name
-    first: int  # the number of the first call
+    calls: tuple[Prototype, ...]  # those with prototypes, in the order of their numbers
     # Names of forms with the default stream of the thread, and the plain names.
     per_thread: dict[str, str]
     others: tuple[str, ...]  # the names of functions without prototypes
@@ -107,25 +104,13 @@ class Table:
     since: tuple[tuple[int, str, str], ...]
     errors: tuple[tuple[int, str, str], ...]  # number, name and text
 
-    @cached_property
-    def calls(self) -> tuple[Prototype, ...]:
-        """The functions with prototypes, in the order of their numbers."""
-        rows = enumerate(self.rows, self.first)
-        return tuple(_prototype(number, row, self.types) for number, row in rows)
-
-    def call(self, place: int) -> Prototype | str:
-        """Return one of `calls`, or after them the name of a function without a prototype."""
-        if place >= len(self.rows):
-            return self.others[place - len(self.rows)]
-        return _prototype(self.first + place, self.rows[place], self.types)
-
 
 def table_path(library: str) -> Path:
     """Return the path of the table of a library."""
     return _TABLES / f"{library}.txt"
 
 
-@cache
+@functools.cache
 def read_table(library: str) -> Table:
     """Return the table of a library."""
     rows: dict[str, list[str]] = {
@@ -136,12 +121,12 @@ def read_table(library: str) -> Table:
         if word in rows:
             rows[word].append(rest)
     types = (row.split(" ", 2) for row in rows["type"])
+    facts = {name: (int(size), kind) for size, kind, name in types}
+    first = LIBRARIES.index(library) * PER_LIBRARY
     since = (row.split() for row in rows["since"])
     errors = (row.split(" ", 2) for row in rows["error"])
     return Table(
-        tuple(rows["call"]),
-        {name: (int(size), kind) for size, kind, name in types},
-        LIBRARIES.index(library) * PER_LIBRARY,
+        tuple(_prototype(first + at, row, facts) for at, row in enumerate(rows["call"])),
         dict(row.split() for row in rows["thread"]),
         tuple(rows["only"]),
         tuple((int(a), int(b), int(c), name) for a, b, c, name in map(str.split, rows["field"])),
@@ -150,7 +135,7 @@ def read_table(library: str) -> Table:
     )
 
 
-def _prototype(number: int, row: str, facts: Mapping[str, tuple[int, str]]) -> Prototype:
+def _prototype(number: int, row: str, facts: dict[str, tuple[int, str]]) -> Prototype:
     match = _CALL.fullmatch(row)
     assert match is not None, row
     parameters: list[CallParameter] = []

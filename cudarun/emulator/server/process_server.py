@@ -259,7 +259,7 @@ class ProcessServer:
     def _answer(self, own: connections.ProgramConnection, ignored: Counter[FailedCall]) -> None:
         """Answer the requests of a thread, and note the errors that it ignores."""
         connections.local.connection = own
-        view, failed, posted = own.view, ("", 0), runtime_calls.PostedLaunches()
+        view, failed = own.view, ("", 0)
         words = view.cast("Q")
         while size := own.receive():
             number = words[0]
@@ -275,7 +275,7 @@ class ProcessServer:
             outputs: connections.Outputs = ()
             try:
                 if number == POST:
-                    self._post(posted, bytes(view[16:size]))
+                    self._post(bytes(view[16:size]))
                     continue
                 if number in (LAUNCH, LAUNCH_BY_CALL):
                     result = int(runtime_calls.launch_packed(bytes(view[16:size]))[0])
@@ -301,11 +301,11 @@ class ProcessServer:
             if number != POST:  # refused: another thread has destroyed its kernel or stream
                 own.reply(result, outputs)
 
-    def _post(self, launches: runtime_calls.PostedLaunches, message: bytes) -> None:
+    def _post(self, message: bytes) -> None:
         """Submit a launch that has no answer."""
         with process.mutex:
             try:
-                launches.submit(message)
+                runtime_calls.submit_posted(message)
             finally:
                 self._posted += 1
                 self._ordered.notify_all()
@@ -380,7 +380,9 @@ _VERSION = re.compile(r"_v[0-9]+$")  # of a function
 
 def _call(number: int) -> Prototype | str:
     """Return the prototype of a call, or the name of one without."""
-    return read_table(LIBRARIES[number // PER_LIBRARY]).call(number % PER_LIBRARY)
+    table, place = read_table(LIBRARIES[number // PER_LIBRARY]), number % PER_LIBRARY
+    calls: tuple[Prototype | str, ...] = (*table.calls, *table.others)
+    return calls[place]
 
 
 def forwarded(call: Prototype) -> Handler | None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import threading
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from cuda.bindings import driver as cuda
@@ -46,7 +48,6 @@ PROGRAM_CALLS: dict[str, Callable[..., Answer]] = {}  # the calls of this module
 _RUNTIMES = ("cudart12", "cudart13")
 _INVALID_VALUE, _INVALID_CONFIGURATION = 1, 9
 _LAUNCH = struct.Struct("=10Q")
-_MOST_POSTED = 8  # different launches of a thread: those of the client
 code = RegisteredCode()
 
 
@@ -89,27 +90,24 @@ def launch_packed(message: bytes) -> None:
     _launch(kernel, geometry, parameters, stream)
 
 
-class PostedLaunches:
-    """Launches that a thread of the program does not wait for.
+@lru_cache(8)
+def _prepared(thread: int, words: bytes) -> tuple[Stream, LoadedFunction, LaunchGeometry]:
+    """Check a launch of a thread; the last word changes when a call can make it fail."""
+    kernel, geometry, stream, *_ = _request(words)
+    return *prepare(process, kernel, geometry, stream), geometry
 
-    The client sends one where an equal one has succeeded, and no call since then can make it fail.
-    So it is checked once.
+
+def submit_posted(message: bytes) -> None:
+    """Submit a launch that the program does not wait for, in the driver's lock.
+
+    The client posts one where an equal one has succeeded, and no call since then can make it fail.
+
+    Raises:
+        Refusal: It has become invalid after all.
     """
-
-    def __init__(self) -> None:
-        # By their words, the last of which changes when a call can make one fail.
-        self._prepared: dict[bytes, tuple[Stream, LoadedFunction, LaunchGeometry]] = {}
-
-    def submit(self, message: bytes) -> None:
-        """Submit a launch, in the driver's lock; `Refusal` if it has become invalid after all."""
-        words, parameters = message[: _LAUNCH.size], PackedParameters(message[_LAUNCH.size :])
-        if words not in self._prepared:
-            if len(self._prepared) == _MOST_POSTED:
-                self._prepared.clear()
-            kernel, geometry, stream, *_ = _request(message)
-            self._prepared[words] = *prepare(process, kernel, geometry, stream), geometry
-        target, function, geometry = self._prepared[words]
-        process.submit(target, kernel_operation(process, function, geometry, parameters, None))
+    words, parameters = message[: _LAUNCH.size], PackedParameters(message[_LAUNCH.size :])
+    target, function, geometry = _prepared(threading.get_ident(), words)
+    process.submit(target, kernel_operation(process, function, geometry, parameters, None))
 
 
 @program_call()

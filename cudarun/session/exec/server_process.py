@@ -21,6 +21,7 @@ from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.worker import BLAS_THREADS
 
 _OTHERS = ("-h", "--help", "--debug")  # options with another process, or none
+_DESCRIPTORS = 4096  # more than the command has
 
 _waiting: list[ServerProcess] = []  # the process that was started early
 
@@ -50,10 +51,7 @@ class ServerProcess(SupervisedProgram):
 def _serve(environment: Mapping[str, str]) -> NoReturn:
     """Serve in the new process, in place of a program."""
     try:
-        for each in map(int, os.listdir("/proc/self/fd")):
-            if each > 2:  # `Popen` waits until one of them is closed
-                with suppress(OSError):  # that of the list
-                    os.close(each)
+        os.closerange(3, _DESCRIPTORS)  # `Popen` waits until one of them is closed
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         os.environ.update(environment)

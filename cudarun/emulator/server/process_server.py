@@ -47,7 +47,7 @@ SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN, LINK = range(
 LAUNCH_BY_CALL, POST, GET_PARAMETERS = range(0xFFFF_FF08, 0xFFFF_FF0B)
 """Requests beside the calls of the tables, as in ``client.h``."""
 
-_NAMES = {LINK: "nvJitLinkComplete"} | dict.fromkeys(
+_NAMES = {LINK: "nvJitLinkComplete", GET_PARAMETERS: "cuLaunchKernel"} | dict.fromkeys(
     (LAUNCH, LAUNCH_BY_CALL, POST, GET_KERNEL, INIT_MODULE), "cudaLaunchKernel"
 )
 
@@ -57,7 +57,7 @@ DRAIN, STOP = b"drain", b"stop!"
 _CONNECTION = b"connection"
 _AT_ONCE = (STOP, b"")  # nothing if the parent has ended
 
-_OUT_OF_MEMORY, _NOT_SUPPORTED, _UNKNOWN = 2, 801, 999
+_OUT_OF_MEMORY, _INVALID_HANDLE, _NOT_SUPPORTED, _UNKNOWN = 2, 400, 801, 999
 _HEAD = struct.Struct("=QQ")
 _CODE = 48  # bytes of code after a call
 # Errors that a program need not look at: they report a state, or follow from an earlier one.
@@ -419,7 +419,9 @@ def _get_kernel(slots: Slots) -> tuple[int, connections.Outputs]:
 def _get_parameters(slots: Slots) -> tuple[int, connections.Outputs]:
     """Return a kernel or function, and the layout of its parameters."""
     handles, handle = process.handles, slots[0]
-    found = handles.find(handle, LibraryKernel) or handles.get(handle, LoadedFunction)
+    found = handles.find(handle, LibraryKernel) or handles.find(handle, LoadedFunction)
+    if found is None:  # the launch itself is refused
+        return _INVALID_HANDLE, ()
     parameters = found.code.parameters
     head = struct.pack("=QIIiI", handle, len(parameters), found.code.parameter_bytes, 0, 0)
     return 0, [(slots[1], head + b"".join(struct.pack("=II", *each) for each in parameters))]

@@ -134,6 +134,8 @@ def refused() -> None:
     check(launch(1))
     check(driver.cuModuleUnload(module))
     print(launch(1))
+    kernel.value = 0
+    print(launch(1), ctypes.CDLL("libcudart.so.13").cudaGetLastError())
 
 
 def faulting() -> None:

@@ -18,7 +18,7 @@ PROGRAM = Path(__file__).with_name("posted_launches.py")
     [
         ("stopped", "True\n", 0),
         ("ordered", "True\nTrue\n", 0),
-        ("refused", "0 0 0 1\n0 0\n1\n906 901\n400\n400\n", 0),
+        ("refused", "0 0 0 1\n0 0\n1\n906 901\n400\n400\n400 0\n", 0),
         ("faulting", "0 0 0 700 700\n", 5),
     ],
 )

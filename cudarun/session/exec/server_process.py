@@ -13,7 +13,6 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import NoReturn
 
 from cudarun.session.driver import drivers
@@ -39,7 +38,7 @@ class ServerProcess(SupervisedProgram):
         environment = dict([BLAS_THREADS]) | os.environ
         with end:
             command = [sys.executable, "-m", *(module or (drivers.SERVER,))]
-            serve = partial(_serve, environment) if is_forked else None
+            serve = _serve if is_forked else None
             super().__init__(command, stdin=end.fileno(), environment=environment, prepare=serve)
 
     def listen(self, listener: socket.socket, options: Mapping[str, object]) -> None:
@@ -48,13 +47,13 @@ class ServerProcess(SupervisedProgram):
             socket.send_fds(self._socket, [json.dumps(options).encode()], [listener.fileno()])
 
 
-def _serve(environment: Mapping[str, str]) -> NoReturn:
+def _serve() -> NoReturn:
     """Serve in the new process, in place of a program."""
     try:
         os.closerange(3, _DESCRIPTORS)  # `Popen` waits until one of them is closed
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        os.environ.update(environment)
+        os.environ.setdefault(*BLAS_THREADS)
         drivers.serve_program()
     finally:  # it ends the process itself
         import traceback  # slow to import

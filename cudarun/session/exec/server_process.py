@@ -52,7 +52,10 @@ def _serve() -> NoReturn:
     try:
         os.closerange(3, _DESCRIPTORS)  # `Popen` waits until one of them is closed
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
+            if callable(signal.getsignal(number)):  # that of the command
+                signal.signal(number, signal.SIG_DFL)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # as Python starts, unlike programs
+            signal.signal(number, signal.SIG_IGN)
         os.environ.setdefault(*BLAS_THREADS)
         drivers.serve_program()
     finally:  # it ends the process itself

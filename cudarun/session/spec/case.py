@@ -30,76 +30,42 @@ _REQUIREMENT = re.compile(
 _NAME_PREFIX = "CUDA_ERROR_"
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """A requirement of a case on its device.
-
-    >>> parse_requirement("sm_90")
-    Requirement(text='sm_90')
-    """
-
-    text: str
-
-    def met_by(self, driver: DriverName, device: DeviceInfo) -> bool:
-        """Return whether the device, of this driver, meets the requirement."""
-        match = _REQUIREMENT.fullmatch(self.text)
-        assert match is not None, "only parse_requirement makes them"
-        if match["kind"]:
-            return match["kind"] == ("cpu" if driver == "cpu" else "gpu")
-        if match["major"]:
-            return device.compute_capability >= (int(match["major"]), int(match["minor"]))
-        if match["cuda"]:
-            major, minor = map(int, match["cuda"].split("."))
-            return device.driver_version >= (major, minor)
-        return device.memory_total >= int(match["gibibytes"]) << 30
-
-
-def parse_requirement(text: str) -> Requirement:
-    """Read one item of ``requires``; `RequestError` if the requirement is unknown."""
+def parse_requirement(text: str) -> str:
+    """Return an item of ``requires``; `RequestError` if the requirement is unknown."""
     if _REQUIREMENT.fullmatch(text) is None:
         raise RequestError(
             f"'{text}' is not a device requirement",
             hint="gpu · cpu · sm_90 (or newer) · cuda 12.4 (or newer) · memory 16Gi (or more)",
             option="requires",
         )
-    return Requirement(text)
+    return text
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The expected error of a case: a ``CUresult``, or a kind of cudarun's errors.
-
-    ``ILLEGAL_ADDRESS``, ``CUDA_ERROR_ILLEGAL_ADDRESS`` and ``700`` are equivalent; ``OutOfTime``
-    and ``CheckFailed`` are kinds.
-    """
-
-    text: str
-
-    def matches(self, error: CudarunError) -> bool:
-        """Return whether an error is the expected one; a bug in cudarun never is."""
-        if isinstance(error, InternalError):
-            return False
-        if self.text in (kind.__name__ for kind in type(error).__mro__):
-            return True
-        if error.cuda is None:
-            return False
-        name, number = error.cuda
-        wanted = self.text.upper().removeprefix(_NAME_PREFIX)
-        is_number = wanted.isdecimal() and int(wanted) == number
-        return is_number or wanted == name.removeprefix(_NAME_PREFIX)
+def is_met(requirement: str, driver: DriverName, device: DeviceInfo) -> bool:
+    """Return whether a device, of this driver, meets a requirement."""
+    match = _REQUIREMENT.fullmatch(requirement)
+    assert match is not None, "`parse_requirement` refuses others"
+    if match["kind"]:
+        return match["kind"] == ("cpu" if driver == "cpu" else "gpu")
+    if match["major"]:
+        return device.compute_capability >= (int(match["major"]), int(match["minor"]))
+    if match["cuda"]:
+        major, minor = map(int, match["cuda"].split("."))
+        return device.driver_version >= (major, minor)
+    return device.memory_total >= int(match["gibibytes"]) << 30
 
 
-def parse_expected(text: str) -> Expected:
-    """Parse ``expect_error``; `RequestError` if there is no such error."""
+def parse_expected(text: str) -> str:
+    """Return ``expect_error``; `RequestError` if there is no such error."""
     kinds = {kind.__name__ for kind in CudarunError.__subclasses__()} - {Interrupted.__name__}
     if text in kinds:
-        return Expected(text)
+        return text
     from cuda.bindings.driver import CUresult
 
     results = {int(result): result.name.removeprefix(_NAME_PREFIX) for result in CUresult if result}
     wanted = text.upper().removeprefix(_NAME_PREFIX)
     if wanted in results.values() or (wanted.isdecimal() and int(wanted) in results):
-        return Expected(text)
+        return text
     import difflib
 
     near = difflib.get_close_matches(wanted, results.values(), n=1)
@@ -108,6 +74,24 @@ def parse_expected(text: str) -> Expected:
         hint=f"did you mean {near[0]}?" if near else None,
         option="expect_error",
     )
+
+
+def is_expected(error: CudarunError, expected: str) -> bool:
+    """Return whether an error is the expected one; a bug in cudarun never is.
+
+    ``ILLEGAL_ADDRESS``, ``CUDA_ERROR_ILLEGAL_ADDRESS`` and ``700`` are equivalent; ``OutOfTime``
+    and ``CheckFailed`` are kinds.
+    """
+    if isinstance(error, InternalError):
+        return False
+    if expected in (kind.__name__ for kind in type(error).__mro__):
+        return True
+    if error.cuda is None:
+        return False
+    name, number = error.cuda
+    wanted = expected.upper().removeprefix(_NAME_PREFIX)
+    is_number = wanted.isdecimal() and int(wanted) == number
+    return is_number or wanted == name.removeprefix(_NAME_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +105,8 @@ class Case:
     devices: Devices
     context: ContextOptions
     timeout: float | None = None  # the time limit in seconds; ``None``: unlimited
-    requires: tuple[Requirement, ...] = ()  # the requirements on a device
-    expected: Expected | None = None  # the expected error; ``None`` if the case is expected to pass
+    requires: tuple[str, ...] = ()  # the requirements on a device
+    expected: str | None = None  # the expected error; ``None`` if the case is expected to pass
     skip: str | None = None
     refused: CudarunError | None = None  # the error of reading the image
     inputs: tuple[str, ...] = ()
@@ -171,11 +155,11 @@ class Case:
     def ends_worker(self) -> bool:
         """True if the case's worker will probably have to be replaced."""
         harmless = {"CheckFailed", "RequestError", "ImageRefused"}
-        return self.expected is not None and self.expected.text not in harmless
+        return self.expected is not None and self.expected not in harmless
 
     def unmet(self, driver: DriverName, device: DeviceInfo) -> str | None:
         """Return the first unmet requirement, as the reason to skip the case on the device."""
-        lacking = [each.text for each in self.requires if not each.met_by(driver, device)]
+        lacking = [each for each in self.requires if not is_met(each, driver, device)]
         return f"requires {', '.join(lacking)}" if lacking else None
 
     def judge(
@@ -191,11 +175,11 @@ class Case:
                 return "passed", None, ExitCode.OK
             return "failed", _reason(error), error.exit_code
         if error is None:
-            reason = f"expected {self.expected.text}, but the launch passed"
+            reason = f"expected {self.expected}, but the launch passed"
             return "failed", reason, ExitCode.CHECK_FAILED
-        if self.expected.matches(error):
+        if is_expected(error, self.expected):
             return "passed", None, ExitCode.OK
-        return "failed", f"expected {self.expected.text}, got: {error}", error.exit_code
+        return "failed", f"expected {self.expected}, got: {error}", error.exit_code
 
 
 def _reason(error: CudarunError) -> str:

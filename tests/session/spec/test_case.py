@@ -17,7 +17,7 @@ from cudarun.base.errors import (
 )
 from cudarun.model.devices import DeviceInfo
 from cudarun.session.driver.contexts import ContextOptions
-from cudarun.session.spec.case import Case, parse_expected, parse_requirement
+from cudarun.session.spec.case import Case, is_expected, is_met, parse_expected, parse_requirement
 
 H200 = DeviceInfo(
     label="0",
@@ -53,14 +53,14 @@ FAULT = DeviceFailed("x: y", cuda=("CUDA_ERROR_ILLEGAL_ADDRESS", 700))
     ],
 )
 def test_requirements(text: str, met: bool) -> None:
-    assert parse_requirement(text).met_by("cuda", H200) is met
+    assert is_met(parse_requirement(text), "cuda", H200) is met
 
 
 def test_requirements_of_two_digit_majors_and_of_the_emulated_device() -> None:
-    assert parse_requirement("sm_100").met_by("cuda", B200)
-    assert not parse_requirement("sm_120").met_by("cuda", B200)
-    assert parse_requirement("cpu").met_by("cpu", H200)
-    assert not parse_requirement("gpu").met_by("cpu", H200)
+    assert is_met(parse_requirement("sm_100"), "cuda", B200)
+    assert not is_met(parse_requirement("sm_120"), "cuda", B200)
+    assert is_met(parse_requirement("cpu"), "cpu", H200)
+    assert not is_met(parse_requirement("gpu"), "cpu", H200)
 
 
 @pytest.mark.parametrize("text", ["", "sm_9", "sm_90a", "GPU", "cuda 12", "memory 4", "tensor"])
@@ -86,7 +86,7 @@ def test_what_is_no_requirement(text: str) -> None:
     ],
 )
 def test_expected_errors(text: str, error: CudarunError, matches: bool) -> None:
-    assert parse_expected(text).matches(error) is matches
+    assert is_expected(error, parse_expected(text)) is matches
 
 
 @pytest.mark.parametrize("text", ["", "0", "CUDA_SUCCESS", "outoftime", "12345", "Exception"])

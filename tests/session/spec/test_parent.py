@@ -13,7 +13,7 @@ from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
-from cudarun.session.spec.case import Case, Expected
+from cudarun.session.spec.case import Case
 from cudarun.session.spec.limits import CandidateLimits
 from cudarun.session.spec.parent import DeviceRun
 from cudarun.session.workers.pool import WorkerPool
@@ -57,9 +57,15 @@ def cases(text: str) -> list[Case]:
     )
     request = Program((step,))
     names = {".": "good", "!": "faults as told", "?": "faults"}
-    fault = Expected("ILLEGAL_ADDRESS")
     return [
-        Case(names[each], 1, request, (), ContextOptions(), expected=fault if each == "!" else None)
+        Case(
+            names[each],
+            1,
+            request,
+            (),
+            ContextOptions(),
+            expected="ILLEGAL_ADDRESS" if each == "!" else None,
+        )
         for each in text
     ]
 

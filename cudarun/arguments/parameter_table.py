@@ -9,6 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
+from cudarun.arguments import types
 from cudarun.arguments.files import is_npy, is_png, locate
 from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.members import (
@@ -32,14 +33,6 @@ from cudarun.arguments.parameter_match import (
 )
 from cudarun.arguments.parameter_order import in_order
 from cudarun.arguments.scanner import counted
-from cudarun.arguments.types import (
-    NAMELESS,
-    PointerType,
-    ScalarType,
-    StructType,
-    VectorType,
-    innermost,
-)
 from cudarun.arguments.values import (
     AddressOf,
     Argument,
@@ -117,7 +110,7 @@ def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) ->
     """
     value = argument.value
     fields = fields_of(parameter)
-    is_several = parameter.count > 1 or isinstance(expected_type(parameter.type), VectorType)
+    is_several = parameter.count > 1 or isinstance(expected_type(parameter.type), types.VectorType)
     if noun == "member" and is_several and isinstance(value, Buffer | FileBuffer):
         value = by_value(value, parameter)
     if isinstance(value, StructValue):
@@ -130,10 +123,10 @@ def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) ->
             value = laid_out(order, values, fields, parameter)
         elif not has_type(value):
             raise ParameterMismatch(unknown_members(parameter))
-    elif not has_type(value) or isinstance(value_type(value), PointerType):
+    elif not has_type(value) or isinstance(value_type(value), types.PointerType):
         if (count := parameter.count) > 1:
             element = expected_type(parameter.type)
-            typed = f", or {element}*{count}:…" if isinstance(element, ScalarType) else ""
+            typed = f", or {element}*{count}:…" if isinstance(element, types.ScalarType) else ""
             raise ParameterMismatch(f"it is an array: pass its {count} elements, {{…}}{typed}")
         if parameter.members and len(fields) > 1:
             raise ParameterMismatch("it is a struct: pass its members, {…}")
@@ -262,14 +255,16 @@ def _matching(mismatch: ElementMismatch, directory: Path) -> str | None:
     spec, value = mismatch.spec, mismatch.slot.value
     if not isinstance(value, Buffer | FileBuffer):  # of a struct the rest would be missing
         return None
-    if expected is None or isinstance(innermost(spec.type), StructType):
+    if expected is None or isinstance(types.innermost(spec.type), types.StructType):
         return None
     initial = value.initial
     if isinstance(initial, FileInitial):
         path = locate(initial.path, directory)
         if is_npy(path) or is_png(path):
             # numpy's format has no name for bf16 and fp8: integers of their size have their bits.
-            has_bits = expected.name in NAMELESS and innermost(spec.type).size == expected.size
+            has_bits = (
+                expected.name in types.NAMELESS and types.innermost(spec.type).size == expected.size
+            )
             order = FileOrder.STORED if has_bits else initial.order
             initial = replace(initial, order=order, cast=not has_bits)
         elif spec.type.size == 1 and spec.nbytes % expected.size == 0:  # raw bytes

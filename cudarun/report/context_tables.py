@@ -5,14 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.model.contexts import (
-    ContextInfo,
-    ContextsReport,
-    FactVerdict,
-    ScriptReport,
-    StepReport,
-    VerifyReport,
-)
+from cudarun.model import contexts
 from cudarun.report.console import FittingTable, print_line
 from cudarun.report.errors import show_error
 from cudarun.report.renderer import LiveTable, TableStyle
@@ -25,7 +18,7 @@ _MARKS = {
     "not supported": ("–", "yellow"),
     "not run": ("!", "red bold"),
 }
-_VERDICTS: dict[FactVerdict, str] = {
+_VERDICTS: dict[contexts.FactVerdict, str] = {
     "passed": "green",
     "failed": "red bold",
     "not supported": "yellow",
@@ -39,7 +32,7 @@ _RESULT_WIDTH = 36  # CONTEXT_IS_DESTROYED (709) and a value beside most others
 class StepTable(LiveTable):
     """The lines of steps, each as soon as it is done: mark, step, result, value, stacks."""
 
-    def add(self, step: StepReport) -> None:
+    def add(self, step: contexts.StepReport) -> None:
         """Write the line of a step."""
         if self._style.quiet and step.exit_code == 0:
             return
@@ -67,7 +60,7 @@ class StepTable(LiveTable):
             print_line(self._out, f"      | {remark}")
         self._out.file.flush()  # a kernel's printf writes beside us
 
-    def end(self, report: ScriptReport) -> None:
+    def end(self, report: contexts.ScriptReport) -> None:
         """Print the number of steps that did not pass, and the error."""
         verdicts = [step.verdict for step in report.steps]
         bad = [
@@ -82,7 +75,7 @@ class StepTable(LiveTable):
             show_error(report.error)
 
 
-def _result(step: StepReport) -> str:
+def _result(step: contexts.StepReport) -> str:
     if step.verdict in ("not supported", "not run") or not step.result:
         return step.verdict if step.verdict != "ok" else ""
     result = step.result.removeprefix("CUDA_ERROR_").removeprefix("CUDA_")
@@ -94,7 +87,7 @@ def _result(step: StepReport) -> str:
 # --- ctx verify ----------------------------------------------------------------------------------
 
 
-def show_verify(report: VerifyReport, out: Console, style: TableStyle) -> None:
+def show_verify(report: contexts.VerifyReport, out: Console, style: TableStyle) -> None:
     """Print a row per fact and a column per device, then the failed and the unsupported ones."""
     if not style.quiet or not report.devices:
         rows = FittingTable("fact", *report.devices, "description")
@@ -120,7 +113,9 @@ def show_verify(report: VerifyReport, out: Console, style: TableStyle) -> None:
     print_line(out, ", ".join(f"{report.count(verdict)} {verdict}" for verdict in _VERDICTS))
 
 
-def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> None:
+def _show_remarks(
+    report: contexts.VerifyReport, out: Console, verdict: contexts.FactVerdict
+) -> None:
     """Print the reasons of a verdict, each once with the facts that it is about."""
     remarks: dict[str, list[str]] = {}
     for fact in report.facts:
@@ -135,7 +130,7 @@ def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> N
 # --- ctx show ------------------------------------------------------------------------------------
 
 
-def show_contexts(report: ContextsReport, out: Console, _: TableStyle) -> None:
+def show_contexts(report: contexts.ContextsReport, out: Console, _: TableStyle) -> None:
     """Print the contexts of devices, a column per device."""
     infos = [outcome.info for outcome in report.outcomes if outcome.info is not None]
     if infos:
@@ -150,7 +145,7 @@ def show_contexts(report: ContextsReport, out: Console, _: TableStyle) -> None:
             show_error(outcome.error)
 
 
-def _properties(info: ContextInfo) -> dict[str, str]:
+def _properties(info: contexts.ContextInfo) -> dict[str, str]:
     made = "its primary context" if info.made == "primary" else "a new context"
     least, greatest = info.stream_priorities
     return {

@@ -8,21 +8,7 @@ from pathlib import PurePath
 from textwrap import wrap
 from typing import Any
 
-from cudarun.model.debug import (
-    Breakpoint,
-    CodePlace,
-    CommandHelp,
-    Lanes,
-    Listing,
-    MemoryWrite,
-    NanOrigin,
-    SourceLine,
-    StackFrame,
-    StoppedAt,
-    Triple,
-    Value,
-    Warp,
-)
+from cudarun.model import debug
 from cudarun.report.terminal import fold_words, ranges
 
 _WIDTH = 80
@@ -43,7 +29,7 @@ _REASONS = {
 def lines_of(result: Any) -> Iterator[str]:
     """Yield the lines of the result of a command."""
     match result:
-        case StoppedAt(stop, line):
+        case debug.StoppedAt(stop, line):
             yield from stop.output.splitlines()
             is_program = stop.reason == "ended" and not stop.kernel
             what = "the program has ended" if is_program else _REASONS.get(stop.reason, "")
@@ -67,11 +53,11 @@ def lines_of(result: Any) -> Iterator[str]:
             yield f"  {_place(stop.place)}"
             if line is not None:
                 yield _line(line)
-        case MemoryWrite():
+        case debug.MemoryWrite():
             yield f"{result.name} = {result.before} -> {result.after}"
             yield f"  written by {result.thread}, {_place(result.place)}"
             yield f"  position {result.position}"
-        case NanOrigin():
+        case debug.NanOrigin():
             if result.text:
                 yield result.text
             if result.place is not None:
@@ -80,7 +66,7 @@ def lines_of(result: Any) -> Iterator[str]:
                 yield f"  {result.place.ptx}"
             for each in result.operands:
                 yield f"  {each.name} = {each.text}"
-        case Breakpoint():
+        case debug.Breakpoint():
             condition = f" if {result.condition}" if result.condition else ""
             once = " once" if result.once else ""
             further = len(result.places) - 1
@@ -93,11 +79,11 @@ def lines_of(result: Any) -> Iterator[str]:
                 f", prints {result.message!r}" if result.message else "",
             ])  # fmt: skip
             yield f"{result.number} {kind}{result.target}{condition}{once}{places}{more}{facts}"
-        case StackFrame():
+        case debug.StackFrame():
             yield f"#{result.level} {_place(result.place)}"
-        case Value():
+        case debug.Value():
             yield f"{result.name} = {result.text}  ({result.type})"
-        case Lanes():
+        case debug.Lanes():
             yield f"{result.expression} in block {_triple(result.block)}, warp {result.warp}"
             cells = [each or "-" for each in result.values]
             width = max(map(len, cells)) + 2
@@ -110,10 +96,10 @@ def lines_of(result: Any) -> Iterator[str]:
                     for each, cell in enumerate(row)
                 ]
                 yield f"{first:3} " + "".join(cell.rjust(width) for cell in marked).rstrip()
-        case Listing():
+        case debug.Listing():
             yield result.file
             yield from map(_line, result.lines)
-        case [CommandHelp(), *_]:
+        case [debug.CommandHelp(), *_]:
             for each in result:
                 names = f"{each.name}, {each.short}" if each.short else each.name
                 head = f"{names} {each.arguments}".rstrip()
@@ -123,7 +109,7 @@ def lines_of(result: Any) -> Iterator[str]:
                     head = ""
                 yield f"{head:{_HELP}}{text[0]}"
                 yield from (f"{'':{_HELP}}{line}" for line in text[1:])
-        case [Warp(), *_]:
+        case [debug.Warp(), *_]:
             yield from _warps(result)
         case [str(), *_]:
             yield from fold_words(result, _WIDTH)
@@ -136,7 +122,7 @@ def lines_of(result: Any) -> Iterator[str]:
             yield "none"
 
 
-def _warps(warps: Sequence[Warp]) -> Iterator[str]:
+def _warps(warps: Sequence[debug.Warp]) -> Iterator[str]:
     """Yield the states of warps, once for blocks in a row that are in the same ones."""
     blocks = [(block, [*found]) for block, found in groupby(warps, lambda each: each.block)]
     for states, same in groupby(blocks, lambda each: [(own.warp, own.groups) for own in each[1]]):
@@ -153,19 +139,19 @@ def _warps(warps: Sequence[Warp]) -> Iterator[str]:
                 yield from (f"    {note}" for note in group.notes)
 
 
-def _line(line: SourceLine) -> str:
+def _line(line: debug.SourceLine) -> str:
     mark = "->" if line.is_current else "  "
     return f"{mark}{line.number:5}  {line.text}".rstrip()[: 2 * _WIDTH]
 
 
-def _place(place: CodePlace) -> str:
+def _place(place: debug.CodePlace) -> str:
     """Return a place as ``function (file:line)``, or with the line in the PTX."""
     if place.file is None:
         return f"{place.function} (ptx:{place.ptx_line})"
     return f"{place.function} ({PurePath(place.file).name}:{place.line})"
 
 
-def _triple(block: Triple) -> str:
+def _triple(block: debug.Triple) -> str:
     return f"({', '.join(map(str, block))})"
 
 

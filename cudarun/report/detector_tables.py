@@ -6,17 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
-from cudarun.model.detectors import (
-    BankConflicts,
-    Coordinates,
-    DetectorReport,
-    LaunchFinding,
-    LaunchStatistics,
-    MemoryAccess,
-    Proof,
-    ProvedOperation,
-    SanitizerReport,
-)
+from cudarun.model import detectors
 from cudarun.report.console import FAILED, PASSED, FittingTable, print_line
 from cudarun.report.notes import redundant
 
@@ -44,7 +34,11 @@ _VERBS = {
 
 
 def show_watched(
-    watched: DetectorReport, out: Console, names: Names | None = None, *, schedules: int = 1
+    watched: detectors.DetectorReport,
+    out: Console,
+    names: Names | None = None,
+    *,
+    schedules: int = 1,
 ) -> None:
     """Print the findings, the detectors without any in so many schedules, and the counts."""
     show_findings(watched.findings, out, names)
@@ -64,10 +58,10 @@ def show_watched(
 
 
 def show_findings(
-    findings: Sequence[LaunchFinding], out: Console, names: Names | None = None
+    findings: Sequence[detectors.LaunchFinding], out: Console, names: Names | None = None
 ) -> None:
     """Print findings; those at the same lines of the source, as of unrolled loops, are one."""
-    groups: dict[object, list[LaunchFinding]] = {}
+    groups: dict[object, list[detectors.LaunchFinding]] = {}
     for number, finding in enumerate(findings):
         sources = tuple(place.source for place in finding.places)
         key = number if None in sources else (finding.kind, finding.problem, sources)
@@ -91,7 +85,7 @@ def show_findings(
         out.print(f"{len(groups) - _SHOWN} more findings; --json lists all")
 
 
-def _title(finding: LaunchFinding) -> str:
+def _title(finding: detectors.LaunchFinding) -> str:
     """Return the fault, with the bytes of its memory."""
     if finding.kind == "sync" or finding.space == "register":
         return finding.summary
@@ -100,7 +94,7 @@ def _title(finding: LaunchFinding) -> str:
     return f"{_WORDS[finding.kind]} {finding.space} memory: {where}"
 
 
-def _name(finding: LaunchFinding) -> str:
+def _name(finding: detectors.LaunchFinding) -> str:
     """Return ``x[12]``, ``tile + 16``, or an offset alone."""
     assert finding.memory is not None
     kind, _, name = finding.memory.rpartition(" ")
@@ -113,7 +107,7 @@ def _name(finding: LaunchFinding) -> str:
     return f"{name if kind == 'variable' else finding.memory} + {finding.offset}"
 
 
-def _who(place: MemoryAccess) -> str:
+def _who(place: detectors.MemoryAccess) -> str:
     verb = _VERBS.get(place.access, place.access)
     text = f"{verb} by block {_triple(place.block)}, thread {_triple(place.thread)}"
     if place.lanes is not None:
@@ -121,19 +115,22 @@ def _who(place: MemoryAccess) -> str:
     return text if place.members is None else f"{text}, member mask {place.members:#010x}"
 
 
-def _where(source: str | None, place: MemoryAccess | BankConflicts | ProvedOperation) -> str:
+def _where(
+    source: str | None,
+    place: detectors.MemoryAccess | detectors.BankConflicts | detectors.ProvedOperation,
+) -> str:
     start = f"{source}, " if source else ""
     return f"{start}PTX line {place.ptx_line}: {place.ptx}"
 
 
-def _triple(numbers: Coordinates) -> str:
+def _triple(numbers: detectors.Coordinates) -> str:
     return f"({', '.join(map(str, numbers))})"
 
 
 # --- proof ---------------------------------------------------------------------------------------
 
 
-def show_proof(proof: Proof, out: Console) -> None:
+def show_proof(proof: detectors.Proof, out: Console) -> None:
     """Print the outcome without each synchronizing instruction."""
     if proof.skipped is not None:
         print_line(out, f"proof: skipped: {proof.skipped}")
@@ -144,7 +141,7 @@ def show_proof(proof: Proof, out: Console) -> None:
     races = sum(each.outcome == "race" for each in proof.operations)
     of_all = f"{races} of {len(proof.operations)} synchronizing instructions"
     print_line(out, f"proof: a race without {of_all}")
-    groups: dict[object, list[ProvedOperation]] = {}
+    groups: dict[object, list[detectors.ProvedOperation]] = {}
     for number, each in enumerate(proof.operations):  # those of unrolled loops are one
         key = number if each.source is None else (each.kind, each.source, each.outcome)
         groups.setdefault(key, []).append(each)
@@ -164,7 +161,7 @@ def show_proof(proof: Proof, out: Console) -> None:
 # --- statistics ----------------------------------------------------------------------------------
 
 
-def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
+def show_statistics(statistics: detectors.LaunchStatistics | None, out: Console) -> None:
     """Print the counts, if there are any."""
     if statistics is None or not statistics.instructions:
         return
@@ -200,7 +197,7 @@ def _row(kind: str, warps: int, threads: int) -> tuple[object, ...]:
 # --- sanitizer -----------------------------------------------------------------------------------
 
 
-def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
+def show_sanitizer(report: detectors.SanitizerReport, device: str, out: Console) -> None:
     """Print each finding with its places, and the number of findings."""
     if not report.findings:
         print_line(out, PASSED, f"{report.tool}: nothing found on {device}")

@@ -6,14 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.base.errors import CudarunError
-from cudarun.model.images import (
-    FileReport,
-    LinkReport,
-    LoadOutcome,
-    LoadReport,
-    LoadResult,
-    OfflineReport,
-)
+from cudarun.model import images
 from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
@@ -25,7 +18,7 @@ _GOOD, _BAD = "green", "red bold"
 _API = {"library": "cuLibrary", "module": "cuModule"}
 
 
-def show_load(report: LoadReport, out: Console, style: TableStyle) -> None:
+def show_load(report: images.LoadReport, out: Console, style: TableStyle) -> None:
     """Print a verdict for each file and device, and the contents of the file; errors on stderr.
 
     Of a file with several fatbins the kernels are shown if ``verbose``, or if one was requested.
@@ -35,7 +28,7 @@ def show_load(report: LoadReport, out: Console, style: TableStyle) -> None:
         _show_outcome(outcome, out, quiet=style.quiet, details=details)
 
 
-def show_offline(report: OfflineReport, out: Console, style: TableStyle) -> None:
+def show_offline(report: images.OfflineReport, out: Console, style: TableStyle) -> None:
     """Print the contents of each file."""
     for file in report.files:
         out.file.flush()
@@ -70,7 +63,7 @@ def show_offline(report: OfflineReport, out: Console, style: TableStyle) -> None
                 out.print("kernels: -v, or -k KERNEL")
 
 
-def show_link(report: LinkReport, out: Console, style: TableStyle) -> None:
+def show_link(report: images.LinkReport, out: Console, style: TableStyle) -> None:
     """Print the output of a link, its inputs, the linker and its time."""
     for diagnostic in report.diagnostics:
         show_diagnostic(diagnostic)
@@ -94,7 +87,9 @@ def show_link(report: LinkReport, out: Console, style: TableStyle) -> None:
 # --- loads ---------------------------------------------------------------------------------------
 
 
-def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool, details: bool = True) -> None:
+def _show_outcome(
+    outcome: images.LoadOutcome, out: Console, *, quiet: bool, details: bool = True
+) -> None:
     if outcome.output:
         print_unfolded(out, Text(outcome.output), end="")
     name = f" ({outcome.device.name})" if outcome.device else ""
@@ -134,7 +129,7 @@ def _reason(error: CudarunError) -> str:
     return f"{words} ({error.cuda[0]}, {error.cuda[1]})" if error.cuda else words
 
 
-def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
+def _show_result(result: images.LoadResult, out: Console, *, quiet: bool) -> None:
     if result.diagnostics:
         out.file.flush()
         for diagnostic in result.diagnostics:
@@ -198,7 +193,7 @@ def _calls(count: int, milliseconds: float) -> str:
     return f"{count} call{'s' * (count != 1)}, {milliseconds:.1f} ms"
 
 
-def _describe(file: FileReport) -> str:
+def _describe(file: images.FileReport) -> str:
     version = f" {file.ptx_version[0]}.{file.ptx_version[1]}" if file.ptx_version else ""
     targets = f" for {', '.join(file.targets)}" if file.targets else ""
     kind = f"{file.kind}{version if file.kind == 'PTX' else ''}"

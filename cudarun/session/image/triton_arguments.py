@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cudarun.arguments import values
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.parameter_order import in_order
@@ -21,15 +22,6 @@ from cudarun.arguments.scalars import CompiledConstant, Scalar, UntypedNumber, c
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.tensor_map_options import TensorMapOptions, element_name, sizes_of
 from cudarun.arguments.types import SCALARS, TENSOR_MAP, ScalarType, innermost
-from cudarun.arguments.values import (
-    AddressOf,
-    Argument,
-    Buffer,
-    FileBuffer,
-    Reference,
-    TensorExtent,
-    TensorMapValue,
-)
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
@@ -59,13 +51,13 @@ class TritonParameter:
 class TritonArguments:
     """The arguments of a launch."""
 
-    arguments: tuple[Argument, ...]
+    arguments: tuple[values.Argument, ...]
     names: tuple[str, ...]  # the names of all parameters; nothing if they are unknown
     constants: tuple[CompiledConstant, ...]  # the values that are compiled into the kernel
 
 
 def triton_arguments(
-    kernel: TritonKernel, image: Image, given: Sequence[Argument], grid: Sequence[Expression]
+    kernel: TritonKernel, image: Image, given: Sequence[values.Argument], grid: Sequence[Expression]
 ) -> TritonArguments:
     """Return the arguments for all parameters.
 
@@ -80,7 +72,7 @@ def triton_arguments(
     passed, constants = _without_constants(kernel, given, names)
     if len(passed) == len(parameters) and not (names and any(each.name for each in passed)):
         return TritonArguments(tuple(passed), (), constants)
-    placed: Sequence[Argument | None] = passed
+    placed: Sequence[values.Argument | None] = passed
     if names:
         places = [Parameter(index, 0, 0, name=name) for index, name in enumerate(names)]
         placed = in_order(passed, places, kernel.name)
@@ -157,14 +149,14 @@ def suggested(
 
 
 def _without_constants(
-    kernel: TritonKernel, given: Sequence[Argument], names: Sequence[str]
-) -> tuple[list[Argument], tuple[CompiledConstant, ...]]:
+    kernel: TritonKernel, given: Sequence[values.Argument], names: Sequence[str]
+) -> tuple[list[values.Argument], tuple[CompiledConstant, ...]]:
     """Return the arguments that the kernel has, and the values that are compiled into it."""
     known = {name: constant_scalar(value) for name, value in kernel.numbers.items()}
     constants = {name: CompiledConstant(name, value, True) for name, value in known.items()}
     types = (kernel.signature or {}).items()
     compiled = {name for name, type_ in types if type_ == "constexpr"} | {*known}
-    passed: list[Argument] = []
+    passed: list[values.Argument] = []
     for argument in given:
         name = argument.name
         is_constant = name in compiled or not (kernel.signature or name in names)
@@ -184,7 +176,7 @@ def _without_constants(
     return passed, tuple(constants.values())
 
 
-def _constant_error(kernel: TritonKernel, argument: Argument, why: str) -> RequestError:
+def _constant_error(kernel: TritonKernel, argument: values.Argument, why: str) -> RequestError:
     return RequestError(
         f"{kernel.name}: {argument.name} is {why}",
         hint="omit it, or compile the kernel for this value",
@@ -193,8 +185,8 @@ def _constant_error(kernel: TritonKernel, argument: Argument, why: str) -> Reque
 
 
 def _expanded(
-    placed: Sequence[Argument | None], own: Sequence[TritonParameter]
-) -> Iterator[Argument]:
+    placed: Sequence[values.Argument | None], own: Sequence[TritonParameter]
+) -> Iterator[values.Argument]:
     """Yield the arguments of all parameters but those of scratch memory."""
     for index, argument in enumerate(placed):
         if argument is None:
@@ -204,28 +196,28 @@ def _expanded(
             yield argument
             continue
         value = argument.value
-        if not isinstance(value, TensorMapValue):
+        if not isinstance(value, values.TensorMapValue):
             value = _tensor_map(argument, parameter.descriptor)
         yield replace(argument, value=value)
         for word, scalar in (("shape", _SHAPE), ("stride", _STRIDE)):
             for axis in range(len(parameter.descriptor.block)):
-                extent = TensorExtent(parameter.index, axis, word == "stride", scalar)
-                yield Argument(argument.name and f"{argument.name}_{word}_{axis}", extent)
+                extent = values.TensorExtent(parameter.index, axis, word == "stride", scalar)
+                yield values.Argument(argument.name and f"{argument.name}_{word}_{axis}", extent)
 
 
-def _tensor_map(argument: Argument, descriptor: TritonDescriptor) -> TensorMapValue:
+def _tensor_map(argument: values.Argument, descriptor: TritonDescriptor) -> values.TensorMapValue:
     """Return the tensor map of a descriptor over a buffer, as Triton's launcher encodes it."""
     value = argument.value
-    if isinstance(value, Reference):  # a buffer of an earlier step
-        value = AddressOf(value.name)
-    if not isinstance(value, Buffer | FileBuffer | AddressOf):
+    if isinstance(value, values.Reference):  # a buffer of an earlier step
+        value = values.AddressOf(value.name)
+    if not isinstance(value, values.Buffer | values.FileBuffer | values.AddressOf):
         raise RequestError(
             f"{argument.name or 'it'} is a tensor descriptor: pass a buffer of "
             f"{descriptor.type}, got {argument.value}",
             hint=f"example: {argument.pasted(f'{descriptor.type}[m,n]:rand')}",
             argument=argument.shown,
         )
-    if isinstance(value, Buffer):
+    if isinstance(value, values.Buffer):
         scalar = innermost(value.type)
         is_other = isinstance(scalar, ScalarType) and element_name(scalar) != descriptor.type
         if is_other and descriptor.type != "u8":
@@ -236,7 +228,7 @@ def _tensor_map(argument: Argument, descriptor: TritonDescriptor) -> TensorMapVa
     options = TensorMapOptions(
         box=sizes_of(*descriptor.block), type=descriptor.type, swizzle=descriptor.swizzle, l2="128B"
     )
-    return TensorMapValue(value, options)
+    return values.TensorMapValue(value, options)
 
 
 def names_beside(origin: str, kernel: str) -> tuple[str, ...]:

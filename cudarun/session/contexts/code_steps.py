@@ -122,9 +122,6 @@ class CodeSteps(StepBase):
             values[name] = _array(spec, *answer.returned)
         return answer, values
 
-    def _do_free(self, buffer: str) -> CallAnswer:
-        return self.ask("cuMemFree", self.handle_of(buffer))
-
     def _do_memory(self) -> CallAnswer:
         answer = self.ask("cuMemGetInfo")
         return answer.valued(lambda free, total: (free, f"{free / 2**20:.1f} MiB free"))
@@ -212,12 +209,6 @@ class CodeSteps(StepBase):
         return self.ask_about(owner, module="cuModuleUnload", library="cuLibraryUnload")
 
     # --- streams and events ---
-
-    def _do_stream(self, name: str) -> CallAnswer:
-        return self.made(self.ask("cuStreamCreate", 0), name, "stream")
-
-    def _do_event(self, name: str) -> CallAnswer:
-        return self.made(self.ask("cuEventCreate", 0), name, "event")
 
     def _do_record(self, event: str, stream: str | None = None) -> CallAnswer:
         handles = self.handle_of(event), self.handle_of(stream, "stream")

@@ -1,13 +1,15 @@
 """The implementation of each step of a context script, usually one driver or runtime API call.
 
 Every result code is a valid answer here. The method of a verb is `_do_` and its name. The table in
-`verbs` describes it, and it receives the operands by the names of the parser.
+`verbs` describes it, and it receives the operands by the names of the parser. A verb without a
+method makes the call that the table names.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, SupportsInt
 
 from cudarun.base.bindings import context_arguments
@@ -15,7 +17,7 @@ from cudarun.base.records import replace
 from cudarun.session.contexts.answers import CallAnswer, numbered, timed
 from cudarun.session.contexts.code_steps import CodeSteps
 from cudarun.session.contexts.script import Limit
-from cudarun.session.contexts.verbs import STATES
+from cudarun.session.contexts.verbs import STATES, VERBS, Verb
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.contexts import LIMITS, cache_config, cache_word, flag_bits, flag_words
 from cudarun.session.driver.drivers import DriverChoice, DriverTraits
@@ -37,19 +39,6 @@ class Steps(CodeSteps):
         if answer.succeeded:
             self.contexts.add(answer.value, name)
         return answer
-
-    def _do_push(self, context: str) -> CallAnswer:
-        return self.ask("cuCtxPushCurrent", self.handle_of(context))
-
-    def _do_pop(self) -> CallAnswer:
-        return self.contextual(self.ask("cuCtxPopCurrent"))
-
-    def _do_set(self, context: str | None) -> CallAnswer:
-        handle = None if context is None else self.handle_of(context)
-        return self.ask("cuCtxSetCurrent", handle)
-
-    def _do_current(self) -> CallAnswer:
-        return self.contextual(self.ask("cuCtxGetCurrent"))
 
     def _do_device(self) -> CallAnswer:
         def indexed(handle: SupportsInt) -> tuple[int, str]:
@@ -158,9 +147,18 @@ class Steps(CodeSteps):
         return self.ask("cuDevicePrimaryCtxGetState", self.devices[dev].handle)
 
     def method(self, verb: str) -> Callable[..., CallAnswer]:
-        """Return the method of a verb."""
-        method: Callable[..., CallAnswer] = getattr(self, f"_do_{verb.replace('-', '_')}")
-        return method
+        """Return the method of a verb, or one that makes its call."""
+        default = partial(self._call, VERBS[verb])
+        return getattr(self, f"_do_{verb.replace('-', '_')}", default)
+
+    def _call(self, verb: Verb, name: str = "", **operands: str | None) -> CallAnswer:
+        """Make a verb's call, which makes its object, or gets the handles of its operands."""
+        call = verb.help.partition(":")[0]
+        if verb.makes is not None:
+            return self.made(self.ask(call, 0), name, verb.makes)
+        handles = (None if each is None else self.handle_of(each) for each in operands.values())
+        answer = self.ask(call, *handles)
+        return self.contextual(answer) if verb.gives == "context" else answer
 
     # --- the runtime API ---
 

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from cudarun.arguments import packing
+from cudarun.arguments import packing, values
 from cudarun.arguments.addresses import all_buffers, all_pointees, located
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.computed_numbers import with_members, with_numbers
@@ -30,17 +30,6 @@ from cudarun.arguments.parameter_table import (
 from cudarun.arguments.scalars import CompiledConstant, Scalar, constant_remarks
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.types import TENSOR_MAP, Type, lay_out
-from cudarun.arguments.values import (
-    Argument,
-    Buffer,
-    Element,
-    FileBuffer,
-    StructValue,
-    TensorExtent,
-    Value,
-    has_type,
-    value_type,
-)
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass, replace
 from cudarun.images.parameters import Parameter
@@ -58,7 +47,8 @@ class Binding:
     warnings: tuple[str, ...] = ()
     others: tuple[packing.BufferSpec, ...] = ()  # the buffers that are not arguments
     scope: Scope = field(default_factory=Scope)  # the names of earlier steps
-    given: tuple[Value, ...] = ()  # the arguments' values as given, in the order of the slots
+    # The arguments' values as given, in the order of the slots.
+    given: tuple[values.Value, ...] = ()
     constants: tuple[CompiledConstant, ...] = ()  # the values that are compiled into the kernel
 
     @cached_property
@@ -88,11 +78,11 @@ class Binding:
     @cached_property
     def following(self) -> Scope:
         """The names that the next step of a program may use."""
-        values = [
+        parts = [
             (slot.name, given, slot.value)
             for slot, given in zip(self.slots, self.given, strict=True)
         ]
-        return self.scope.including(self.buffers, values, self.objects)
+        return self.scope.including(self.buffers, parts, self.objects)
 
     @cached_property
     def scalars(self) -> Mapping[str, Any]:
@@ -108,7 +98,7 @@ class Binding:
         for each in self.constants:
             found[each.name] = by_value(each.value.type, packing.element_bytes(each.value))
         for slot in self.slots:
-            if isinstance(slot.value, Element | FilledArray):
+            if isinstance(slot.value, values.Element | FilledArray):
                 data = by_value(slot.value.type, slot.data)
                 found.update(_with_members(slot.name, slot.value, data))
         return found
@@ -136,14 +126,14 @@ class Binding:
 
 
 def bind(
-    arguments: Sequence[Argument],
+    arguments: Sequence[values.Argument],
     parameters: Sequence[Parameter] | None,
     *,
     kernel: str,
     directory: Path = Path(),
     allow_type_mismatch: bool = False,
     suggest: Suggest | None = None,
-    others: Sequence[Argument] = (),
+    others: Sequence[values.Argument] = (),
     symbols: Callable[[], Collection[str]] = tuple,
     scope: Scope | None = None,
     parameter_names: Sequence[str] = (),
@@ -172,13 +162,13 @@ def bind(
     if parameters is None:
         types: list[Type] = []
         for each in filter(None, with_numbers(arguments, (), scope, constants)):
-            if not has_type(each.value):
+            if not values.has_type(each.value):
                 raise RequestError(
                     f"{kernel}: the parameter types of this kernel are unknown, so {each} "
                     f"requires a type, such as i32:{each.value}",
                     argument=each.shown,
                 )
-            types.append(value_type(each.value))
+            types.append(values.value_type(each.value))
         places = zip(types, lay_out(types).offsets, strict=True)
         parameters = [
             Parameter(index, offset, type_.size, type_.alignment)
@@ -189,15 +179,15 @@ def bind(
         parameters = [replace(parameter, name=name) for parameter, name in named]
     order = in_order(arguments, parameters, kernel)
     order = with_numbers(order, parameters, scope, constants)
-    values = fit_all(order, parameters, kernel, suggest)
+    fitted = fit_all(order, parameters, kernel, suggest)
     arguments = [argument for argument in order if argument is not None]
     names = argument_names(arguments, parameters)
-    integers = _integers(scope, constants, zip(names, values, strict=True))
+    integers = _integers(scope, constants, zip(names, fitted, strict=True))
     resolver = BufferResolver(integers, directory)
     slots: list[packing.ParameterSlot] = []
     rows: list[list[LayoutRow]] = []
     end = 0
-    for argument, name, value, parameter in zip(arguments, names, values, parameters, strict=True):
+    for argument, name, value, parameter in zip(arguments, names, fitted, parameters, strict=True):
         try:
             packed = packing.pack(value, name, partial(resolver.resolve, argument))
         except RequestError as error:
@@ -212,7 +202,9 @@ def bind(
         name = other.name or ""
         if name in names or any(spec.name == name for spec in further):
             raise RequestError(f"the name '{name}' is already in use", option="--buffer")
-        assert isinstance(other.value, Buffer | FileBuffer), "the parser refuses other values"
+        assert isinstance(other.value, values.Buffer | values.FileBuffer), (
+            "the parser refuses other values"
+        )
         try:
             further.append(resolver.buffer(other, other.value, name))
         except RequestError as error:
@@ -255,7 +247,7 @@ def bind(
 
 def _resolved(rows: Sequence[LayoutRow], slot: packing.ParameterSlot) -> Iterator[LayoutRow]:
     """Yield the layout rows with the facts of tensor maps, which need all buffers."""
-    if isinstance(slot.value, TensorExtent):
+    if isinstance(slot.value, values.TensorExtent):
         yield replace(rows[0], value=str(int.from_bytes(slot.data, "little")))
         return
     maps = {
@@ -277,19 +269,19 @@ def _resolved(rows: Sequence[LayoutRow], slot: packing.ParameterSlot) -> Iterato
         yield replace(row, value=f"tensormap({name}, {facts})")
 
 
-def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any]]:
+def _with_members(name: str, value: values.Value, data: Any) -> Iterator[tuple[str, Any]]:
     """Yield a value by its name, and the members of a struct by theirs."""
     yield name, data
-    if isinstance(value, StructValue):
+    if isinstance(value, values.StructValue):
         fields = value.type.member_names
         for index, (member, field) in enumerate(zip(value.members, fields, strict=True)):
-            if isinstance(member.value, Element | FilledArray) and field in data.dtype.names:
+            if isinstance(member.value, values.Element | FilledArray) and field in data.dtype.names:
                 label = f"{name}.{member.name or index}"
                 yield from _with_members(label, member.value, data[field])
 
 
 def _integers(
-    scope: Scope, constants: Sequence[CompiledConstant], named: Iterable[tuple[str, Value]]
+    scope: Scope, constants: Sequence[CompiledConstant], named: Iterable[tuple[str, values.Value]]
 ) -> dict[str, int]:
     own = [*((each.name, each.value) for each in constants), *with_members(named)]
     return dict(scope.integers) | {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from cudarun.arguments import values
 from cudarun.arguments.dimensions import evaluate_index, is_of_integers
 from cudarun.arguments.expressions.syntax import CONSTANTS, Expression
 from cudarun.arguments.literals import LiteralError, as_number
@@ -14,28 +15,17 @@ from cudarun.arguments.scalars import CompiledConstant, Computed, Scalar, Untype
 from cudarun.arguments.scanner import did_you_mean, name_hint
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.types import NAMED
-from cudarun.arguments.values import (
-    AddressOf,
-    Argument,
-    Buffer,
-    FileBuffer,
-    Member,
-    Reference,
-    StructValue,
-    Value,
-    with_parts,
-)
 from cudarun.base.errors import RequestError
 from cudarun.base.records import replace
 from cudarun.images.parameters import Parameter
 
 
 def with_numbers(
-    arguments: Sequence[Argument | None],
+    arguments: Sequence[values.Argument | None],
     parameters: Sequence[Parameter],
     scope: Scope,
     constants: Sequence[CompiledConstant],
-) -> list[Argument | None]:
+) -> list[values.Argument | None]:
     """Return the arguments with numbers in the place of expressions, and references resolved.
 
     Args:
@@ -52,13 +42,13 @@ def with_numbers(
     }
     known = {**scope.values, **{each.name: each.value for each in constants}}
     numbers = _Numbers(known | dict(with_members(named.items())), scope)
-    found: list[Argument | None] = []
+    found: list[values.Argument | None] = []
     for argument, parameter in zip_longest(arguments, parameters):
         try:
             match argument:
-                case Argument(value=StructValue((Member(None, Reference(name)),))) if (
-                    parameter is not None and expected_type(parameter.type) is not None
-                ):
+                case values.Argument(
+                    value=values.StructValue((values.Member(None, values.Reference(name)),))
+                ) if parameter is not None and expected_type(parameter.type) is not None:
                     what = f"{parameter.label} is {parameter.type}, not a struct"
                     raise RequestError(what, hint=name_hint(name))
             found.append(argument and replace(argument, value=numbers.resolved(argument.value)))
@@ -68,18 +58,18 @@ def with_numbers(
     return found
 
 
-def with_integers(value: Value, integers: Mapping[str, int]) -> Value:
+def with_integers(value: values.Value, integers: Mapping[str, int]) -> values.Value:
     """Return a value with numbers in the place of expressions over integers."""
     known = {name: UntypedNumber(str(number)) for name, number in integers.items()}
     return _Numbers(known, Scope()).resolved(value)
 
 
-def with_members(named: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
+def with_members(named: Iterable[tuple[str, values.Value]]) -> Iterator[tuple[str, values.Value]]:
     """Yield values by name, and the members of structs by theirs: ``p.n``."""
     for name, value in named:
-        if value != Reference(name):  # that of an earlier step
+        if value != values.Reference(name):  # that of an earlier step
             yield name, value
-        if isinstance(value, StructValue):
+        if isinstance(value, values.StructValue):
             yield from with_members(
                 (f"{name}.{m.name or i}", m.value) for i, m in enumerate(value.members)
             )
@@ -91,12 +81,12 @@ _LARGEST = (1 << 64) - 1
 class _Numbers:
     """The numbers of a launch; each is computed when another one needs it."""
 
-    def __init__(self, values: Mapping[str, Value], scope: Scope) -> None:
-        self._values = values
+    def __init__(self, given: Mapping[str, values.Value], scope: Scope) -> None:
+        self._values = given
         self._scope = scope
         self._pending: list[str] = []
 
-    def resolved(self, value: Value) -> Value:
+    def resolved(self, value: values.Value) -> values.Value:
         """Return a value with numbers in the place of expressions."""
         match value:
             case Computed(expression, type_):
@@ -105,10 +95,10 @@ class _Numbers:
                     return number if type_ is None else number.of(type_)
                 except LiteralError as error:
                     raise RequestError(f"{expression} is {number}: {error}") from None
-            case Reference(name):
+            case values.Reference(name):
                 return self._named(name)
-            case StructValue():
-                return with_parts(value, self.resolved)
+            case values.StructValue():
+                return values.with_parts(value, self.resolved)
             case _:
                 return value
 
@@ -127,7 +117,7 @@ class _Numbers:
             return UntypedNumber(f"{found:.0f}")  # ceil(n/256) is a number of blocks
         return UntypedNumber(number_text(found))
 
-    def _named(self, name: str) -> Value:
+    def _named(self, name: str) -> values.Value:
         """Return the number of a name, or the value of an earlier step; a buffer's address."""
         if name in self._pending:
             cycle = " → ".join([*self._pending[self._pending.index(name) :], name])
@@ -138,8 +128,8 @@ class _Numbers:
         self._pending.pop()
         if isinstance(value, UntypedNumber | Scalar):
             return value
-        if isinstance(value, Buffer | FileBuffer):
-            return AddressOf(name)
+        if isinstance(value, values.Buffer | values.FileBuffer):
+            return values.AddressOf(name)
         if (earlier := self._scope.resolved(name)) is not None:
             return earlier
         if name in CONSTANTS:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cudarun.arguments import values
+from cudarun.arguments import types, values
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
@@ -23,18 +23,6 @@ from cudarun.arguments.scanner import (
     Scanner,
     cached,
     did_you_mean,
-)
-from cudarun.arguments.types import (
-    ADDRESS,
-    MAX_DEPTH,
-    NAMED,
-    ArrayType,
-    ScalarType,
-    StructMember,
-    StructType,
-    Type,
-    depth,
-    has_pointers,
 )
 from cudarun.arguments.value_rules import EXPRESSION_AHEAD, NUMBER_AHEAD, ORDERS
 from cudarun.arguments.values import walk
@@ -148,7 +136,7 @@ def parse_arguments(texts: Iterable[str | values.Argument]) -> tuple[values.Argu
     return arguments
 
 
-def parse_type(text: str) -> Type:
+def parse_type(text: str) -> types.Type:
     """Parse a type on its own, such as ``float4`` or ``{n=i32, f32*4}``.
 
     Raises:
@@ -156,7 +144,7 @@ def parse_type(text: str) -> Type:
     """
     scanner = Scanner(text)
     found = _ArgumentParser(scanner).type_or_value()
-    if not isinstance(found, Type):
+    if not isinstance(found, types.Type):
         raise scanner.error("expected a type, found a value", 0)
     scanner.expect_end()
     return found
@@ -184,11 +172,11 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
     def value(self) -> values.Value:
         start = self.scanner.skip_space()
         found = self.type_or_value()
-        if isinstance(found, Type):
+        if isinstance(found, types.Type):
             raise self._without_value(found, start)
         return found
 
-    def type_or_value(self) -> Type | values.Value:
+    def type_or_value(self) -> types.Type | values.Value:
         """Parse a value, or a type without a value: only the context knows which is allowed."""
         scanner = self.scanner
         if scanner.accept("@"):
@@ -226,7 +214,7 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
             )
         return value
 
-    def word(self) -> Type | values.Value:
+    def word(self) -> types.Type | values.Value:
         """Parse a construct that starts with a word: ``null``, ``bytes:`` or a type."""
         scanner = self.scanner
         start = scanner.skip_space()
@@ -242,7 +230,7 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
         if word == "tensormap" and scanner.peek("("):
             return self.tensor_map()
         if word == "ptr":
-            return self.after_type(ADDRESS)
+            return self.after_type(types.ADDRESS)
         if word in ORDERS and scanner.peek("("):
             scanner.position = start
             return values.FileBuffer(*self.ordered_path())
@@ -253,14 +241,14 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
                 "cast requires the type of the buffer", start, hint="example: x=f32[n]:cast(@x.npy)"
             )
         # C's type names have up to four words: the longest one is meant.
-        name, named, end = word, NAMED.get(word), scanner.position
+        name, named, end = word, types.NAMED.get(word), scanner.position
         for _ in range(3):
             more = scanner.match(IDENTIFIER)
             if more is None:
                 break
             name += f" {more.group()}"
-            if name in NAMED:
-                named, end = NAMED[name], scanner.position
+            if name in types.NAMED:
+                named, end = types.NAMED[name], scanner.position
         scanner.position = end
         if named is None and word not in _CONSTRUCTS and not scanner.looks_at(_AFTER_TYPE):
             scanner.position = start
@@ -270,18 +258,18 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
             assert found is not None, "an expression may start with a word"
             return found
         if named is None:
-            hint = did_you_mean(word, [*NAMED, "null", "bytes", "tensormap"]) or _A_VALUE
+            hint = did_you_mean(word, [*types.NAMED, "null", "bytes", "tensormap"]) or _A_VALUE
             if scanner.peek("="):
                 hint = "write an argument as NAME=VALUE"
             raise scanner.error(f"unknown type {word!r}", start, hint=hint)
         return self.after_type(named)
 
-    def after_type(self, element: Type) -> Type | values.Value:
+    def after_type(self, element: types.Type) -> types.Type | values.Value:
         """Parse the optional ``*COUNT``, ``[DIMENSIONS]`` and ``:VALUE`` after a type."""
         scanner = self.scanner
         while scanner.accept("*"):
             start = scanner.skip_space()
-            if has_pointers(element):
+            if types.has_pointers(element):
                 hint = "use a struct: {&a, &b}"
                 raise scanner.error(
                     "an array of addresses is not passed by value", start, hint=hint
@@ -289,12 +277,12 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
             count = self.required(_COUNT, f"the length of the array after '{element}*'")
             if len(count) > 9 or not 0 < int(count) <= MAX_ARRAY:
                 raise scanner.error(f"an array has 1 to {MAX_ARRAY} elements", start)
-            element = ArrayType(element, int(count))
+            element = types.ArrayType(element, int(count))
             self.check_depth(element, start)
         if scanner.peek("["):
             return self.buffer(element)
         if scanner.accept(":"):
-            if isinstance(element, ScalarType) and (found := self.computed(element)):
+            if isinstance(element, types.ScalarType) and (found := self.computed(element)):
                 return found
             return self.filled_array(element) or self.member_value(element)
         return element
@@ -308,25 +296,27 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
             raise self.scanner.error("odd number of hexadecimal digits; each byte has two", start)
         return values.Bytes(bytes.fromhex(digits))
 
-    def braces(self) -> StructType | values.StructValue:
+    def braces(self) -> types.StructType | values.StructValue:
         """Parse ``{…}``: a struct value when all members have a value, a type when none has."""
         scanner = self.scanner
         start = scanner.skip_space()
         taken: set[str] = set()
-        with self.enclosed("}"), scanner.nested(MAX_DEPTH):
+        with self.enclosed("}"), scanner.nested(types.MAX_DEPTH):
             scanner.expect("{", "before the members of a struct")
             if scanner.peek("}"):
                 raise scanner.error("the struct has no members", start)
             members = scanner.several(lambda: self.member(taken))
             scanner.expect("}", "or ',' after a member")
-        types = [StructMember(name, each) for name, each, _ in members if isinstance(each, Type)]
-        if len(types) == len(members):
-            struct = StructType(tuple(types))
+        typed = [
+            types.StructMember(n, each) for n, each, _ in members if isinstance(each, types.Type)
+        ]
+        if len(typed) == len(members):
+            struct = types.StructType(tuple(typed))
             self.check_depth(struct, start)
             return struct
         given: list[values.Member] = []
         for name, each, at in members:
-            if isinstance(each, Type):
+            if isinstance(each, types.Type):
                 raise self._without_value(each, at)
             given.append(values.Member(name, each))
         found = values.StructValue(tuple(given))
@@ -337,18 +327,18 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
     def listed(self) -> values.StructValue:
         """Parse ``[…]``, an array in a struct; ``{…}`` is the same."""
         scanner = self.scanner
-        with scanner.nested(MAX_DEPTH):
+        with scanner.nested(types.MAX_DEPTH):
             scanner.expect("[", "before the elements of an array")
             elements = scanner.several(self.value)
             scanner.expect("]", "or ',' after an element")
         return values.StructValue(tuple(values.Member(None, each) for each in elements))
 
-    def check_depth(self, element: Type, start: int) -> None:
+    def check_depth(self, element: types.Type, start: int) -> None:
         """Bound the recursion of all that follows a type into its parts."""
-        if depth(element) > MAX_DEPTH:
-            raise self.scanner.error(f"a type has more than {MAX_DEPTH} levels", start)
+        if types.depth(element) > types.MAX_DEPTH:
+            raise self.scanner.error(f"a type has more than {types.MAX_DEPTH} levels", start)
 
-    def member(self, taken: set[str]) -> tuple[str | None, Type | values.Value, int]:
+    def member(self, taken: set[str]) -> tuple[str | None, types.Type | values.Value, int]:
         start = self.scanner.skip_space()
         name = self.name()
         if name in taken:
@@ -357,7 +347,7 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
         start = self.scanner.skip_space()
         return name, self.type_or_value(), start
 
-    def _without_value(self, element: Type, start: int) -> RequestError:
+    def _without_value(self, element: types.Type, start: int) -> RequestError:
         return self.scanner.error(
             f"{element} requires a value or dimensions",
             start,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
-from cudarun.arguments import types
+from cudarun.arguments import types, values
 from cudarun.arguments.dimensions import parse_count
 from cudarun.arguments.frameworks import FilledArray
 from cudarun.arguments.initial_values import FileInitial
@@ -19,19 +19,6 @@ from cudarun.arguments.parameter_match import (
 )
 from cudarun.arguments.parameter_order import has_names
 from cudarun.arguments.scalars import Scalar
-from cudarun.arguments.values import (
-    Argument,
-    Buffer,
-    Bytes,
-    Element,
-    FileBuffer,
-    ListInitial,
-    Member,
-    SequenceValue,
-    StructValue,
-    Value,
-    value_type,
-)
 from cudarun.images.parameters import Parameter
 
 
@@ -88,14 +75,16 @@ def _declared_fields(members: Sequence[Parameter], offset: int) -> Iterator[Para
             yield replace(each, offset=start)
 
 
-def has_member_names(value: Value) -> bool:
+def has_member_names(value: values.Value) -> bool:
     """Return whether a struct, or one in it, names its members."""
-    return isinstance(value, StructValue) and any(
+    return isinstance(value, values.StructValue) and any(
         each.name or has_member_names(each.value) for each in value.members
     )
 
 
-def member_remarks(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> Iterator[str]:
+def member_remarks(
+    arguments: Sequence[values.Argument], parameters: Sequence[Parameter]
+) -> Iterator[str]:
     """Yield a remark for each struct with names that are not compared with those of its members."""
     for argument, parameter in zip(arguments, parameters, strict=True):
         fields = fields_of(parameter)
@@ -115,19 +104,19 @@ def unknown_members(parameter: Parameter) -> str:
     return f"the types of its members are unknown: write them (f32:1){hint}"
 
 
-def braced(struct: StructValue, parameter: Parameter) -> tuple[Member, ...]:
+def braced(struct: values.StructValue, parameter: Parameter) -> tuple[values.Member, ...]:
     """Return the members of a value; those of an array of arrays as of one array."""
     members, count = struct.members, parameter.count
     is_scalar = isinstance(expected_type(parameter.type), types.ScalarType | types.PointerType)
     while count > 1 and (is_scalar or len(members) < count):
-        inner = [each.value for each in members if isinstance(each.value, StructValue)]
+        inner = [each.value for each in members if isinstance(each.value, values.StructValue)]
         if len(inner) < len(members):
             break
         members = tuple(member for each in inner for member in each.members)
     return members
 
 
-def by_value(buffer: Buffer | FileBuffer, parameter: Parameter) -> Value:
+def by_value(buffer: values.Buffer | values.FileBuffer, parameter: Parameter) -> values.Value:
     """Return the elements of a list or a file, ``f32[3]:[1,2,3]``, for an array or a vector.
 
     Other buffers are unchanged; one for an array of pointers is one of them.
@@ -138,32 +127,35 @@ def by_value(buffer: Buffer | FileBuffer, parameter: Parameter) -> Value:
     ):
         if isinstance(element, types.VectorType) and count == 1:
             count, element = element.count, element.element
-        if isinstance(buffer, Buffer):
+        if isinstance(buffer, values.Buffer):
             sizes = [*map(str, buffer.dimensions)]
             given = (*map(int, sizes),) if all(map(str.isdecimal, sizes)) else (0,)
             whole = prod((*given, *types.inner_shape(buffer.type)))
             is_whole = whole == prod((count, *types.inner_shape(element)))
             if not is_whole or types.innermost(buffer.type) != types.innermost(element):
                 return buffer
-        contents = Buffer(element, (parse_count(str(count)),), initial)
+        contents = values.Buffer(element, (parse_count(str(count)),), initial)
         return FilledArray(types.ArrayType(element, count), contents)
-    if not (isinstance(buffer, Buffer) and isinstance(initial, ListInitial)) or count == 1:
+    if (
+        not (isinstance(buffer, values.Buffer) and isinstance(initial, values.ListInitial))
+        or count == 1
+    ):
         return buffer
     if any(isinstance(each, types.PointerType) for each in (buffer.type, element)):
         return buffer
     axes = len(buffer.dimensions)
-    elements = tuple(each for each in initial.leaves if isinstance(each, Element))
+    elements = tuple(each for each in initial.leaves if isinstance(each, values.Element))
     if not elements or [*map(str, buffer.dimensions)] != [*map(str, initial.shape[:axes])]:
         return buffer
-    return SequenceValue(types.ArrayType(elements[0].type, len(elements)), elements)
+    return values.SequenceValue(types.ArrayType(elements[0].type, len(elements)), elements)
 
 
 def laid_out(
-    arguments: Sequence[Argument | None],
-    values: Sequence[Value],
+    arguments: Sequence[values.Argument | None],
+    given: Sequence[values.Value],
     fields: Sequence[Parameter],
     parameter: Parameter,
-) -> Value:
+) -> values.Value:
     """Return a value with the given members at the offsets that the parameter's have.
 
     Args:
@@ -173,28 +165,28 @@ def laid_out(
         ParameterMismatch: The struct is packed.
     """
     expected = expected_type(parameter.type)
-    elements = tuple(each for each in values if isinstance(each, Scalar | SequenceValue))
-    if len(elements) == len(values) and parameter.count > 1:
-        return SequenceValue(types.ArrayType(elements[0].type, len(elements)), elements)
+    elements = tuple(each for each in given if isinstance(each, Scalar | values.SequenceValue))
+    if len(elements) == len(given) and parameter.count > 1:
+        return values.SequenceValue(types.ArrayType(elements[0].type, len(elements)), elements)
     if isinstance(expected, types.VectorType) and parameter.count == 1:
-        return SequenceValue(expected, elements)
-    members: list[Member] = []
+        return values.SequenceValue(expected, elements)
+    members: list[values.Member] = []
     end, widest = 0, 1
 
     def fill(start: int, alignment: int) -> None:
         if types.align_up(end, alignment) != start:
-            members.append(Member(None, Bytes(bytes(start - end))))
+            members.append(values.Member(None, values.Bytes(bytes(start - end))))
 
-    for index, (argument, value, field) in enumerate(zip(arguments, values, fields, strict=True)):
-        type_ = value_type(value)
+    for index, (argument, value, field) in enumerate(zip(arguments, given, fields, strict=True)):
+        type_ = values.value_type(value)
         if field.offset % type_.alignment:
             raise ParameterMismatch(f"it is packed, with {field.label} at {field.offset}: bytes:…")
         fill(field.offset, type_.alignment)
         counted = None if len(members) == index else str(index)  # without what fills gaps
-        members.append(Member((argument and argument.name) or counted, value))
+        members.append(values.Member((argument and argument.name) or counted, value))
         end, widest = field.offset + type_.size, max(widest, type_.alignment)
     fill(parameter.size, widest)
-    return StructValue(tuple(members))
+    return values.StructValue(tuple(members))
 
 
 def fit_members(given: types.Type, parameter: Parameter) -> None:

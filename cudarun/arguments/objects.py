@@ -10,7 +10,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, TypeVar
 
-from cudarun.arguments import tensor_map_options
+from cudarun.arguments import tensor_map_options, values
 from cudarun.arguments.buffers import BufferRules
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.sampling import (
@@ -23,14 +23,6 @@ from cudarun.arguments.sampling import (
 )
 from cudarun.arguments.scanner import DOTTED, IDENTIFIER
 from cudarun.arguments.types import MAX_DEPTH, SCALARS, Type
-from cudarun.arguments.values import (
-    AddressOf,
-    Buffer,
-    FileBuffer,
-    ObjectValue,
-    TensorMapValue,
-    Value,
-)
 
 OBJECTS = ("texture", "surface")  # the words that start a texture or surface object
 
@@ -57,7 +49,7 @@ _Kept = TypeVar("_Kept")
 class ObjectRules(BufferRules):
     """Texture and surface objects with their memory and options, and tensor maps."""
 
-    def object(self, word: str) -> ObjectValue:
+    def object(self, word: str) -> values.ObjectValue:
         """Parse ``(SOURCE, OPTION, …)`` after ``texture`` or ``surface``."""
         scanner = self.scanner
         start = scanner.skip_space()
@@ -71,11 +63,11 @@ class ObjectRules(BufferRules):
         names = given.keys() & {each.name for each in fields(ArrayForm)}
         form = ArrayForm(**{name: given.pop(name) for name in names})
         sampling = Sampling(**given) if word == "texture" else None
-        found = ObjectValue(source, form, sampling)
+        found = values.ObjectValue(source, form, sampling)
         self.check(found, start)
         return found
 
-    def source(self, word: str) -> tuple[Buffer | FileBuffer, ...] | str:
+    def source(self, word: str) -> tuple[values.Buffer | values.FileBuffer, ...] | str:
         """Parse the memory of an object: a buffer's text, a list of levels, or a name."""
         scanner = self.scanner
         if shared := scanner.match(_NAME):
@@ -87,11 +79,11 @@ class ObjectRules(BufferRules):
             scanner.expect("]", "or ',' after a level")
         return levels
 
-    def level(self, word: str) -> Buffer | FileBuffer:
+    def level(self, word: str) -> values.Buffer | values.FileBuffer:
         """Parse the contents of an array, or of one of its levels."""
         start = self.scanner.skip_space()
         found = self.value()
-        if not isinstance(found, Buffer | FileBuffer):
+        if not isinstance(found, values.Buffer | values.FileBuffer):
             raise self.scanner.error(
                 f"a {word} requires an array, found {found}",
                 start,
@@ -99,7 +91,7 @@ class ObjectRules(BufferRules):
             )
         return found
 
-    def check(self, found: ObjectValue, start: int) -> None:
+    def check(self, found: values.ObjectValue, start: int) -> None:
         """Refuse options that exclude each other, as far as the text has the array."""
         source, form, sampling = found.source, found.form, found.sampling
         problem = None if sampling is None else sampling.problem
@@ -112,7 +104,7 @@ class ObjectRules(BufferRules):
         if form.linear and form.texts != ["linear"]:
             problem = problem or f"linear memory cannot be {form.texts[0]}"
         buffer = source[0]
-        if isinstance(buffer, Buffer):
+        if isinstance(buffer, values.Buffer):
             axes = len(buffer.dimensions)
             problem = problem or form.problem(buffer.type, axes)
             if sampling is not None:
@@ -190,7 +182,7 @@ class ObjectRules(BufferRules):
 
     # --- tensor maps ------------------------------------------------------------------------------
 
-    def tensor_map(self) -> TensorMapValue:
+    def tensor_map(self) -> values.TensorMapValue:
         """Parse ``(TENSOR, OPTION, …)`` after ``tensormap``."""
         scanner = self.scanner
         with self.enclosed(")"), scanner.nested(MAX_DEPTH):
@@ -207,26 +199,26 @@ class ObjectRules(BufferRules):
         if ("box" in given) == ("im2col" in given):
             what = "has no box" if "box" not in given else "has both box= and im2col(…)"
             raise scanner.error(f"the tensor map {what}", start, hint=_EXAMPLE)
-        return TensorMapValue(tensor, tensor_map_options.TensorMapOptions(**given))
+        return values.TensorMapValue(tensor, tensor_map_options.TensorMapOptions(**given))
 
-    def tensor(self) -> AddressOf | Buffer | FileBuffer:
+    def tensor(self) -> values.AddressOf | values.Buffer | values.FileBuffer:
         """Parse the tensor: the name of a buffer, an address in one, or a buffer."""
         scanner = self.scanner
         start = scanner.skip_space()
         if named := scanner.match(_NAME):
-            return AddressOf(named["name"])
+            return values.AddressOf(named["name"])
         found = self.type_or_value()
-        if not isinstance(found, AddressOf | Buffer | FileBuffer):
+        if not isinstance(found, values.AddressOf | values.Buffer | values.FileBuffer):
             raise scanner.error(f"expected the tensor, found {found}", start, hint=_EXAMPLE)
         return found
 
     def _one_of(self, name: str) -> str:
-        values = _WORDS[name]
+        known = _WORDS[name]
         start = self.scanner.skip_space()
         word = self.required(_WORD, f"a value of {name}")
-        found = next((each for each in values if each.lower() == word.lower()), None)
+        found = next((each for each in known if each.lower() == word.lower()), None)
         if found is None:
-            listed = f"the values are {', '.join(values)}"
+            listed = f"the values are {', '.join(known)}"
             raise self.scanner.error(f"unknown {name} {word!r}", start, hint=listed)
         return found
 
@@ -257,9 +249,9 @@ class ObjectRules(BufferRules):
         return tensor_map_options.Im2col(**given)
 
     @abstractmethod
-    def value(self) -> Value:
+    def value(self) -> values.Value:
         """Parse a value."""
 
     @abstractmethod
-    def type_or_value(self) -> Type | Value:
+    def type_or_value(self) -> Type | values.Value:
         """Parse a value, or a type without a value."""

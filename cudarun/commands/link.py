@@ -8,22 +8,11 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
-from cudarun.commands import completion
+from cudarun.commands import completion, options
 from cudarun.commands.declaration import filled, option, options_of
 from cudarun.commands.files import image_files, output_files
 from cudarun.commands.help import Command
 from cudarun.commands.inputs import open_inputs
-from cudarun.commands.options import (
-    architecture,
-    compile_options,
-    jit,
-    jit_options,
-    progress_display,
-    reading,
-    stack,
-    target,
-    target_options,
-)
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.session.link.request import LinkRequest
@@ -41,10 +30,10 @@ from cudarun.session.link.request import LinkRequest
     help="Write the linked image to FILE.",
 )
 @option("--force", is_flag=True, help="Allow --output to overwrite an existing file.")
-@stack(*options_of(LinkRequest, arch={"type": architecture}).values())
-@jit_options
-@compile_options
-@target_options(default="0")
+@options.stack(*options_of(LinkRequest, arch={"type": options.architecture}).values())
+@options.jit_options
+@options.compile_options
+@options.target_options(default="0")
 def command(quiet: bool, **values: Any) -> int:
     """Link INPUTs (PTX, cubins, fatbins, objects, static libraries, LTO-IR, .cu) into one image.
 
@@ -59,8 +48,8 @@ def command(quiet: bool, **values: Any) -> int:
     from cudarun.session.link.parent import link
 
     renderer = chosen_renderer()
-    where = target(values, capture=False)
-    with reading(where):
+    where = options.target(values, capture=False)
+    with options.reading(where):
         if values["output"] == "-":
             raise RequestError(
                 "the linked image cannot be written to stdout (-)", option="--output"
@@ -68,6 +57,10 @@ def command(quiet: bool, **values: Any) -> int:
         inputs = open_inputs(values["inputs"], values)
         [output] = outputs = output_files(click.get_current_context().command.params, values)
         check_outputs(outputs, [path for image in inputs for path in image_files(image)])
-        own = {"inputs": inputs, "output": output, "options": jit(values, verbose=where.verbose)}
+        own = {
+            "inputs": inputs,
+            "output": output,
+            "options": options.jit(values, verbose=where.verbose),
+        }
         request = filled(LinkRequest, values, target=where, **own)
-    return finish(link(request, progress_display(where, quiet=quiet)), renderer)
+    return finish(link(request, options.progress_display(where, quiet=quiet)), renderer)

@@ -8,18 +8,10 @@ from typing import Any
 import click
 
 from cudarun.base.errors import RequestError
-from cudarun.commands import completion
+from cudarun.commands import completion, options
 from cudarun.commands.declaration import filled, options_of
 from cudarun.commands.help import Command
 from cudarun.commands.inputs import read_input
-from cudarun.commands.options import (
-    compile_options,
-    progress_display,
-    reading,
-    stack,
-    target,
-    target_options,
-)
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.session.image.image import CompileOptions, Image
@@ -43,9 +35,9 @@ _ORDER = "launches grid block smem allow_type_mismatch with_globals contexts"
 @click.command("managed", cls=Command)
 @click.argument("image", shell_complete=completion.files)
 @click.argument("variables", nargs=-1, metavar="[NAME[:TYPE|=VALUE]]...")
-@stack(*(_OPTIONS[name] for name in _ORDER.split()))
-@compile_options
-@target_options(default="0")
+@options.stack(*(_OPTIONS[name] for name in _ORDER.split()))
+@options.compile_options
+@options.target_options(default="0")
 def command(quiet: bool, **values: Any) -> int:
     """Show the __managed__ variables of IMAGE, and compare them across the host and all devices.
 
@@ -59,11 +51,11 @@ def command(quiet: bool, **values: Any) -> int:
     cudarun managed samples/managed.ptx counter=i32:100 -d all --launch 'bump k=i32:5'
     """
     renderer = chosen_renderer()
-    where = target(values, capture=renderer.owns_stdout)
+    where = options.target(values, capture=renderer.owns_stdout)
     with WorkerPool() as pool:
         worker = start_worker(pool, where)  # initializes the driver during parsing
-        display = progress_display(where, quiet=quiet)
-        with reading(where):
+        display = options.progress_display(where, quiet=quiet)
+        with options.reading(where):
             from cudarun.commands.launch_request import geometry_request
 
             image = read_input(values["image"], filled(CompileOptions, values), values["max_image"])

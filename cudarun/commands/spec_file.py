@@ -20,6 +20,7 @@ from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.base.files import OutputFile, check_outputs
 from cudarun.base.options import CaseForm
 from cudarun.base.toml_text import escaped_references
+from cudarun.commands import spec_keys
 from cudarun.commands.declaration import Values, filled
 from cudarun.commands.files import (
     image_files,
@@ -33,17 +34,6 @@ from cudarun.commands.keywords import keyword_context
 from cudarun.commands.launch_request import baseline_values, code_of, program_request
 from cudarun.commands.options import reading
 from cudarun.commands.recorded_request import with_candidate
-from cudarun.commands.spec_keys import (
-    OWN_KEYS,
-    case_command,
-    check_own,
-    checked_value,
-    is_key,
-    located,
-    step_tables,
-    texts,
-    unknown_key,
-)
 from cudarun.commands.spec_matrix import MATRIX, Instance, Matrix, instance_name, substituted, typed
 from cudarun.commands.spec_options import SpecOptions
 from cudarun.commands.spec_text import (
@@ -126,8 +116,8 @@ class _CaseReader:
             self.rerun = "cudarun", "launch", "--spec", text.path, *options.words
         self._images: dict[tuple[str, CompileOptions, int | None], Image] = {}
         for normal, entry in text.defaults.entries.items():
-            if normal == DEFAULTS or not is_key(normal):
-                raise unknown_key(entry.key).of(place=entry.place)
+            if normal == DEFAULTS or not spec_keys.is_key(normal):
+                raise spec_keys.unknown_key(entry.key).of(place=entry.place)
 
     def cases(self) -> list[Case]:
         """Return all cases of the spec; `RequestError` if one is invalid, or there is none."""
@@ -184,7 +174,7 @@ class _CaseReader:
         name = table.entries["name"].value if "name" in table.entries else None
         own: dict[str, Any] = {}
         steps: list[Values] = []
-        for step in step_tables(table):
+        for step in spec_keys.step_tables(table):
             entries: dict[str, SpecEntry] = {}
             normal: str | None = None
             try:
@@ -195,16 +185,19 @@ class _CaseReader:
                             value = substituted(value, instance)
                         else:
                             value = typed(value, instance)
-                        if any(isinstance(each, str) and "\0" in each for each in texts(value)):
+                        if any(
+                            isinstance(each, str) and "\0" in each
+                            for each in spec_keys.texts(value)
+                        ):
                             raise RequestError(f"{normal} contains a NUL character")
                         entries[normal] = entry._replace(value=value)
-                    if normal in OWN_KEYS:
+                    if normal in spec_keys.OWN_KEYS:
                         own[normal] = entries[normal].value
-                        check_own(normal, own[normal])
+                        spec_keys.check_own(normal, own[normal])
                 keywords: Values = {}
                 for normal, entry in entries.items():
-                    if normal not in OWN_KEYS:
-                        keywords[normal] = checked_value(entry.key, entry.value)
+                    if normal not in spec_keys.OWN_KEYS:
+                        keywords[normal] = spec_keys.checked_value(entry.key, entry.value)
                 normal = None
                 if not own.keys() & {"image", "candidate"}:
                     raise RequestError("the case has no image")
@@ -218,16 +211,16 @@ class _CaseReader:
                     )
                 )
             except RequestError as error:
-                raise located(error, name, step, normal, entries) from error.__cause__
+                raise spec_keys.located(error, name, step, normal, entries) from error.__cause__
         try:
             return self.build(index, own, steps, None if name is None else str(name), instance)
         except RequestError as error:
-            raise located(error, name, step, None, entries) from error.__cause__
+            raise spec_keys.located(error, name, step, None, entries) from error.__cause__
 
     def parsed(self, keywords: Values) -> Values:
         """Convert the keys of a launch as the command line would."""
         try:
-            context = keyword_context(case_command, keywords)
+            context = keyword_context(spec_keys.case_command, keywords)
         except click.UsageError as error:
             message = error.format_message()
             refused = RequestError(message[:1].lower() + message[1:].rstrip("."))
@@ -262,18 +255,18 @@ class _CaseReader:
         for step in steps:
             if self.options.confinement is not None:
                 self.options.confinement.check_case(
-                    case_command.params, step, self.directory, devices
+                    spec_keys.case_command.params, step, self.directory, devices
                 )
                 step["compiler"] = "nvrtc"
-            outputs += output_files(case_command.params, step, self.directory, devices)
-            inputs += input_files(case_command.params, step, self.directory)
+            outputs += output_files(spec_keys.case_command.params, step, self.directory, devices)
+            inputs += input_files(spec_keys.case_command.params, step, self.directory)
             for values in filter(None, (step, baseline_values(step))):
                 image, refusal = self.image(values, reason)
                 refused = refused or refusal
                 if image is not None:
                     inputs += image_files(image)
                     images[code_of(values)] = image
-        requires = texts(own.get("requires", []))
+        requires = spec_keys.texts(own.get("requires", []))
         request: Program | None = None
         if reason is None and refused is None:
             check_outputs(outputs, inputs)

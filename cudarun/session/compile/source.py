@@ -20,13 +20,8 @@ from cudarun.diagnostics.code_rules import HOST_FUNCTION, header_source, missing
 from cudarun.diagnostics.entries import Diagnosed, notes
 from cudarun.images.parameters import Parameter
 from cudarun.images.versions import Architecture, Version, parse_target
+from cudarun.session.compile import nvrtc
 from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler
-from cudarun.session.compile.nvrtc import (
-    NvrtcCompiler,
-    UnknownToNvrtc,
-    headers_of_cuda,
-    is_installed,
-)
 from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, Form
 from cudarun.session.compile.toolkit import find_program
 from cudarun.session.image.image import CompileOptions, Image
@@ -75,11 +70,11 @@ def compile_source(
         return _with_nvcc(task)
     if task.options.compiler == "nvrtc":
         return _with_nvrtc(task)
-    if not is_installed() and find_program("nvcc") is not None:
+    if not nvrtc.is_installed() and find_program("nvcc") is not None:
         return _with_nvcc(task, "NVRTC is not installed")
     try:
         return _with_nvrtc(task)
-    except (Diagnosed, UnknownToNvrtc) as refusal:
+    except (Diagnosed, nvrtc.UnknownToNvrtc) as refusal:
         reason = _limitation(refusal)
         if reason is None:
             raise
@@ -116,7 +111,7 @@ def _for_named_target(task: CompileTask) -> CompileTask:
 
 
 def _with_nvrtc(task: CompileTask) -> Image:
-    return _instantiated("NVRTC", NvrtcCompiler(task).compile, task)
+    return _instantiated("NVRTC", nvrtc.NvrtcCompiler(task).compile, task)
 
 
 def _with_nvcc(task: CompileTask, reason: str | None = None) -> Image:
@@ -130,11 +125,11 @@ def _with_nvcc(task: CompileTask, reason: str | None = None) -> Image:
     return replace(image, warnings=(*notes([note]), *image.warnings))
 
 
-def _limitation(refusal: Diagnosed | UnknownToNvrtc) -> str | None:
+def _limitation(refusal: Diagnosed | nvrtc.UnknownToNvrtc) -> str | None:
     """Return why nvcc may compile what NVRTC refuses; ``None`` for an error in the source."""
-    if isinstance(refusal, UnknownToNvrtc):
+    if isinstance(refusal, nvrtc.UnknownToNvrtc):
         return refusal.what
-    folders = sorted(headers_of_cuda(), key=len, reverse=True)  # include/cccl before include
+    folders = sorted(nvrtc.headers_of_cuda(), key=len, reverse=True)  # include/cccl before include
     for each in refusal.diagnostics:
         if not each.is_serious:
             continue

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING
 from cudarun.base.bindings import Version, toolkit_installation
 from cudarun.base.records import dataclass
 from cudarun.model.devices import DoctorFinding, DoctorReport
-from cudarun.session.devices.probes import (
-    DriverLibrary,
-    load_compiler,
-    load_driver,
-    load_nvjitlink,
-    load_nvrtc,
-    start_driver,
-    start_emulator,
-)
+from cudarun.session.devices import probes
 from cudarun.session.driver.visibility import VARIABLE, gpus_listed
 from cudarun.session.workers.pool import call_in_worker
 from cudarun.session.workers.worker import Answer
@@ -74,11 +66,12 @@ def check_machine(timeout: float | None = None) -> DoctorReport:
     """
     machine = DevicePaths()
     limit = _PATIENCE if timeout is None else timeout
-    loaded: Answer[DriverLibrary | str] = call_in_worker(load_driver, limit)
-    driver = loaded.value.version if isinstance(loaded.value, DriverLibrary) else None
+    loaded: Answer[probes.DriverLibrary | str] = call_in_worker(probes.load_driver, limit)
+    driver = loaded.value.version if isinstance(loaded.value, probes.DriverLibrary) else None
     installed = _installed("cuda-bindings")
-    nvrtc, nvjitlink = call_in_worker(load_nvrtc, limit), call_in_worker(load_nvjitlink, limit)
-    emulator: Answer[int] = call_in_worker(start_emulator, limit)
+    nvrtc = call_in_worker(probes.load_nvrtc, limit)
+    nvjitlink = call_in_worker(probes.load_nvjitlink, limit)
+    emulator: Answer[int] = call_in_worker(probes.start_emulator, limit)
     return DoctorReport(
         (
             hardware(machine),
@@ -86,11 +79,11 @@ def check_machine(timeout: float | None = None) -> DoctorReport:
             visible_devices(os.environ.get(VARIABLE), len(_nodes(machine))),
             library(loaded),
             bindings(installed, driver),
-            *(_started(call_in_worker(start_driver, limit)) if driver else ()),
+            *(_started(call_in_worker(probes.start_driver, limit)) if driver else ()),
             toolkit_part("NVRTC", "CUDA source", nvrtc, driver, installed),
             toolkit_part("nvJitLink", "linking without a GPU", nvjitlink, driver, installed),
             emulated(emulator),
-            *((compiler(call_in_worker(load_compiler, limit)),) if emulator.value else ()),
+            *((compiler(call_in_worker(probes.load_compiler, limit)),) if emulator.value else ()),
         )
     )
 
@@ -156,7 +149,7 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
 # --- libraries -----------------------------------------------------------------------------------
 
 
-def library(loaded: Answer[DriverLibrary | str]) -> DoctorFinding:
+def library(loaded: Answer[probes.DriverLibrary | str]) -> DoctorFinding:
     """Check that libcuda can be loaded."""
     subject, remedy = "driver library", _INSTALL
     match loaded.value:
@@ -167,12 +160,12 @@ def library(loaded: Answer[DriverLibrary | str]) -> DoctorFinding:
         case str(why):
             says = f"libcuda.so.1 cannot be loaded: {why}"
             remedy = f"remove it from LD_LIBRARY_PATH, or {_INSTALL}"
-        case DriverLibrary(path, result, _) if result != 0:
+        case probes.DriverLibrary(path, result, _) if result != 0:
             says = f"{path}: cuDriverGetVersion: error {result}"
             remedy = _REMEDIES.get(result, _INSTALL)
-        case DriverLibrary(path, _, number) if number < _OLDEST_DRIVER:
+        case probes.DriverLibrary(path, _, number) if number < _OLDEST_DRIVER:
             says = f"{path}: CUDA {_dotted(number)}; {_dotted(_OLDEST_DRIVER)} is required"
-        case DriverLibrary(path, _, number):
+        case probes.DriverLibrary(path, _, number):
             return DoctorFinding(subject, "well", f"{path}, CUDA {_dotted(number)}")
     return DoctorFinding(subject, "wrong", says, remedy)
 

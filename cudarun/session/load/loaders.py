@@ -19,13 +19,7 @@ from cudarun.model.images import VariableReport
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
-from cudarun.session.load.jit import (
-    DriverImage,
-    Logs,
-    driver_options,
-    option_refusals,
-    with_whole_logs,
-)
+from cudarun.session.load import jit
 from cudarun.session.load.library import PARAM_INFO_SINCE, Library, read_parameters
 from cudarun.session.load.request import JitOptions, Via
 
@@ -52,7 +46,7 @@ class KernelRefusal:
     error: CudarunError
 
 
-class Loader(DriverImage):
+class Loader(jit.DriverImage):
     """One of the driver's interfaces for loading, and its cost."""
 
     handle: Handle  # the library or the module, once it is loaded
@@ -71,7 +65,7 @@ class Loader(DriverImage):
         self.image = image  # the image in a form that the driver accepts
         self.facts = facts  # the facts read from the file; ``None`` if it cannot be read
         self.options = options  # the JIT compiler's options
-        self.logs = Logs()
+        self.logs = jit.Logs()
         self.refusals: list[KernelRefusal] = []  # the kernels that the driver refuses
         self.found: list[LoadedKernel] = []  # the others, in the current context
         self.before_contexts = False  # whether there was no context when it was loaded
@@ -87,23 +81,23 @@ class Loader(DriverImage):
         calls, started = self.driver.count, time.perf_counter()
         self.error = None
         try:
-            with_whole_logs(self._load)
+            jit.with_whole_logs(self._load)
         except CudarunError as error:
             self.error = error
         self.is_loaded = self.error is None
         self.load_milliseconds = (time.perf_counter() - started) * 1e3
         self.load_calls = self.driver.count - calls
 
-    def _load(self, logs: Logs) -> None:
+    def _load(self, logs: jit.Logs) -> None:
         """Load the image with these logs, and force the error of a broken library."""
         self.logs = logs
         if self.loads_once:
             self._library = Library(self.driver, self.image, self.options, logs)
             self.handle, self._names = self._library.handle, self._library.names()
             return
-        given = driver_options(self.driver, self.options)
+        given = jit.driver_options(self.driver, self.options)
         every = given | logs.options(self.driver)
-        with option_refusals(given, logs):
+        with jit.option_refusals(given, logs):
             self.handle = self.ask(
                 self.driver.cuModuleLoadDataEx, self.image.code + b"\0", len(every), [*every],
                 [*every.values()],

@@ -17,14 +17,8 @@ from cudarun.base.files import OutputFile, whole_file
 from cudarun.images.demangler import base_name, demangle, spellings
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.model.record import LaunchListing, ListedLaunches, RecordedFile, RecordReport
+from cudarun.session.record import conversion
 from cudarun.session.record.control import ControlPage, RecordMode, RecordService
-from cudarun.session.record.conversion import (
-    code_facts,
-    convert,
-    recorded_code,
-    recorded_file,
-    short_name,
-)
 from cudarun.session.record.raw_file import read_raw
 from cudarun.session.record.request import RecordRequest
 from cudarun.session.workers.c_library import build_libraries
@@ -103,15 +97,15 @@ def _recordings(
     try:
         for path in paths:
             raw, output = read_raw(path), request.output
-            base = (output or short_name(raw.texts["kernel"])).removesuffix(SUFFIX)
+            base = (output or conversion.short_name(raw.texts["kernel"])).removesuffix(SUFFIX)
             names = (f"{base}{'' if nth == 1 else f'-{nth}'}{SUFFIX}" for nth in count(1))
             used = [each.path for each in files]
             # The first free one; without ``-o`` no file is replaced.
             name = next(n for n in names if n not in used and (output or not os.path.exists(n)))
             with whole_file(OutputFile("-o", name)) as file:
-                manifest, has_ptx = convert(raw, folder, file)
+                manifest, has_ptx = conversion.convert(raw, folder, file)
             path.unlink()
-            files.append(recorded_file(name, manifest, has_ptx=has_ptx))
+            files.append(conversion.recorded_file(name, manifest, has_ptx=has_ptx))
     except RequestError as error:
         return tuple(files), error
     return tuple(files), None
@@ -205,8 +199,8 @@ class _ImageVariables:
 
     def __call__(self, path: Path, architecture: int) -> list[str]:
         if path not in self._known:
-            code = recorded_code(path.read_bytes(), architecture)
-            facts = code_facts(code)
+            code = conversion.recorded_code(path.read_bytes(), architecture)
+            facts = conversion.code_facts(code)
             is_unread = identify(code.image) is ImageKind.FATBIN  # so are its entries
             if facts is None or (is_unread and not facts.kernels):
                 self.notes = ["an image cannot be read, its variables are not recorded" + _CODECS]

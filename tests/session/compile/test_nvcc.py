@@ -16,7 +16,7 @@ import pytest
 from cudarun.base.errors import RequestError
 from cudarun.diagnostics.entries import Diagnosed
 from cudarun.images.versions import Architecture
-from cudarun.session.compile import nvcc, source
+from cudarun.session.compile import nvcc, nvrtc, source
 from cudarun.session.compile import toolkit as toolkit_module
 from cudarun.session.compile.source import compile_source
 from cudarun.session.compile.task import Form
@@ -325,7 +325,7 @@ def test_a_crash_of_nvcc(fake: FakeNvcc) -> None:
 def test_auto_takes_nvcc_where_nvrtc_is_not_installed(
     fake: FakeNvcc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "is_installed", lambda: False)
+    monkeypatch.setattr(nvrtc, "is_installed", lambda: False)
     [note] = compiled(CompileOptions()).warnings
     assert (note.tool, note.severity) == ("cudarun", "note")
     assert note.message == "own/kernel.cu is compiled by nvcc 13.0: NVRTC is not installed"

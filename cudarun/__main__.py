@@ -91,10 +91,16 @@ def _prefetch() -> None:
 
 def _share() -> None:
     """Import what both a worker and its parent need: once is enough before a fork."""
+    from importlib import import_module
+
+    for name in ("datetime", "pickle", "platform", "textwrap", "threading"):  # of click and numpy
+        import_module(name)
+    import cudarun.arguments.expressions.statements
     import cudarun.arguments.frameworks
     import cudarun.images.reader
     import cudarun.session.image.image
     import cudarun.session.image.kernels
+    import cudarun.session.launch.assertions
     import cudarun.session.launch.detection
     import cudarun.session.launch.outputs
     import cudarun.session.launch.parent

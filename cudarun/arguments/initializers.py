@@ -6,7 +6,6 @@ over these; a struct buffer is filled member by member, each like a separate buf
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,7 +31,8 @@ from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.values import BoxFilter, Initial, ListInitial
 from cudarun.base.errors import RequestError
 
-Seeded: TypeAlias = Callable[[], np.random.Generator]  # makes it at its first call
+# Makes it at its first call; `numpy.random` is imported then.
+Seeded: TypeAlias = Callable[[], "np.random.Generator"]
 
 
 def seeded(seed: int, buffer_name: str) -> Seeded:
@@ -40,6 +40,8 @@ def seeded(seed: int, buffer_name: str) -> Seeded:
 
     @cache
     def generator() -> np.random.Generator:
+        import hashlib  # few launches have random contents
+
         digest = hashlib.sha256(buffer_name.encode()).digest()
         entropy = [abs(seed), int(seed < 0), int.from_bytes(digest[:16], "little")]
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))

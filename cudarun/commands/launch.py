@@ -344,10 +344,10 @@ _ABSENT = (None, False, ())  # values of options that are not given
 
 def _with_candidate(values: Values) -> Values:
     """Return the values of a launch with the candidate for the code of its recording."""
-    from cudarun.commands.recorded_request import with_candidate
-
     if not values["candidates"]:
         return values
+    from cudarun.commands.recorded_request import with_candidate  # few launches have one
+
     if values[STEPS]:
         raise conflict("--candidate", "--then", "a candidate is the code of one launch")
     if not is_recording(values["image"]):

@@ -45,8 +45,9 @@ class MismatchLocation:
         for axis, index in enumerate(np.unravel_index(flat, self._shape)):
             self._low[axis] = min(self._low[axis], int(index.min()))
             self._high[axis] = max(self._high[axis], int(index.max()))
-            if len(self._indices[axis]) <= _FEW:
-                self._indices[axis].update(np.unique(index).tolist())
+            while len(index) and len(self._indices[axis]) <= _FEW:
+                self._indices[axis].add(int(index[0]))
+                index = index[index != index[0]]
 
     def describe(self) -> str | None:
         """Return where all mismatches lie; ``None`` for a single one, or where they are spread."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import re
 
 from cuda.bindings import driver as cuda
@@ -72,6 +71,8 @@ def cuDeviceGetName(length: int, dev: DeviceHandle) -> bytes:
 @query()
 def cuDeviceGetUuid(dev: DeviceHandle) -> cuda.CUuuid:
     """Return the 16 bytes that identify the device; the same in every process."""
+    import hashlib  # few programs ask
+
     uuid = cuda.CUuuid()
     own = hashlib.sha256(f"{dev.name} {dev.ordinal}".encode()).digest()[:16]
     ctypes.memmove(uuid.getPtr(), own, 16)

@@ -12,7 +12,6 @@ import functools
 import re
 
 from cudarun.base.bindings import is_missing_library
-from cudarun.base.cache import ResultCache, cache_folder, digest_of
 from cudarun.emulator.host.devices import current_profile
 from cudarun.emulator.host.refusal import refuse_if
 from cudarun.emulator.program import KernelCode
@@ -62,6 +61,8 @@ def register_note(text: str, kernel: KernelCode, threads: int) -> str:
 def _compiler_log(text: str, most: int, target: str) -> str:
     """Return what nvJitLink states about the kernels of a text, or why it cannot."""
     from cuda.bindings import nvjitlink  # few launches need it
+
+    from cudarun.base.cache import ResultCache, cache_folder, digest_of
 
     try:
         version = nvjitlink.version()

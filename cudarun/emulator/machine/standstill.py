@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from hashlib import blake2b
 
 import numpy as np
 
@@ -37,6 +36,8 @@ class Standstill:
         """
         if self._depends_on_others:
             return
+        from hashlib import blake2b  # few launches stand still
+
         digest = blake2b()
         for part in (*state, *self._launch.memories[0].contents()):
             digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 def prefetch() -> None:
     """Import the modules that a launch needs in a worker, numpy above all."""
-    import cudarun.session.launch.verified_runs  # noqa: F401
+    import cudarun.session.launch.worker  # noqa: F401
 
 
 def launch(
@@ -163,11 +163,14 @@ class LaunchJob(KernelJob["LaunchResult"]):
             self._baseline = load_libraries(session, baseline.program)
 
     def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
-        from cudarun.session.launch.verified_runs import run_verified
+        if self.program.options.runs_once:
+            from cudarun.session.launch.worker import run_on
 
-        result = run_verified(
-            self.session, libraries, self.program, device, self._reference, self._baseline
-        )
+            result = run_on(self.session, libraries, self.program, device, self._reference)
+        else:
+            from cudarun.session.launch.verified_runs import run_verified
+
+            result = run_verified(self.session, libraries, self.program, device, self._baseline)
         if not any(step.gpus for step in self.program.steps):
             return result
         return _with_predictions(result, self.program)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from tempfile import gettempdir
 
 import numpy as np
 
@@ -69,6 +68,8 @@ def write_reference(path: str, uuid: str, buffers: Buffers) -> ReferenceBuffers:
     try:
         copies = write_copies(path, buffers)
     except OSError as error:
+        from tempfile import gettempdir
+
         raise RequestError(
             f"the buffers cannot be stored in {gettempdir()}: {error.strerror or error}",
             hint="set TMPDIR to another directory",

@@ -229,6 +229,11 @@ class ProgramOptions:
     copies: str | None = None
     digests: bool = False  # report a digest of every buffer after the last step
 
+    @property
+    def runs_once(self) -> bool:
+        """False if a launch is repeated with other seeds, schedules, variables or code."""
+        return self.seeds == 1 and not (self.schedules or self.stateless or self.baseline)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:

@@ -75,16 +75,12 @@ def run_verified(
     libraries: Libraries,
     program: Program,
     device: Device,
-    reference: ReferenceBuffers | None = None,
     baseline: Libraries = (),
 ) -> LaunchResult:
-    """Launch as often as the request wants, otherwise as `run_on`.
+    """Launch as often as the request wants.
 
     ``baseline`` has the image of ``--baseline``.
     """
-    options = program.options
-    if options.seeds == 1 and not (options.schedules or options.stateless or options.baseline):
-        return run_on(session, libraries, program, device, reference)
     own = Launches(session, libraries, device)
     return _VerifiedRuns(program, own, Launches(session, baseline, device)).result()
 

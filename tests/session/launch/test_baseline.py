@@ -69,7 +69,7 @@ def speed(session: Session, baseline: str, *checks: Check, **options: Any) -> Sp
     other = program(baseline)
     launch = program("seven", *checks, baseline=BaselineLaunch(baseline, other), **options)
     libraries = load_libraries(session, launch), load_libraries(session, other)
-    found = run_verified(session, libraries[0], launch, session.devices[0], None, libraries[1])
+    found = run_verified(session, libraries[0], launch, session.devices[0], libraries[1])
     assert isinstance(found.baseline, BaselineResult)
     return found.baseline.speed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,8 +21,10 @@ from cudarun.images.facts import VariableFacts
 from cudarun.images.parameters import Parameter
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.launch.variables import ImageVariable, VariableUse
-from cudarun.session.recording.archive import Recording
-from cudarun.session.recording.manifest import Manifest, RecordedRange
+
+if TYPE_CHECKING:  # few launches are recorded
+    from cudarun.session.recording.archive import Recording
+    from cudarun.session.recording.manifest import Manifest, RecordedRange
 
 _POINTER = 8  # bytes; pointers are aligned to them
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.recorded.memory import MovedVariables, RecordedInitial
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.launch.variables import ImageVariable
-from cudarun.session.recording.archive import RecordedContents
-from cudarun.session.recording.manifest import Manifest, RecordedRange
+
+if TYPE_CHECKING:  # few launches are recorded
+    from cudarun.session.recording.archive import RecordedContents
+    from cudarun.session.recording.manifest import Manifest, RecordedRange
 
 _BITS = "u32"
 """The type of accesses of 32 bits, also of floats: compilers load and store them as ``.b32``."""

@@ -18,7 +18,6 @@ from cudarun.emulator.machine.batch import Batch, HandOver
 from cudarun.emulator.machine.child_grids import ChildGrid, GridFamily
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NO_OBSERVER, Observer
-from cudarun.emulator.machine.schedules.pending import PendingOperations
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.memory import Memory
 from cudarun.emulator.program import KernelCode, ModuleCode
@@ -187,7 +186,9 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
     standstill = Standstill(launch)
     launch.take_last = lambda: launch.blocks - begun >= launch.cluster_blocks
     while begun < launch.blocks or running:
-        in_progress = sum(len(np.unique(each.threads.block_of[each.alive])) for each, _ in running)
+        in_progress = sum(
+            np.count_nonzero(np.bincount(each.threads.block_of[each.alive])) for each, _ in running
+        )
         room = launch.whole_clusters(launch.resident_blocks - in_progress)
         launch.excluded = 0 if room else launch.blocks - begun
         if begun < launch.blocks and room:
@@ -202,6 +203,8 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
             if (batch := next(fitting, None)) is None:
                 batch = Batch(launch, blocks if running else size)
                 if launch.config.schedule is not None:
+                    from cudarun.emulator.machine.schedules.pending import PendingOperations
+
                     batch.operations = PendingOperations(batch, launch.config.schedule)
             else:
                 idle.remove(batch)

@@ -22,7 +22,7 @@ from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.mbarriers import PhaseTest
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, distinct
 
 _LANES = np.arange(WIDTH)
 
@@ -103,7 +103,7 @@ class WaitingLanes:
         for place, block in enumerate(points.barriers):
             lanes = self.lanes(slots, state.mask("waiting", place))
             numbers = self._barrier_numbers(lanes)
-            for number in np.unique(numbers):
+            for number in distinct(numbers):
                 self._add_arrival(int(number), lanes[numbers == number], block.terminator)
         for place, block in enumerate(points.warp_barriers):
             lanes = self.lanes(slots, state.mask("warp_waiting", place))

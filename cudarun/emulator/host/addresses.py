@@ -115,7 +115,7 @@ class HostAccess:
 
     def memory(self, address: int, size: int) -> Bytes | RemoteBytes:
         """Return memory to read and to write; `move` copies it."""
-        return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+        return np.asarray((ctypes.c_uint8 * size).from_address(address), np.uint8)
 
     def read(self, address: int, size: int) -> bytes:
         """Return a copy of memory."""
@@ -145,7 +145,7 @@ class HostAccess:
 
     def mapped(self, address: int, size: int) -> Bytes:
         """Return memory that kernels can access from now on, as `cuMemHostRegister` asks."""
-        return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+        return np.asarray((ctypes.c_uint8 * size).from_address(address), np.uint8)
 
     def unmap(self, address: int, size: int) -> None:
         """End the access of kernels to memory."""

@@ -23,7 +23,7 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.threads import WARP
-from cudarun.emulator.numerics.arrays import Array, Mask
+from cudarun.emulator.numerics.arrays import Array, Mask, distinct
 from cudarun.emulator.numerics.bits import population
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class BarrierWait(Terminator):
         path, lanes = batch.leave_for(active, self.after)
         if self.arrive:
             batch.wait(path, lanes)
-        for number in np.unique(numbers):
+        for number in distinct(numbers):
             arrival = Arrival(
                 barrier=int(number),
                 lanes=lanes,
@@ -304,7 +304,7 @@ def meet(batch: Batch, parties: Sequence[Party]) -> list[Indices]:
     every = np.concatenate([each.lanes for each in parties])
     masks = np.concatenate([each.masks for each in parties])
     ready = np.zeros(len(every), dtype=np.bool_)
-    for mask in np.unique(masks):
+    for mask in distinct(masks):
         same = masks == mask
         ready[same] = batch.threads.complete(every[same], masks[same], batch.alive)
     starts = np.cumsum([len(each.lanes) for each in parties])[:-1]

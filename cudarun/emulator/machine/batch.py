@@ -29,7 +29,7 @@ from cudarun.emulator.machine.spaces import RANK_SHIFT, WINDOWS, Region, Section
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.tensor_memory.allocations import TENSOR_BYTES, TensorAllocations
 from cudarun.emulator.machine.threads import Threads
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, distinct
 
 # Lanes that are in loops for long may be waiting for other batches: see the cost in `turns`.
 _STALL_LIMIT = 1 << 19
@@ -283,7 +283,7 @@ class Batch:
     def scatter(self, active: Active, targets: Indices) -> None:
         """Send each lane to the block that ``targets`` has for it."""
         function = active.frame.function
-        wanted = np.unique(targets)
+        wanted = distinct(targets)
         if len(wanted) == 1:
             self.proceed(active, int(wanted[0]))
             return

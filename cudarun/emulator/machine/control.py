@@ -12,7 +12,7 @@ import numpy as np
 
 from cudarun.emulator.code import FunctionCode, RegisterUse, Site, Terminator, Use
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, distinct
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -133,7 +133,7 @@ class FunctionCall(Terminator):
         """Return the functions that the lanes' pointers point to, by their addresses."""
         active.site = self.site
         found = []
-        for address in np.unique(addresses).tolist():
+        for address in distinct(addresses).tolist():
             lane = int(np.argmax(addresses == address))
             function = active.batch.launch.function_at(address)
             if function is None:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.diagnostics.entries import Diagnosed, Diagnostic, located
-from cudarun.diagnostics.explanations import explain
-from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.images.fatbin import Entry
 from cudarun.images.kinds import ImageKind, identify
@@ -51,6 +49,8 @@ def diagnose(
         definers=definers or {},
         jit_target=jit_target,
     )
+    from cudarun.diagnostics.explanations import explain  # few images are refused
+
     explanation = explain(case)
     return Diagnosed(
         error.what,
@@ -68,6 +68,8 @@ def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
     texts = [image for image in images if identify(image.data) in _TEXTS]
     # ptxas echoes the bytes, and any byte may be in a comment.
     sources = {image.text_name: image.code.decode("latin-1") for image in texts}
+    from cudarun.diagnostics.log_parser import parse_log
+
     return tuple(located(parse_log(log), sources))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from cudarun.emulator.code import Action, ActionFunction
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Lanes
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, distinct
 
 _INCREMENT = 0x9E3779B97F4A7C15
 _FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -190,7 +190,7 @@ class DrawnTurns(Turns):
         for path in sorted(self._waiting):
             lanes = lane_sets.union(self._waiting[path])
             self._waiting[path] = [lanes]
-            for group in np.unique(self._groups[lanes]).tolist():
+            for group in distinct(self._groups[lanes]).tolist():
                 present.setdefault(group, []).append(path)
         group = next(each for each in self._order if each in present)
         paths, draw = present[group], self._schedule.draw

@@ -35,7 +35,7 @@ from cudarun.emulator.machine.tensor_memory.memory import (
     cells,
     split_address,
 )
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, distinct
 from cudarun.emulator.numerics.formats import to_f32
 from cudarun.emulator.numerics.scaled_products import Factors, multiplied_in_tensor_memory
 from cudarun.emulator.words import Words
@@ -278,7 +278,7 @@ class _Multiplication:
         else:
             size = 16 if name in ("block16", "scale_vec::4X") else 32
             count = product.k // size // (2 if product.sparse else 1)
-        partitions = np.unique(lanes // _PARTITION)
+        partitions = distinct(lanes // _PARTITION)
         found = [
             self._scales(which, lines, count, partitions, rank)
             for which, lines in (("a", self.layout.rows), ("b", columns))

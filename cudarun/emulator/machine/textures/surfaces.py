@@ -18,7 +18,7 @@ from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.textures.texels import Surface, fractions, truncated
-from cudarun.emulator.numerics.arrays import Array, Arrays, DType
+from cudarun.emulator.numerics.arrays import Array, Arrays, DType, distinct
 from cudarun.emulator.words import Words
 
 Positions = slice | npt.NDArray[np.intp]
@@ -34,7 +34,7 @@ def by_object(
 ) -> Iterator[tuple[Object, Positions, int]]:
     """Yield each object, the active lanes that use it, and the first of those."""
     is_one = bool((handles == handles[0]).all())  # the usual case
-    for handle in handles[:1] if is_one else np.unique(handles):
+    for handle in handles[:1] if is_one else distinct(handles):
         positions = slice(None) if is_one else np.flatnonzero(handles == handle)
         first = 0 if isinstance(positions, slice) else int(positions[0])
         found = objects.get(int(handle))

@@ -51,7 +51,7 @@ from cudarun.emulator.machine.textures.texels import (
     last_bits,
     linear_light,
 )
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, distinct
 
 Size = tuple[int, int, int]
 
@@ -160,7 +160,7 @@ class Texture:
                     dtype=REGISTERS[kind.kind],
                 )  # fmt: skip
                 weights = np.zeros(values.shape[:2], dtype=np.int64)
-                for level in np.unique(levels[weight > 0]):
+                for level in distinct(levels[weight > 0]):
                     lanes = np.flatnonzero((levels == level) & (weight > 0))
                     some = _of_lanes(sample, lanes)
                     with _mapped(lanes):

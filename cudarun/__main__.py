@@ -34,10 +34,12 @@ def main() -> None:
         sys.stderr.flush()
         os._exit(code)
     import errno
+    import gc
     import resource
 
     from cudarun.base.process import EndingSignals, open_standard_streams
 
+    gc.disable()  # nothing that is imported is garbage
     signals = EndingSignals(_received)
     open_standard_streams()
     try:
@@ -52,6 +54,8 @@ def main() -> None:
             server_process.begin(sys.argv[1:])
         from cudarun.cli import main as run
 
+        gc.freeze()
+        gc.enable()
         code = run(begin=signals.admit)  # which has flushed stdout
         signals.leave()
     except KeyboardInterrupt:  # after the command, or while an earlier one was handled

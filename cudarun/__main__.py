@@ -1,6 +1,7 @@
 """``python -m cudarun`` and the entry point ``cudarun``."""
 
 import os  # which Python has imported, unlike __future__
+import sys
 
 # As `ExitCode` has them, whose module is not imported yet.
 _INTERRUPTED = 130
@@ -25,8 +26,6 @@ def main() -> None:
     It leaves without taking the interpreter down piece by piece, which takes longer than `--help`.
     Every import is made here, where Ctrl-C has a handler already.
     """
-    import sys
-
     if (served := _server_of(sys.argv[1:])) is not None:
         from cudarun.client import run_in_server
 
@@ -99,6 +98,8 @@ def _share() -> None:
 
     for name in ("datetime", "pickle", "platform", "textwrap", "threading"):  # of click and numpy
         import_module(name)
+    if any(each.endswith(".cudarun") for each in sys.argv):
+        import_module("cudarun.session.recording.archive")
     import cudarun.arguments.expressions.statements
     import cudarun.arguments.frameworks
     import cudarun.images.reader

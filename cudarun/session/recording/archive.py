@@ -15,10 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from operator import attrgetter
-from typing import IO
-
-import numpy as np
-import numpy.typing as npt
+from typing import IO, TYPE_CHECKING
 
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
@@ -34,6 +31,10 @@ from cudarun.session.recording.manifest import (
     write_manifest,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 MANIFEST, IMAGE, PTX, MEMORY = "recording.toml", "image", "ptx", "memory/"
 _CODE = (ImageKind.PTX, ImageKind.CUBIN, ImageKind.FATBIN)  # source could include files
 _MAX_MANIFEST = 64 << 20
@@ -45,8 +46,6 @@ _MEMBER_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, UnicodeDecodeError, ValueError),
 )
-
-Bytes = npt.NDArray[np.uint8]
 
 
 class RecordingWriter(AbstractContextManager["RecordingWriter"]):
@@ -130,12 +129,14 @@ class RecordedContents(AbstractContextManager["RecordedContents"]):
         end: int | None = None,
         *,
         after: bool = False,
-    ) -> Bytes:
+    ) -> npt.NDArray[np.uint8]:
         """Return the bytes of a range before the launch, or after it, from one offset to another.
 
         Those without a piece are zero.
         """
         end = recorded.size if end is None else end
+        import numpy as np  # not in the process that only passes the recording on
+
         whole = np.zeros(end - start, np.uint8)
         for pieces in (recorded.before, recorded.after) if after else (recorded.before,):
             for offset, data in self._between(pieces, start, end):

@@ -186,9 +186,8 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
     standstill = Standstill(launch)
     launch.take_last = lambda: launch.blocks - begun >= launch.cluster_blocks
     while begun < launch.blocks or running:
-        in_progress = sum(
-            np.count_nonzero(np.bincount(each.threads.block_of[each.alive])) for each, _ in running
-        )
+        blocks_of = (each.threads.block_of[each.alive] for each, _ in running)
+        in_progress = sum(int(np.count_nonzero(np.bincount(each))) for each in blocks_of)
         room = launch.whole_clusters(launch.resident_blocks - in_progress)
         launch.excluded = 0 if room else launch.blocks - begun
         if begun < launch.blocks and room:

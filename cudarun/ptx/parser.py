@@ -184,8 +184,13 @@ class _ModuleParser(VariableRules):
             self._number()
 
     def _section(self) -> None:
-        """Skip a debugging section (DWARF) up to the closing brace."""
+        """Skip a debugging section (DWARF) up to the closing brace, unread where bodies are."""
         self.take(TokenKind.MODIFIER)
+        if self.at("{") and not self._reads_bodies:
+            end = end_of_block(self.text, self.token.offset)
+            if end is not None:
+                self.seek(end)
+                return
         self.expect("{")
         depth = 1
         while depth:

@@ -108,7 +108,7 @@ class ImageFacts:
     toolkit: str | None = None  # the tool that built it: ``"ptxas 13.0, V13.0.88"``
     is_relocatable: bool | None = None  # True for a cubin that has yet to be linked
     relocations: int | None = None  # the number of relocations in the code and data of a cubin
-    has_unread_code: bool = False  # whether only the declarations of a PTX text were read
+    has_unread_code: bool = False  # whether only the declarations of a long PTX text were read
     # The variables without a name in the source, such as string literals.
     unnamed: tuple[VariableFacts, ...] = ()
 

@@ -28,8 +28,7 @@ def read_ptx(data: bytes, origin: str, *, whole: bool = True) -> ImageFacts:
 
     Args:
         origin: Its name in messages.
-        whole: Whether to parse the bodies of functions too, for their errors. Those of a short text
-            are parsed in any case.
+        whole: Whether to parse the bodies of functions too, for their errors.
     """
     try:
         with without_collection():
@@ -43,8 +42,8 @@ def read_ptx(data: bytes, origin: str, *, whole: bool = True) -> ImageFacts:
 def _facts(text: str, *, whole: bool) -> ImageFacts:
     lazy = lazy_module(text)
     facts = ptx_facts(lazy.module)
-    if not whole and len(text) > SHORT:
-        return replace(facts, has_unread_code=True)
+    if not whole:
+        return replace(facts, has_unread_code=len(text) > SHORT)
     for function in lazy.module.functions:
         lazy.read(function)
     return facts

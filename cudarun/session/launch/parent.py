@@ -282,11 +282,13 @@ def _with_facts(image: Image, timeout: float | None, kernel: str | None) -> Imag
 
     CUDA source is compiled for them.
     """
-    if image.facts is not None:
-        return image
     from cudarun.images.kinds import CONTAINERS, ImageKind, identify
     from cudarun.images.reader import read_image
+    from cudarun.ptx.parser import SHORT
 
+    is_short = len(image.data) <= SHORT
+    if image.facts is not None and not (is_short and image.facts.kind is ImageKind.PTX):
+        return image
     kind = identify(image.data)
     if kind is ImageKind.CUDA_SOURCE:
         from cudarun.session.compile.parent import compile_for_facts
@@ -296,4 +298,4 @@ def _with_facts(image: Image, timeout: float | None, kernel: str | None) -> Imag
         from cudarun.session.load.offline import read_kernel
 
         return replace(image, facts=read_kernel(image, kernel))
-    return replace(image, facts=read_image(image.data, image.origin, whole=False))
+    return replace(image, facts=read_image(image.data, image.origin, whole=is_short))

@@ -284,10 +284,9 @@ def _with_facts(image: Image, timeout: float | None, kernel: str | None) -> Imag
     """
     from cudarun.images.kinds import CONTAINERS, ImageKind, identify
     from cudarun.images.reader import read_image
-    from cudarun.ptx.parser import SHORT
 
-    is_short = len(image.data) <= SHORT
-    if image.facts is not None and not (is_short and image.facts.kind is ImageKind.PTX):
+    facts = image.facts
+    if facts is not None and (facts.kind is not ImageKind.PTX or facts.has_unread_code):
         return image
     kind = identify(image.data)
     if kind is ImageKind.CUDA_SOURCE:
@@ -298,4 +297,4 @@ def _with_facts(image: Image, timeout: float | None, kernel: str | None) -> Imag
         from cudarun.session.load.offline import read_kernel
 
         return replace(image, facts=read_kernel(image, kernel))
-    return replace(image, facts=read_image(image.data, image.origin, whole=is_short))
+    return replace(image, facts=read_image(image.data, image.origin))

@@ -61,7 +61,7 @@ class FailedWait(NamedTuple):
         for place in dict.fromkeys(self.places.tolist()):
             expected, pending, owed, _ = fields(int(self.objects[place]))
             if not expected:
-                found.append("it is no object: invalidated, or not initialized")
+                found.append("the mbarrier is invalidated or not initialized")
                 continue
             more = f"; copies wrote {-owed} bytes more than it expects" if owed < 0 else ""
             bytes_left = f"{max(owed, 0)} bytes of copies"

@@ -83,7 +83,7 @@ def test_what_objects_wait_for() -> None:
         "2 of 3 arrivals and 16 bytes of copies are pending",
         "0 of 1 arrivals and 0 bytes of copies are pending; "
         "copies wrote 4 bytes more than it expects",
-        "it is no object: invalidated, or not initialized",
+        "the mbarrier is invalidated or not initialized",
     ]
 
 

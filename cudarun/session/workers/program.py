@@ -258,6 +258,7 @@ def temporary_folder() -> Iterator[str]:
         start_new_session=True,
     ) as shell:
         yield folder
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(RecursionError):  # a program can make thousands of folders in each other
+            shutil.rmtree(folder, ignore_errors=True)
         if not os.path.lexists(folder):
             shell.kill()

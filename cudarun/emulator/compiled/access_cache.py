@@ -51,7 +51,7 @@ class AccessCache:
             for entry in entries:
                 rows[entry] = row
         found: dict[tuple[int, int], list[int]] = {}
-        for entry, address in self._kernel.recent.items():
+        for entry, address in self._kernel.recent.copy().items():  # other threads add to it
             access = accesses[entry]
             if (key := (address, access.bytes)) not in found:
                 for allocation in filter(None, (each.find(address) for each in memories)):

@@ -12,10 +12,12 @@ import pytest
 
 from cudarun.base.machine import available_cores
 from cudarun.emulator import engines as engines_module
-from cudarun.emulator.compiled import cores, queue
+from cudarun.emulator.compiled import access_cache, cores, queue
 from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.visible_order import are_blocks_independent
 from cudarun.emulator.engines import COMPILE, INTERPRET, Engines
+from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.spaces import Region
 from cudarun.emulator.program import ModuleCode
 from tests.emulator.compiled.engines import device, launched
 from tests.emulator.device import compiled
@@ -34,6 +36,9 @@ L:  add.u32 %r2, %r2, 1;
     st.global.u32 [%a0+4096], %r2;
 D:  ret;
 }"""
+
+# All blocks store; those from ``first`` on store again.
+LATE_STORES = FAULTY.replace("D:", "").replace("@%q bra D;", "st.global.u32 [%a0], %r2; @%q ret;")
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +135,26 @@ def test_an_error_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(cores, "CompiledRun", broken)
     with pytest.raises(MemoryError):
         launched(FAULTY, COMPILE, (2000,), (32,), np.zeros(2048, "u4"), 0)
+
+
+def test_threads_find_allocations_while_others_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An access finds its allocation while another thread reads those of earlier ones."""
+    real, begun = access_cache.AccessCache._row, set[str]()
+
+    def enters(cache: access_cache.AccessCache, access: Access, region: Region) -> list[int]:
+        recent, name = cache._kernel.recent, threading.current_thread().name
+        if name.startswith("blocks") and recent:
+            begun.add(name)
+            for entry in range(len(cache._kernel.code.sites.entries)):
+                recent.setdefault(entry, region.base)
+        return real(cache, access, region)
+
+    monkeypatch.setattr(access_cache.AccessCache, "_row", enters)
+    given = LATE_STORES, COMPILE, (2000,), (32,), np.zeros(2048, "u4"), 1999
+    found, fault, _ = launched(*given)
+    assert fault == ""
+    assert begun
+    assert np.frombuffer(found[0], "u4")[[0, 1024]].tolist() == [2000, 2000]
 
 
 def test_without_threads(monkeypatch: pytest.MonkeyPatch, four_threads: list[str]) -> None:

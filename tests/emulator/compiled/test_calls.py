@@ -75,6 +75,10 @@ BODIES = {
         setp.eq.u32 %p0, %r2, 1; selp.b64 %a4, %a2, %a3, %p0; mov.u32 %r3, 9;
         type: .callprototype (.reg .b32 _) _ (.reg .b32 _, .reg .b32 _);
         call (%r1), %a4, (%r0, %r3), type;""",
+    "pointers and a barrier": """mov.u64 %a2, added; mov.u64 %a3, subtracted; and.b32 %r2, %r0, 3;
+        setp.eq.u32 %p0, %r2, 1; selp.b64 %a4, %a2, %a3, %p0; mov.u32 %r3, 9;
+        type: .callprototype (.reg .b32 _) _ (.reg .b32 _, .reg .b32 _);
+        call (%r1), %a4, (%r0, %r3), type; bar.sync 0; add.u32 %r1, %r1, %r3;""",
 }
 
 

@@ -349,6 +349,8 @@ def moved_terminator(
             changed = indexes[value]
         elif name == "successors":
             changed = tuple(indexes[block] for block in value)
+        elif isinstance(terminator, PointerCall) and name == "targets":
+            changed = tuple((symbol, indexes[block]) for symbol, block in value)
         elif name == "targets":
             changed = np.array([indexes[block] for block in value.tolist()], dtype=np.intp)
         elif name == "reads":

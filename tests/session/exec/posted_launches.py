@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -25,9 +26,24 @@ PTX = b"""
     st.global.u32 [%rd1], %r2;
     ret;
 }
+.visible .global .u32 counter;
+.visible .entry count()
+{
+    .reg .b32 %r1;
+    ld.global.u32 %r1, [counter];
+    add.u32 %r1, %r1, 1;
+    st.global.u32 [counter], %r1;
+    ret;
+}
 """
 SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 driver = ctypes.CDLL("libcuda.so.1")
+
+
+class Extent(ctypes.Structure):
+    """A dim3."""
+
+    _fields_ = tuple((axis, ctypes.c_uint32) for axis in "xyz")
 
 
 def made(function: Callable[..., int], *arguments: Any) -> Any:
@@ -115,6 +131,39 @@ def ordered() -> None:
         thread.start()
         thread.join()
     print(found == 10 * [expected(range(50))])
+
+
+def contexts() -> None:
+    """Launch in new threads, of two contexts in turns: each has a variable of its own."""
+    runtime = ctypes.CDLL("libcudart.so.13")
+    library = made(driver.cuLibraryLoadData, PTX, None, None, 0, None, None, 0)
+    count = made(driver.cuLibraryGetKernel, library, b"count")
+    other = made(driver.cuCtxCreate_v4, None, 0, 0)
+    found = []
+
+    def use(context: Any) -> None:
+        made(driver.cuCtxGetCurrent)  # the first call of each thread is one of the driver
+        if context is not None:
+            check(driver.cuCtxSetCurrent(context))
+        for _ in range(4):
+            check(
+                runtime.cudaLaunchKernel(
+                    count, Extent(1, 1, 1), Extent(1, 1, 1), None, ctypes.c_size_t(), NONE
+                )
+            )
+        size, copy = ctypes.c_size_t(), ctypes.c_uint32()
+        address = ctypes.c_uint64()
+        place = ctypes.byref(address), ctypes.byref(size)
+        check(driver.cuLibraryGetGlobal(*place, library, b"counter"))
+        check(driver.cuMemcpyDtoH_v2(ctypes.byref(copy), address, size))
+        found.append(copy.value)
+
+    for turn in range(16):
+        thread = threading.Thread(target=use, args=((other, None)[turn % 2],))
+        thread.start()
+        thread.join()
+        time.sleep(0.05)  # what served it ends, too
+    print(found == [4 * (turn // 2 + 1) for turn in range(16)])
 
 
 def refused() -> None:

@@ -71,6 +71,8 @@ static void die(const char *what) {
   _exit(7);
 }
 
+static void note_change(void) { __atomic_fetch_add(&changes, 1, __ATOMIC_ACQ_REL); }
+
 /* --- connections ------------------------------------------------------------------------------ */
 
 static void disconnect(void *unused) {
@@ -137,6 +139,7 @@ static void connect_thread(uint32_t for_callbacks) {
   while (error && errno == EINTR);
   if (error) die("the server has ended");
   t_fd = fd, t_pid = getpid();
+  note_change(); /* its variables can have the addresses of those of one that has ended */
   if (!t_buffer) t_buffer = malloc(BUFFER);
   pthread_once(&once, make_key);
   pthread_setspecific(key, t_buffer);
@@ -248,8 +251,6 @@ static int answers(void) {
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
-
-static void note_change(void) { __atomic_fetch_add(&changes, 1, __ATOMIC_ACQ_REL); }
 
 EXPORT void cr_register(const uint64_t w[4], const char *name) {
   pthread_mutex_lock(&lock);

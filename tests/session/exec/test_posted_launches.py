@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 PROGRAM = Path(__file__).with_name("posted_launches.py")
 
 
+@pytest.mark.usefixtures("cached")  # building the libraries takes long
 @pytest.mark.parametrize(
     ("what", "output", "status"),
     [

@@ -79,6 +79,20 @@ def test_a_dry_run_of_a_long_text_says_that_it_reads_declarations(run: Run, tmp_
     assert "only the declarations" not in run(*LAUNCH, "--dry-run").err
 
 
+def test_a_dry_run_reports_errors_of_a_short_text_in_any_file(run: Run, tmp_path: Path) -> None:
+    mixed(tmp_path, "add.u32 %v %v;", filler="")
+    text = (tmp_path / "mixed.ptx").read_bytes()
+    (tmp_path / "mixed.fatbin").write_bytes(fatbin_of_ptx(text))
+    assembly = 'asm volatile("add.u32 %0 %0;" :: "r"(1));'
+    source = f'extern "C" __global__ void good(unsigned *out) {{ {assembly} }}'
+    (tmp_path / "mixed.cu").write_text(source)
+    for name in ("mixed.ptx", "mixed.fatbin", "mixed.cu"):
+        ran = run("launch", name, *LAUNCH[2:], "--dry-run")
+        assert ran.code == 4, name
+        assert "syntax error" in ran.err
+        assert f"in file {name}" in ran.err
+
+
 def test_of_a_long_text_in_a_fatbin_only_the_launched_kernel_is_checked(
     run: Run, tmp_path: Path
 ) -> None:

@@ -280,21 +280,23 @@ def _planned(binder: StepBinder, step: LaunchStep, image: Image) -> PlannedStep:
 def _with_facts(image: Image, timeout: float | None, kernel: str | None) -> Image:
     """Return the image with the facts of its kernels, or of the named one of a container.
 
-    CUDA source is compiled for them.
+    CUDA source is compiled for them. The code of short PTX is read for its errors, whatever has the
+    text: the facts that are known are those of its declarations.
     """
     from cudarun.images.kinds import CONTAINERS, ImageKind, identify
     from cudarun.images.reader import read_image
 
-    facts = image.facts
-    if facts is not None and (facts.kind is not ImageKind.PTX or facts.has_unread_code):
-        return image
     kind = identify(image.data)
-    if kind is ImageKind.CUDA_SOURCE:
-        from cudarun.session.compile.parent import compile_for_facts
-
-        return compile_for_facts(image, timeout)
-    if kind in CONTAINERS:
+    if image.facts is None and kind in CONTAINERS:
         from cudarun.session.load.offline import read_kernel
 
         return replace(image, facts=read_kernel(image, kernel))
-    return replace(image, facts=read_image(image.data, image.origin))
+    if image.facts is None and kind is ImageKind.CUDA_SOURCE:
+        from cudarun.session.compile.parent import compile_for_facts
+
+        image = compile_for_facts(image, timeout)
+    facts = image.facts
+    if facts is not None and (facts.kind is not ImageKind.PTX or facts.has_unread_code):
+        return image
+    whole = read_image(image.data, image.origin)
+    return replace(image, facts=facts or whole)

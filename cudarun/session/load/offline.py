@@ -236,7 +236,11 @@ def read_kernel(image: Image, wanted: str | None) -> ImageFacts:
     every = {each for names in listed.values() for each in names}
     name = select_kernel(every, wanted, image.origin)
     first = min(index for index, names in listed.items() if name in names)
-    return _only(read_entry(parts.parts[first], image.origin, whole=False), [name])
+    entry = parts.parts[first]
+    facts = read_entry(entry, image.origin, whole=False)
+    if entry.kind is ImageKind.PTX and not facts.has_unread_code:
+        read_entry(entry, image.origin)  # its code, for the errors
+    return _only(facts, [name])
 
 
 class _KernelReader:

@@ -304,6 +304,7 @@ int main(int count, char **words) {
     int *unused = 0;
     void *args[] = {&unused, &unused};
     CHECK(launch(wait_for, 1, args, other)); /* which does not begin */
+    CHECK(cudaStreamCreate(&other)); /* answered when the launch has been submitted */
     printf("running\n");
     fflush(stdout); /* the time limit kills this process */
     CHECK(cudaDeviceSynchronize());

@@ -84,3 +84,15 @@ def test_copies_without_findings(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_findings_of_copies_are_equal(name: str) -> None:
     assert check_equal(WRONG[name], before=HEAD).engine == INTERPRET
+
+
+def test_more_waits_than_are_kept() -> None:
+    """Warps wait for the copies of an object while those of another one are incomplete."""
+    second = (BYTES + LOAD.replace("[part]", "[part+512]")).replace("4096", "4104")
+    body = INIT + INIT.replace("4096", "4104").removeprefix(BEGIN)
+    for turn in range(9):
+        body += BYTES + LOAD + second
+        for place in (4096, 4104):
+            wait = WAIT.replace("], 0;", f"], {turn % 2};").replace("4096", str(place))
+            body += wait.replace("AGAIN", f"AGAIN_{turn}_{place}") + "ld.shared.u32 %v1, [part];"
+    assert check_equal(body, before=HEAD, block=32, detect="race").engine == INTERPRET

@@ -238,8 +238,10 @@ OUT_OF_LINE void end_wait(char *ctx, u32 warp, u32 lane, u32 is_whole, u64 phase
     }
     u32 count = (u32)__builtin_popcountl(*released);
     if (is_whole && left < FIELD(u64, ctx, ARRIVING)) {
-        suspect(ctx, count == COPY_GROUPS / sizeof *phases - 1);
-        phases[count++] = phase;
+        u32 is_last = count == COPY_GROUPS / sizeof *phases - 1;  // the next ones replace it
+        suspect(ctx, is_last);
+        phases[count] = phase;
+        count += !is_last;
         *released = (1ull << count) - 1;
     }
     FIELD(u64, ctx, ARRIVING) = left;

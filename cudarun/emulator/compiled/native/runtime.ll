@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from e45b44b2e31728e16951ce83e6b517f648f8251ab4999784a7c8dfa94c107b3c
+; Written by `python -m tools.generate_runtime` from c2b72927eb2e390a966a9d63c6ef3665deae11b126125aebfbfb9509ba4d3d1d
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -1548,12 +1548,12 @@ define internal void @end_wait(ptr %0, i32 %1, i32 %2, i32 %3, i64 %4) noinline 
   %45 = load i64, ptr %21, align 8
   %46 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %45)
   %47 = trunc nuw nsw i64 %46 to i32
-  br i1 %30, label %94, label %81
+  br i1 %30, label %96, label %81
 48:
   %49 = load i64, ptr %21, align 8
   %50 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %49)
   %51 = trunc nuw nsw i64 %50 to i32
-  br i1 %30, label %94, label %96
+  br i1 %30, label %96, label %98
 52:
   %53 = phi i64 [ 0, %42 ], [ %63, %74 ]
   %54 = phi i64 [ 0, %42 ], [ %75, %74 ]
@@ -1595,7 +1595,7 @@ define internal void @end_wait(ptr %0, i32 %1, i32 %2, i32 %3, i64 %4) noinline 
   br label %66
 81:
   %82 = icmp ult i64 %63, %76
-  br i1 %82, label %83, label %96
+  br i1 %82, label %83, label %98
 83:
   %84 = icmp eq i64 %46, 15
   %85 = zext i1 %84 to i64
@@ -1603,47 +1603,47 @@ define internal void @end_wait(ptr %0, i32 %1, i32 %2, i32 %3, i64 %4) noinline 
   %87 = load i64, ptr %86, align 8
   %88 = or i64 %87, %85
   store i64 %88, ptr %86, align 8
-  %89 = add nuw nsw i32 %47, 1
-  %90 = getelementptr inbounds nuw i64, ptr %20, i64 %46
-  store i64 %4, ptr %90, align 8
-  %91 = zext nneg i32 %89 to i64
-  %92 = shl nsw i64 -1, %91
-  %93 = xor i64 %92, -1
-  store i64 %93, ptr %21, align 8
-  store i64 %63, ptr %39, align 8
-  br label %100
-94:
-  %95 = phi i64 [ 0, %48 ], [ %63, %44 ]
-  store i64 %95, ptr %39, align 8
-  br label %105
+  %89 = getelementptr inbounds nuw i64, ptr %20, i64 %46
+  store i64 %4, ptr %89, align 8
+  %90 = xor i1 %84, true
+  %91 = zext i1 %90 to i32
+  %92 = add nuw nsw i32 %91, %47
+  %93 = zext nneg i32 %92 to i64
+  %94 = shl nsw i64 -1, %93
+  %95 = xor i64 %94, -1
+  store i64 %95, ptr %21, align 8
+  br label %98
 96:
-  %97 = phi i64 [ %63, %81 ], [ 0, %48 ]
-  %98 = phi i32 [ %47, %81 ], [ %51, %48 ]
+  %97 = phi i64 [ 0, %48 ], [ %63, %44 ]
   store i64 %97, ptr %39, align 8
-  %99 = icmp eq i32 %98, 0
-  br i1 %99, label %105, label %100
-100:
-  %101 = phi i32 [ %89, %83 ], [ %98, %96 ]
-  %102 = getelementptr inbounds nuw i8, ptr %12, i64 60
-  %103 = load i32, ptr %102, align 4
-  %104 = zext nneg i32 %101 to i64
   br label %106
-105:
-  ret void
+98:
+  %99 = phi i64 [ %63, %83 ], [ %63, %81 ], [ 0, %48 ]
+  %100 = phi i32 [ %92, %83 ], [ %47, %81 ], [ %51, %48 ]
+  store i64 %99, ptr %39, align 8
+  %101 = icmp eq i32 %100, 0
+  br i1 %101, label %106, label %102
+102:
+  %103 = getelementptr inbounds nuw i8, ptr %12, i64 60
+  %104 = load i32, ptr %103, align 4
+  %105 = zext nneg i32 %100 to i64
+  br label %107
 106:
-  %107 = phi i64 [ 0, %100 ], [ %116, %106 ]
-  %108 = phi i32 [ %103, %100 ], [ %115, %106 ]
-  %109 = getelementptr inbounds nuw i64, ptr %20, i64 %107
-  %110 = load i64, ptr %109, align 8
-  %111 = icmp eq i64 %110, %4
-  %112 = zext i1 %111 to i32
-  %113 = trunc nuw nsw i64 %107 to i32
-  %114 = shl nuw i32 %112, %113
-  %115 = or i32 %114, %108
-  store i32 %115, ptr %102, align 4
-  %116 = add nuw nsw i64 %107, 1
-  %117 = icmp eq i64 %116, %104
-  br i1 %117, label %105, label %106
+  ret void
+107:
+  %108 = phi i64 [ 0, %102 ], [ %117, %107 ]
+  %109 = phi i32 [ %104, %102 ], [ %116, %107 ]
+  %110 = getelementptr inbounds nuw i64, ptr %20, i64 %108
+  %111 = load i64, ptr %110, align 8
+  %112 = icmp eq i64 %111, %4
+  %113 = zext i1 %112 to i32
+  %114 = trunc nuw nsw i64 %108 to i32
+  %115 = shl nuw i32 %113, %114
+  %116 = or i32 %115, %109
+  store i32 %116, ptr %103, align 4
+  %117 = add nuw nsw i64 %108, 1
+  %118 = icmp eq i64 %117, %105
+  br i1 %118, label %106, label %107
 }
 
 define internal void @update_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %5) noinline #0 {

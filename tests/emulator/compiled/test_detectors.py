@@ -29,12 +29,13 @@ def launched(
     block: int = 64,
     detect: str = "race,uninit",
     before: str = "",
+    shared: int = 8192,
 ) -> tuple[Outcome, EngineNote]:
     """The findings and the memory after a launch, and the engine; half of the memory is written."""
     observer = DetectorObserver(detect.split(","))
     engines = Engines(mode, tiers=eager())
     made = Device(
-        before + KERNEL.format(body=body),
+        before + KERNEL.format(body=body).replace("part[8192]", f"part[{shared}]"),
         observer=observer,
         multiprocessors=4,
         execute=partial(execute, engines=engines),

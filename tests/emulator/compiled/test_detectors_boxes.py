@@ -8,10 +8,14 @@ from cudarun.emulator.engines import COMPILE, INTERPRET
 from cudarun.emulator.machine.tensor_maps.tensor_map import TensorMap
 from tests.emulator.compiled.test_detectors import check_equal
 
-_ENCODED = TensorMap(2, 0x7F00_0000_0400, (8, 16), (32,), (1, 1), (8, 8)).encode()
-HEAD = f"""
-.global .align 128 .b8 other[4096] = {{{", ".join(map(str, _ENCODED))}}};
-"""
+
+def _tensor(rows: int) -> str:
+    """A variable with a tensor, and the map for its boxes of some rows of 32 bytes."""
+    encoded = TensorMap(2, 0x7F00_0000_0400, (8, 16), (32,), (1, 1), (8, rows)).encode()
+    return f".global .align 128 .b8 other[4096] = {{{', '.join(map(str, encoded))}}};\n"
+
+
+HEAD, ONE_ROW = _tensor(8), _tensor(1)
 BARRIER = "bar.sync 0;\n"
 FENCE = "fence.proxy.async.shared::cta;\n"
 BEGIN = "mov.u64 %w1, other; mov.u32 %v6, 0; mov.u32 %v7, 8;\n"
@@ -84,6 +88,17 @@ def test_copies_without_findings(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_findings_of_copies_are_equal(name: str) -> None:
     assert check_equal(WRONG[name], before=HEAD).engine == INTERPRET
+
+
+@pytest.mark.parametrize("shared", [256, 512, 1024])
+@pytest.mark.parametrize("write", ["@%p4 st.shared.u32 [%s], 99;", "st.shared.u32 [%s+96], %b;"])
+def test_all_of_a_tile_that_a_copy_may_read(shared: int, write: str) -> None:
+    """Thread 2 writes the second half of a chunk; rows of lanes have the tile in their middle."""
+    store = STORE.replace("[part]", "[part+128]") if "+96" in write else STORE
+    body = BEGIN + FILL + FENCE + BARRIER + store + GROUP + BARRIER + "setp.eq.u32 %p4, %t, 2;"
+    head = HEAD if store == STORE else ONE_ROW
+    note = check_equal(body + write, before=head, block=32, shared=shared, detect="race")
+    assert note.engine == INTERPRET
 
 
 def test_more_waits_than_are_kept() -> None:

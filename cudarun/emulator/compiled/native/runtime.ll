@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from c2b72927eb2e390a966a9d63c6ef3665deae11b126125aebfbfb9509ba4d3d1d
+; Written by `python -m tools.generate_runtime` from 9aae03252f8db534017b0837450ceccd4fb8b2a6ccc4546b62d626a0627cff90
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -670,19 +670,19 @@ define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %
   %79 = load i32, ptr %47, align 4
   %80 = or i32 %79, 1
   store i32 %80, ptr %47, align 4
-  %81 = trunc i64 %76 to i32
-  %82 = add i32 %81, -1
-  %83 = lshr i32 %82, 6
-  %84 = or i32 %83, 1
-  %85 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %84, i1 true)
-  %86 = sub nuw nsw i32 32, %85
-  %87 = zext nneg i32 %86 to i64
-  %88 = lshr i64 %75, %87
-  %89 = shl nuw i64 1, %88
-  %90 = add i64 %48, %75
-  %91 = lshr i64 %90, %87
-  %92 = shl nuw i64 1, %91
-  %93 = or i64 %89, %92
+  %81 = add i64 %48, %75
+  %82 = trunc i64 %76 to i32
+  %83 = add i32 %82, -1
+  %84 = lshr i32 %83, 6
+  %85 = or i32 %84, 15
+  %86 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %85, i1 true)
+  %87 = sub nuw nsw i32 32, %86
+  %88 = zext nneg i32 %87 to i64
+  %89 = lshr i64 %81, %88
+  %90 = shl i64 2, %89
+  %91 = lshr i64 %75, %88
+  %92 = shl nsw i64 -1, %91
+  %93 = add i64 %92, %90
   %94 = load i64, ptr %49, align 8
   %95 = and i64 %94, %93
   %96 = load i64, ptr %18, align 8
@@ -926,8 +926,8 @@ define internal void @read_chunk(ptr %0, i32 %1, i32 %2, i64 %3) noinline #0 {
   %36 = trunc i64 %35 to i32
   %37 = add i32 %36, -1
   %38 = lshr i32 %37, 6
-  %39 = or i32 %38, 1
-  %40 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %39, i1 true)
+  %39 = or i32 %38, 15
+  %40 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %39, i1 true)
   %41 = sub nuw nsw i32 32, %40
   %42 = zext nneg i32 %41 to i64
   %43 = lshr i64 %3, %42
@@ -1279,8 +1279,8 @@ define internal void @copy_chunk(ptr %0, i32 %1, i32 %2, i64 %3, ptr %4, ptr %5,
   %88 = trunc i64 %87 to i32
   %89 = add i32 %88, -1
   %90 = lshr i32 %89, 6
-  %91 = or i32 %90, 1
-  %92 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %91, i1 true)
+  %91 = or i32 %90, 15
+  %92 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %91, i1 true)
   %93 = sub nuw nsw i32 32, %92
   %94 = zext nneg i32 %93 to i64
   %95 = lshr i64 %3, %94
@@ -10258,20 +10258,20 @@ define internal void @write_row(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i64 %5, 
   %49 = load i32, ptr %48, align 4
   %50 = or i32 %49, 1
   store i32 %50, ptr %48, align 4
-  %51 = trunc i64 %43 to i32
-  %52 = add i32 %51, -1
-  %53 = lshr i32 %52, 6
-  %54 = or i32 %53, 1
-  %55 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %54, i1 true)
-  %56 = sub nuw nsw i32 32, %55
-  %57 = zext nneg i32 %56 to i64
-  %58 = lshr i64 %41, %57
-  %59 = shl nuw i64 1, %58
-  %60 = add nsw i64 %47, -1
-  %61 = add i64 %60, %41
-  %62 = lshr i64 %61, %57
-  %63 = shl nuw i64 1, %62
-  %64 = or i64 %59, %63
+  %51 = add nsw i64 %47, -1
+  %52 = add i64 %51, %41
+  %53 = trunc i64 %43 to i32
+  %54 = add i32 %53, -1
+  %55 = lshr i32 %54, 6
+  %56 = or i32 %55, 15
+  %57 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %56, i1 true)
+  %58 = sub nuw nsw i32 32, %57
+  %59 = zext nneg i32 %58 to i64
+  %60 = lshr i64 %52, %59
+  %61 = shl i64 2, %60
+  %62 = lshr i64 %41, %59
+  %63 = shl nsw i64 -1, %62
+  %64 = add i64 %63, %61
   %65 = getelementptr inbounds nuw i8, ptr %0, i64 344
   %66 = load i64, ptr %65, align 8
   %67 = and i64 %66, %64
@@ -10546,19 +10546,19 @@ define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
   %67 = load i32, ptr %49, align 4
   %68 = or i32 %67, 1
   store i32 %68, ptr %49, align 4
-  %69 = trunc i64 %64 to i32
-  %70 = add i32 %69, -1
-  %71 = lshr i32 %70, 6
-  %72 = or i32 %71, 1
-  %73 = tail call range(i32 6, 32) i32 @llvm.ctlz.i32(i32 %72, i1 true)
-  %74 = sub nuw nsw i32 32, %73
-  %75 = zext nneg i32 %74 to i64
-  %76 = lshr i64 %63, %75
-  %77 = shl nuw i64 1, %76
-  %78 = add i64 %50, %63
-  %79 = lshr i64 %78, %75
-  %80 = shl nuw i64 1, %79
-  %81 = or i64 %77, %80
+  %69 = add i64 %50, %63
+  %70 = trunc i64 %64 to i32
+  %71 = add i32 %70, -1
+  %72 = lshr i32 %71, 6
+  %73 = or i32 %72, 15
+  %74 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %73, i1 true)
+  %75 = sub nuw nsw i32 32, %74
+  %76 = zext nneg i32 %75 to i64
+  %77 = lshr i64 %69, %76
+  %78 = shl i64 2, %77
+  %79 = lshr i64 %63, %76
+  %80 = shl nsw i64 -1, %79
+  %81 = add i64 %80, %78
   %82 = load i64, ptr %51, align 8
   %83 = and i64 %82, %81
   %84 = load i64, ptr %24, align 8

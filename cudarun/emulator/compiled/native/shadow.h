@@ -69,10 +69,11 @@ INLINE u64 stamp_of(char *ctx, char *state, u32 warp)
     return time_of(ctx, state, warp);
 }
 
-// A part of shared memory, which has at most 64 of the same power of two, as a bit.
+// A part of shared memory, which has at most 64 of the same power of two, each of whole chunks, as a
+// bit.
 INLINE u64 part_of(u64 bytes, u64 offset)
 {
-    return 1ull << (offset >> (WARP - __builtin_clz((u32)(bytes - 1) >> 6 | 1)));
+    return 1ull << (offset >> (WARP - __builtin_clz((u32)(bytes - 1) >> 6 | (CHUNK - 1))));
 }
 
 // Note that a warp writes memory: shared memory that products may still read is suspect.
@@ -82,6 +83,6 @@ INLINE void begin_write(char *ctx, char *state, char *first, u64 size)
     if (offset >= bytes)
         return;
     MASK(state, UNSEEN) |= UNSEEN_OWN;
-    u64 parts = part_of(bytes, offset) | part_of(bytes, offset + size - 1);
+    u64 parts = (part_of(bytes, offset + size - 1) << 1) - part_of(bytes, offset);
     suspect(ctx, FIELD(u64, ctx, READ_PARTS) & parts);
 }

@@ -13,7 +13,7 @@ from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, EngineNote, Engines
 from cudarun.emulator.execution import execute
 from tests.emulator.device import Device
-from tests.emulator.test_detectors_asynchronous import HEAD, RIGHT, WRONG
+from tests.emulator.test_detectors_asynchronous import COMMIT, COPY, HEAD, RIGHT, WAIT, WRONG
 from tests.emulator.test_detectors_races import FOUND, KERNEL, SILENT
 from tests.support.tiers import eager
 
@@ -214,6 +214,12 @@ def test_copies_without_findings_are_compiled(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_findings_of_asynchronous_operations_are_equal(name: str, detect: str) -> None:
     check_equal(WRONG[name][0], before=HEAD, detect=detect)
+
+
+def test_an_equal_value_is_stored_where_another_lane_has_copied() -> None:
+    right, wrong = ("st.shared.u32 [%s], 0;", "st.shared.u32 [%o], 0;")
+    assert check_equal(COPY + COMMIT + WAIT + right, block=32).engine == COMPILE
+    assert check_equal(COPY + COMMIT + WAIT + wrong, block=32).engine == INTERPRET
 
 
 def test_statistics_observe_the_interpreter() -> None:

@@ -75,6 +75,9 @@ WRONG = {
     "the tensor is written": INIT + BYTES + LOAD + WAIT + USE + WRITE,
     "a written map": INIT + "@%p0 st.global.u32 [%w1+124], 0;" + BARRIER + BYTES + LOAD + WAIT,
     "unwritten memory is stored": BEGIN + FENCE + BARRIER + STORE,
+    "an equal value where a thread has waited": (
+        INIT + BYTES + LOAD + "@!%p0 bra NEXT;" + WAIT + "NEXT: setp.eq.u32 %p4, %t, 1;"
+        "ld.global.u32 %v2, [%w1+1024]; @%p4 st.shared.u32 [part], %v2;"),
     "an object that is written": INIT + BYTES + "st.shared.u32 [part+4096], %t;",
 }  # fmt: skip
 

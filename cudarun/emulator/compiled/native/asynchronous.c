@@ -5,11 +5,12 @@
 // --- copies of lanes (`cp.async`) ----------------------------------------------------------------
 //
 // From its issue until its lane waits for it, a copy conflicts with every access to its target, and
-// its lane's list has the target. It is a write of the lane then. Reads of its origin are never known
-// to be complete.
+// its lane's list has the target. It is a write of the lane then, with which also
+// writes of the same value conflict. Reads of its origin are never known to be complete.
 
 #define OF_MANY (MANY_BLOCKS | MANY_WARPS | MANY_LANES)
-#define PENDING_COPY (OF_MANY | (SHADOW_READ | SHADOW_WRITE) * EVERY_LEVEL)
+#define COPIED ((SHADOW_READ | SHADOW_WRITE) * EVERY_LEVEL)
+#define PENDING_COPY (OF_MANY | COPIED)
 
 // The address of the words of the target, then the group, the lane and the number of words.
 typedef u64 copy __attribute__((ext_vector_type(2), aligned(8)));
@@ -75,7 +76,7 @@ OUT_OF_LINE void commit_copies(char *ctx, u32 warp, u32 mask)
 // Let lanes wait for their copies but for those of the last groups; -1: for all.
 OUT_OF_LINE void complete_copies(char *ctx, char *state, u32 warp, u32 mask, int groups)
 {
-    u64 stamp = stamp_of(ctx, state, warp) | WRITES;
+    u64 stamp = stamp_of(ctx, state, warp) | COPIED;
     copy *pending = &FIELD(copy, copies_of(ctx, warp), COPY_GROUPS);
     u32 *committed = &FIELD(u32, copies_of(ctx, warp), 0), left = 0;
     for (u32 place = 0; place < MASK(state, COPYING); place++) {
@@ -228,7 +229,7 @@ OUT_OF_LINE void end_wait(char *ctx, u32 warp, u32 lane, u32 is_whole, u64 phase
     u64 *phases = &FIELD(u64, arriving(ctx), 0), *released = &FIELD(u64, ctx, RELEASED), left = 0;
     copy *copies = &FIELD(copy, arriving(ctx), COPY_GROUPS);
     u64 word = time_of(ctx, state, warp) | (is_whole ? MANY_WARPS | MANY_LANES : (u64)lane << LANE);
-    word |= is_whole ? SHADOW_READ * EVERY_LEVEL : WRITES;
+    word |= is_whole ? SHADOW_READ * EVERY_LEVEL : COPIED;
     for (u64 number = 0; number < FIELD(u64, ctx, ARRIVING); number++) {
         copy each = copies[number];
         if (each[1] != phase)

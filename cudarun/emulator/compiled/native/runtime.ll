@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 9aae03252f8db534017b0837450ceccd4fb8b2a6ccc4546b62d626a0627cff90
+; Written by `python -m tools.generate_runtime` from 402899415fea77fd44ba361371572d8e06c937392a3690c7a52609d85b98ebdb
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -827,7 +827,7 @@ define internal void @complete_copies(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4) no
   %33 = load i64, ptr %32, align 8
   %34 = or i64 %33, %31
   %35 = or i64 %27, %34
-  %36 = or i64 %35, 146
+  %36 = or i64 %35, 219
   br label %42
 37:
   %38 = phi i32 [ 0, %5 ], [ %79, %78 ]
@@ -1532,7 +1532,7 @@ define internal void @end_wait(ptr %0, i32 %1, i32 %2, i32 %3, i64 %4) noinline 
   %31 = zext i32 %2 to i64
   %32 = shl nuw nsw i64 %31, 9
   %33 = select i1 %30, i64 %32, i64 1073758208
-  %34 = select i1 %30, i64 146, i64 73
+  %34 = select i1 %30, i64 219, i64 73
   %35 = or i64 %33, %29
   %36 = or disjoint i64 %35, %34
   %37 = or i64 %36, %24

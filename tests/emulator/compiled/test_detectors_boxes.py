@@ -29,6 +29,7 @@ WAIT = """
 AGAIN: mbarrier.try_wait.parity.shared.b64 %p3, [part+4096], 0;
 @!%p3 bra AGAIN;
 """
+TEST = "mbarrier.test_wait.parity.shared.b64 %p3, [part+4096], 0;\n"
 LATER = WAIT.replace("AGAIN", "LATER").replace("], 0;", "], 1;")
 WRITE = "@%p0 st.global.u32 [%w1+1024], 7;\n"
 USE = "ld.shared.u32 %v1, [%o];\n"
@@ -78,6 +79,8 @@ WRONG = {
     "an equal value where a thread has waited": (
         INIT + BYTES + LOAD + "@!%p0 bra NEXT;" + WAIT + "NEXT: setp.eq.u32 %p4, %t, 1;"
         "ld.global.u32 %v2, [%w1+1024]; @%p4 st.shared.u32 [part], %v2;"),
+    "a test that fails without a barrier": INIT.replace(BARRIER, TEST),
+    "a test of an unwritten object": TEST.replace("], 0;", "], 1;"),
     "an object that is written": INIT + BYTES + "st.shared.u32 [part+4096], %t;",
 }  # fmt: skip
 

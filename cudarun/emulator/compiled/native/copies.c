@@ -53,6 +53,7 @@ OUT_OF_LINE void test_objects(char *ctx, char *host, u32 warp, u32 mask, u32 num
 {
     enum { FAILED = 0, PHASES = 4, ADDRESSES = 8, TEST_BYTES = ADDRESSES + 8 * WARP };
     u64 *offsets = COLUMN(u64, ctx, 0), *states = COLUMN(u64, ctx, 2);
+    u64 start = (u64)(host - FIELD(char *, ctx, SHARED));
     u32 failed = 0, phases = 0;
     FOR_EACH_LANE(lane, mask) {
         u64 phase = FIELD(loose_u64, host, offsets[lane]) >> OBJECT_PHASE;
@@ -60,14 +61,14 @@ OUT_OF_LINE void test_objects(char *ctx, char *host, u32 warp, u32 mask, u32 num
         COLUMN(u8, ctx, 3)[lane] = phase != asked;
         failed |= (u32)(phase == asked) << lane;
         phases |= (u32)asked << lane;
+        if (kernel.shadow_unit)
+            use_object(ctx, warp, lane, start + offsets[lane]);
     }
     if (kernel.shadow_unit && mask & ~failed) {
         u32 lane = lowest(mask & ~failed), parity = phases >> lane & 1;
-        u64 object = (u64)(host - FIELD(char *, ctx, SHARED)) + offsets[lane];
+        u64 object = start + offsets[lane];
         u32 is_whole = !(~mask | failed) && phases == -parity;
         end_wait(ctx, warp, lane, is_whole && are_equal((char *)offsets, 8), object << 1 | parity);
-        FOR_EACH_LANE(user, mask & ~failed)
-            use_object(ctx, warp, user, object - offsets[lane] + offsets[user]);
     }
     u64 place = number * FIELD(u64, ctx, WARPS) + warp;
     char *test = FIELD(char *, ctx, TESTS) + place * TEST_BYTES;

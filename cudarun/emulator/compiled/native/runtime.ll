@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 402899415fea77fd44ba361371572d8e06c937392a3690c7a52609d85b98ebdb
+; Written by `python -m tools.generate_runtime` from 9747c08eac007264a3b4c61171deda0f978b5f3cba9dc8709545e0f3d01aa9d1
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -3841,119 +3841,113 @@ define internal void @test_objects(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %
   %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %8 = load ptr, ptr %7, align 8
   %9 = getelementptr inbounds nuw i8, ptr %8, i64 1024
-  %10 = icmp eq i32 %3, 0
-  br i1 %10, label %44, label %11
-11:
-  %12 = icmp eq i32 %5, 0
-  br label %13
-13:
-  %14 = phi i32 [ 0, %11 ], [ %37, %13 ]
-  %15 = phi i32 [ 0, %11 ], [ %40, %13 ]
-  %16 = phi i32 [ %3, %11 ], [ %42, %13 ]
-  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
-  %18 = zext nneg i32 %17 to i64
-  %19 = getelementptr inbounds nuw i64, ptr %8, i64 %18
-  %20 = load i64, ptr %19, align 8
-  %21 = getelementptr inbounds nuw i8, ptr %1, i64 %20
-  %22 = load i64, ptr %21, align 1
-  %23 = lshr i64 %22, 63
-  %24 = getelementptr inbounds nuw i64, ptr %9, i64 %18
-  %25 = load i64, ptr %24, align 8
-  %26 = and i64 %25, 1
-  %27 = lshr i64 %25, 63
-  %28 = select i1 %12, i64 %27, i64 %26
-  %29 = icmp ne i64 %23, %28
-  %30 = zext i1 %29 to i8
-  %31 = load ptr, ptr %7, align 8
-  %32 = getelementptr inbounds nuw i8, ptr %31, i64 1536
-  %33 = getelementptr inbounds nuw i8, ptr %32, i64 %18
-  store i8 %30, ptr %33, align 1
-  %34 = icmp eq i64 %23, %28
-  %35 = zext i1 %34 to i32
-  %36 = shl nuw i32 %35, %17
-  %37 = or i32 %36, %14
-  %38 = trunc nuw nsw i64 %28 to i32
-  %39 = shl nuw i32 %38, %17
-  %40 = or i32 %39, %15
-  %41 = add i32 %16, -1
-  %42 = and i32 %41, %16
-  %43 = icmp eq i32 %42, 0
-  br i1 %43, label %44, label %13
-44:
-  %45 = phi i32 [ 0, %6 ], [ %40, %13 ]
-  %46 = phi i32 [ 0, %6 ], [ %37, %13 ]
-  %47 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %48 = icmp eq i32 %47, 0
-  br i1 %48, label %93, label %49
-49:
-  %50 = xor i32 %46, -1
-  %51 = and i32 %3, %50
-  %52 = icmp eq i32 %51, 0
-  br i1 %52, label %93, label %53
-53:
-  %54 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %51, i1 true)
-  %55 = lshr i32 %45, %54
-  %56 = and i32 %55, 1
-  %57 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %58 = load ptr, ptr %57, align 8
-  %59 = ptrtoint ptr %1 to i64
-  %60 = ptrtoint ptr %58 to i64
-  %61 = sub i64 %59, %60
-  %62 = zext nneg i32 %54 to i64
-  %63 = getelementptr inbounds nuw i64, ptr %8, i64 %62
-  %64 = load i64, ptr %63, align 8
-  %65 = add i64 %61, %64
-  %66 = xor i32 %3, -1
-  %67 = or i32 %46, %66
-  %68 = icmp eq i32 %67, 0
-  %69 = sub nsw i32 0, %56
-  %70 = icmp eq i32 %45, %69
-  %71 = select i1 %68, i1 %70, i1 false
-  br i1 %71, label %72, label %76
-72:
-  %73 = tail call i32 @are_equal(ptr nonnull %8, i64 8)
-  %74 = icmp ne i32 %73, 0
-  %75 = zext i1 %74 to i32
-  br label %76
-76:
-  %77 = phi i32 [ 0, %53 ], [ %75, %72 ]
-  %78 = shl i64 %65, 1
-  %79 = zext nneg i32 %56 to i64
-  %80 = or disjoint i64 %78, %79
-  tail call void @end_wait(ptr nonnull %0, i32 %2, i32 %54, i32 %77, i64 %80)
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %11 = load ptr, ptr %10, align 8
+  %12 = ptrtoint ptr %1 to i64
+  %13 = ptrtoint ptr %11 to i64
+  %14 = sub i64 %12, %13
+  %15 = icmp eq i32 %3, 0
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  br i1 %15, label %48, label %17
+17:
+  %18 = icmp eq i32 %5, 0
+  %19 = icmp eq i32 %16, 0
+  br label %20
+20:
+  %21 = phi i32 [ 0, %17 ], [ %44, %55 ]
+  %22 = phi i32 [ 0, %17 ], [ %47, %55 ]
+  %23 = phi i32 [ %3, %17 ], [ %57, %55 ]
+  %24 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %23, i1 true)
+  %25 = zext nneg i32 %24 to i64
+  %26 = getelementptr inbounds nuw i64, ptr %8, i64 %25
+  %27 = load i64, ptr %26, align 8
+  %28 = getelementptr inbounds nuw i8, ptr %1, i64 %27
+  %29 = load i64, ptr %28, align 1
+  %30 = lshr i64 %29, 63
+  %31 = getelementptr inbounds nuw i64, ptr %9, i64 %25
+  %32 = load i64, ptr %31, align 8
+  %33 = and i64 %32, 1
+  %34 = lshr i64 %32, 63
+  %35 = select i1 %18, i64 %34, i64 %33
+  %36 = icmp ne i64 %30, %35
+  %37 = zext i1 %36 to i8
+  %38 = load ptr, ptr %7, align 8
+  %39 = getelementptr inbounds nuw i8, ptr %38, i64 1536
+  %40 = getelementptr inbounds nuw i8, ptr %39, i64 %25
+  store i8 %37, ptr %40, align 1
+  %41 = icmp eq i64 %30, %35
+  %42 = zext i1 %41 to i32
+  %43 = shl nuw i32 %42, %24
+  %44 = or i32 %43, %21
+  %45 = trunc nuw nsw i64 %35 to i32
+  %46 = shl nuw i32 %45, %24
+  %47 = or i32 %46, %22
+  br i1 %19, label %55, label %52
+48:
+  %49 = phi i32 [ 0, %6 ], [ %47, %55 ]
+  %50 = phi i32 [ 0, %6 ], [ %44, %55 ]
+  %51 = icmp eq i32 %16, 0
+  br i1 %51, label %86, label %59
+52:
+  %53 = load i64, ptr %26, align 8
+  %54 = add i64 %53, %14
+  tail call void @use_object(ptr nonnull %0, i32 %2, i32 %24, i64 %54)
+  br label %55
+55:
+  %56 = add i32 %23, -1
+  %57 = and i32 %56, %23
+  %58 = icmp eq i32 %57, 0
+  br i1 %58, label %48, label %20
+59:
+  %60 = xor i32 %50, -1
+  %61 = and i32 %3, %60
+  %62 = icmp eq i32 %61, 0
+  br i1 %62, label %86, label %63
+63:
+  %64 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %61, i1 true)
+  %65 = lshr i32 %49, %64
+  %66 = and i32 %65, 1
+  %67 = zext nneg i32 %64 to i64
+  %68 = getelementptr inbounds nuw i64, ptr %8, i64 %67
+  %69 = load i64, ptr %68, align 8
+  %70 = add i64 %69, %14
+  %71 = xor i32 %3, -1
+  %72 = or i32 %50, %71
+  %73 = icmp eq i32 %72, 0
+  %74 = sub nsw i32 0, %66
+  %75 = icmp eq i32 %49, %74
+  %76 = select i1 %73, i1 %75, i1 false
+  br i1 %76, label %77, label %81
+77:
+  %78 = tail call i32 @are_equal(ptr nonnull %8, i64 8)
+  %79 = icmp ne i32 %78, 0
+  %80 = zext i1 %79 to i32
   br label %81
 81:
-  %82 = phi i32 [ %51, %76 ], [ %91, %81 ]
-  %83 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %82, i1 true)
-  %84 = load i64, ptr %63, align 8
-  %85 = sub i64 %65, %84
-  %86 = zext nneg i32 %83 to i64
-  %87 = getelementptr inbounds nuw i64, ptr %8, i64 %86
-  %88 = load i64, ptr %87, align 8
-  %89 = add i64 %85, %88
-  tail call void @use_object(ptr %0, i32 %2, i32 %83, i64 %89)
-  %90 = add i32 %82, -1
-  %91 = and i32 %90, %82
-  %92 = icmp eq i32 %91, 0
-  br i1 %92, label %93, label %81
-93:
-  %94 = zext i32 %4 to i64
-  %95 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  %96 = load i64, ptr %95, align 8
-  %97 = mul i64 %96, %94
-  %98 = zext i32 %2 to i64
-  %99 = add i64 %97, %98
-  %100 = getelementptr inbounds nuw i8, ptr %0, i64 296
-  %101 = load ptr, ptr %100, align 8
-  %102 = mul i64 %99, 264
-  %103 = getelementptr inbounds nuw i8, ptr %101, i64 %102
-  store i32 %46, ptr %103, align 4
-  %104 = getelementptr inbounds nuw i8, ptr %103, i64 4
-  store i32 %45, ptr %104, align 4
-  %105 = getelementptr inbounds nuw i8, ptr %103, i64 8
-  %106 = load ptr, ptr %7, align 8
-  %107 = getelementptr inbounds nuw i8, ptr %106, i64 512
-  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(256) %105, ptr nonnull align 1 dereferenceable(256) %107, i64 256, i1 false)
+  %82 = phi i32 [ 0, %63 ], [ %80, %77 ]
+  %83 = shl i64 %70, 1
+  %84 = zext nneg i32 %66 to i64
+  %85 = or disjoint i64 %83, %84
+  tail call void @end_wait(ptr nonnull %0, i32 %2, i32 %64, i32 %82, i64 %85)
+  br label %86
+86:
+  %87 = zext i32 %4 to i64
+  %88 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %89 = load i64, ptr %88, align 8
+  %90 = mul i64 %89, %87
+  %91 = zext i32 %2 to i64
+  %92 = add i64 %90, %91
+  %93 = getelementptr inbounds nuw i8, ptr %0, i64 296
+  %94 = load ptr, ptr %93, align 8
+  %95 = mul i64 %92, 264
+  %96 = getelementptr inbounds nuw i8, ptr %94, i64 %95
+  store i32 %50, ptr %96, align 4
+  %97 = getelementptr inbounds nuw i8, ptr %96, i64 4
+  store i32 %49, ptr %97, align 4
+  %98 = getelementptr inbounds nuw i8, ptr %96, i64 8
+  %99 = load ptr, ptr %7, align 8
+  %100 = getelementptr inbounds nuw i8, ptr %99, i64 512
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(256) %98, ptr nonnull align 1 dereferenceable(256) %100, i64 256, i1 false)
   ret void
 }
 

@@ -12,9 +12,22 @@
 #define COPIED ((SHADOW_READ | SHADOW_WRITE) * EVERY_LEVEL)
 #define PENDING_COPY (OF_MANY | COPIED)
 
-// The address of the words of the target, then the group, the lane and the number of words.
+// The address of the words of the target, then the group, the lane and the bytes.
 typedef u64 copy __attribute__((ext_vector_type(2), aligned(8)));
-enum { GROUP = 32, UNITS = 8 };
+enum { GROUP = 32, SIZE = 8 };
+
+INLINE void set_units(u64 *held, u32 size, u64 word)
+{
+    for (u32 unit = 0; unit < size / kernel.shadow_unit; unit++)
+        held[unit] = word;
+}
+
+// Check and record that a copy to memory begins.
+INLINE void begin_copy(char *ctx, u64 *held, u32 size, u64 stamp)
+{
+    record_units(ctx, held, size, stamp, 0);
+    set_units(held, size, PENDING_COPY);
+}
 
 // The list of a warp: the groups that its lanes have committed, then copies.
 INLINE char *copies_of(char *ctx, u64 warp)
@@ -32,40 +45,26 @@ INLINE char *marks_at(char *ctx, u64 place)
     return FIELD(char *, ctx, SHARED_MARKS) + (place - FIELD(u64, ctx, SHARED_RESERVED));
 }
 
-// Return whether some bytes are not written, where that is tracked.
-INLINE u32 are_unwritten(char *marks, u32 size)
-{
-    u32 found = 0;
-    for (u32 place = 0; place < (kernel.finds_unwritten ? size : 0); place++)
-        found |= (u32)marks[place];
-    return found;
-}
-
 // Record copies of lanes of some bytes, of which others have read the origins. The columns are the
 // offsets of the targets, and of the origins.
 OUT_OF_LINE void begin_copies(char *ctx, char *state, u32 warp, char *entry, char *origin, u32 mask,
                               u32 reading, u32 size)
 {
-    u64 scale = SHADOW_WORD / kernel.shadow_unit, conflicts, found = 0;
-    u64 stamp = stamp_of(ctx, state, warp), most = FIELD(u64, ctx, SHARED_SHADOW_BYTES);
-    u32 units = size / kernel.shadow_unit, *groups = &FIELD(u32, copies_of(ctx, warp), 0);
+    u64 scale = SHADOW_WORD / kernel.shadow_unit, stamp = stamp_of(ctx, state, warp);
+    u64 most = FIELD(u64, ctx, SHARED_SHADOW_BYTES);
+    u32 *groups = &FIELD(u32, copies_of(ctx, warp), 0);
     copy *pending = &FIELD(copy, copies_of(ctx, warp), COPY_GROUPS);
     FOR_EACH_LANE(lane, mask) {
         u64 *held = &FIELD(u64, FIELD(char *, entry, SHADOW), COLUMN(u64, ctx, 0)[lane] * scale);
         begin_write(ctx, state, FIELD(char *, entry, HOST) + COLUMN(u64, ctx, 0)[lane], size);
         u64 *read = &FIELD(u64, FIELD(char *, origin, SHADOW), COLUMN(u64, ctx, 1)[lane] * scale);
-        for (u32 unit = 0; unit < units; unit++) {
-            next_word(held[unit], stamp | (u64)lane << LANE, 0, &conflicts);
-            found |= conflicts;
-            held[unit] = PENDING_COPY;
-            if (reading >> lane & 1)
-                read[unit] |= OF_MANY;
-        }
+        begin_copy(ctx, held, size, stamp | (u64)lane << LANE);
+        for (u32 unit = 0; unit < (reading >> lane & 1 ? size / kernel.shadow_unit : 0); unit++)
+            read[unit] |= OF_MANY;
         if (MASK(state, COPYING) < most / SHADOW_WORD)  // more only after conflicts
             pending[MASK(state, COPYING)++] =
-                (copy){(u64)held, (u64)groups[lane] << GROUP | units << UNITS | lane};
+                (copy){(u64)held, (u64)groups[lane] << GROUP | size << SIZE | lane};
     }
-    suspect(ctx, found);
 }
 
 OUT_OF_LINE void commit_copies(char *ctx, u32 warp, u32 mask)
@@ -81,12 +80,11 @@ OUT_OF_LINE void complete_copies(char *ctx, char *state, u32 warp, u32 mask, int
     u32 *committed = &FIELD(u32, copies_of(ctx, warp), 0), left = 0;
     for (u32 place = 0; place < MASK(state, COPYING); place++) {
         copy each = pending[place];
-        u64 lane = each[1] % WARP, units = each[1] >> UNITS & 0xFF;
+        u64 lane = each[1] % WARP;
         if (!(mask >> lane & 1) || (int)(committed[lane] - (u32)(each[1] >> GROUP)) <= groups)
             pending[left++] = each;
         else
-            for (u64 unit = 0; unit < units; unit++)
-                ((u64 *)each[0])[unit] = stamp | lane << LANE;
+            set_units((u64 *)each[0], each[1] >> SIZE & 0xFF, stamp | lane << LANE);
     }
     MASK(state, COPYING) = left;
     MASK(state, UNSEEN) |= UNSEEN_OWN;
@@ -109,15 +107,13 @@ INLINE u64 *groups_of(char *state, u32 queue)
 OUT_OF_LINE void read_chunk(char *ctx, u32 warp, u32 queue, u64 first)
 {
     char *state = state_of(ctx, warp);
-    u64 stamp = stamp_of(ctx, state, warp) | MANY_LANES, found = MASK(state, UNSEEN), conflicts;
-    u64 part = part_of(FIELD(u64, ctx, SHARED_BYTES), first), *held = words_at(ctx, first);
+    u64 stamp = stamp_of(ctx, state, warp) | MANY_LANES;
+    u64 part = part_of(FIELD(u64, ctx, SHARED_BYTES), first);
     *groups_of(state, queue) |= part;
     FIELD(u64, ctx, READ_PARTS) |= part;
-    for (u32 unit = 0; unit < CHUNK / kernel.shadow_unit; unit++) {
-        held[unit] = next_word(held[unit], stamp, SHADOW_READ, &conflicts);
-        found |= conflicts;
-    }
-    suspect(ctx, found | are_unwritten(marks_at(ctx, first), CHUNK));
+    suspect(ctx, MASK(state, UNSEEN));
+    record_units(ctx, words_at(ctx, first), CHUNK, stamp, SHADOW_READ);
+    check_marks(ctx, marks_at(ctx, first), 0, CHUNK);
 }
 
 // End a group of a queue, if the lanes are those that have issued operations.
@@ -177,31 +173,24 @@ OUT_OF_LINE void order_proxies(char *ctx)
 INLINE char *arriving(char *ctx) { return copies_of(ctx, FIELD(u64, ctx, WARPS)); }
 
 // Check and record that a lane copies a chunk between shared memory and words of global memory.
-OUT_OF_LINE void copy_chunk(char *ctx, u32 warp, u32 lane, u64 place, u64 *held, char *marks,
-                            u32 loads, u64 phase)
+OUT_OF_LINE void copy_chunk(char *ctx, u32 warp, u32 lane, u64 place, u64 *held, u32 loads,
+                            u64 phase)
 {
     char *state = state_of(ctx, warp);
-    u64 stamp = stamp_of(ctx, state, warp) | (u64)lane << LANE, conflicts;
+    u64 stamp = stamp_of(ctx, state, warp) | (u64)lane << LANE;
     u64 found = FIELD(u64, ctx, READ_PARTS) & part_of(FIELD(u64, ctx, SHARED_BYTES), place);
     u64 *own = words_at(ctx, place), number = FIELD(u64, ctx, ARRIVING);
-    u32 units = CHUNK / kernel.shadow_unit;
     if (!loads) {
-        for (u32 unit = 0; unit < units; unit++, held[unit - 1] = PENDING_COPY) {
-            next_word(held[unit], stamp, 0, &conflicts);
-            suspect(ctx, conflicts);
-        }
+        begin_copy(ctx, held, CHUNK, stamp);
         groups_of(state, OF_BULK)[READ_GROUPS] |= 1ull << lane;
         read_chunk(ctx, warp, OF_BULK, place);
         return;
     }
-    for (u32 unit = 0; unit < units; unit++) {
+    for (u32 unit = 0; unit < CHUNK / kernel.shadow_unit; unit++)
         found |= held[unit] & (SHADOW_WRITE | SHADOW_ATOMIC) * EVERY_LEVEL;  // no fence is known
-        held[unit] = OF_MANY | SHADOW_READ * EVERY_LEVEL;
-        next_word(own[unit], stamp, 0, &conflicts);
-        found |= conflicts;
-        own[unit] = PENDING_COPY;
-    }
-    suspect(ctx, found | (marks ? are_unwritten(marks, CHUNK) : 0));
+    suspect(ctx, found);
+    set_units(held, CHUNK, OF_MANY | SHADOW_READ * EVERY_LEVEL);
+    begin_copy(ctx, own, CHUNK, stamp);
     if (kernel.finds_unwritten)
         mark_range(marks_at(ctx, place), 0, CHUNK);
     if (number < FIELD(u64, ctx, SHARED_BYTES) / CHUNK) {  // more only after conflicts
@@ -213,13 +202,9 @@ OUT_OF_LINE void copy_chunk(char *ctx, u32 warp, u32 lane, u64 place, u64 *held,
 // Check and record the operation of a lane on an object, which is atomic.
 OUT_OF_LINE void use_object(char *ctx, u32 warp, u32 lane, u64 place)
 {
-    u64 stamp = time_of(ctx, state_of(ctx, warp), warp) | (u64)lane << LANE, conflicts;
-    u64 *held = words_at(ctx, place);
-    for (u32 unit = 0; unit < OBJECT_SIZE / kernel.shadow_unit; unit++) {
-        held[unit] = next_word(held[unit], stamp, SHADOW_ATOMIC, &conflicts);
-        suspect(ctx, conflicts);
-    }
-    suspect(ctx, are_unwritten(marks_at(ctx, place), OBJECT_SIZE));
+    u64 stamp = time_of(ctx, state_of(ctx, warp), warp) | (u64)lane << LANE;
+    record_units(ctx, words_at(ctx, place), OBJECT_SIZE, stamp, SHADOW_ATOMIC);
+    check_marks(ctx, marks_at(ctx, place), 0, OBJECT_SIZE);
 }
 
 // Let a warp, or a lane of it, know that a phase is complete.

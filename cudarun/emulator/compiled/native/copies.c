@@ -163,10 +163,10 @@ INLINE u64 copy_box(char *ctx, char *entry, u32 warp, u32 lane, char *shared, u6
         place ^= (place >> 7 & FIELD(u64, entry, TENSOR_SWIZZLE)) << 4;
         if (kernel.shadow_unit) {
             u64 *held = &FIELD(u64 *, entry, TENSOR_SHADOW)[(moved + offset) / kernel.shadow_unit];
-            char *own = marks ? marks + moved + offset : 0;
-            copy_chunk(ctx, warp, lane, place, held, own, loads, phase);
+            copy_chunk(ctx, warp, lane, place, held, loads, phase);
         }
         if (loads) {
+            check_marks(ctx, marks, moved + offset, CHUNK);
             if (marks)
                 note_range(ctx, marks + moved, offset, CHUNK);
             FIELD(chunk, shared, place) = FIELD(chunk, tensor, offset);

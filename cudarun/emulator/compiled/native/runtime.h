@@ -51,8 +51,7 @@ u32 are_equal(char *values, u64 size);
 u32 read_left(char *ctx, u32 column, u32 warp, u32 is_across, u32 *to);
 u32 read_right(char *ctx, u32 column, u32 warp, u64 columns, u64 parts, u32 is_across, u32 *to);
 void read_chunk(char *ctx, u32 warp, u32 queue, u64 first);
-void copy_chunk(char *ctx, u32 warp, u32 lane, u64 place, u64 *held, char *marks, u32 loads,
-                u64 phase);
+void copy_chunk(char *ctx, u32 warp, u32 lane, u64 place, u64 *held, u32 loads, u64 phase);
 void use_object(char *ctx, u32 warp, u32 lane, u64 place);
 void end_wait(char *ctx, u32 warp, u32 lane, u32 is_whole, u64 phase);
 void order_proxies(char *ctx);
@@ -110,6 +109,15 @@ INLINE char *state_of(char *ctx, u64 warp)
 }
 
 INLINE void suspect(char *ctx, u64 found) { FIELD(u64, ctx, SUSPECTED) |= found; }
+
+// Check that bytes have been written, where that is tracked.
+INLINE void check_marks(char *ctx, char *marks, u64 first, u32 size)
+{
+    u32 found = 0;
+    for (u32 place = 0; place < (kernel.finds_unwritten && marks ? size : 0); place++)
+        found |= marks[first + place] != 0;
+    suspect(ctx, found);
+}
 
 INLINE u32 call_back(char *ctx, int site, u32 warp, u32 mask)
 {

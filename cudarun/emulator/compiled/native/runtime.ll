@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 9747c08eac007264a3b4c61171deda0f978b5f3cba9dc8709545e0f3d01aa9d1
+; Written by `python -m tools.generate_runtime` from 610d3f10b83cffdc11b1cb70e7078607bb972fa3f951612ba728d35e43daece8
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -615,62 +615,62 @@ define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %
   %27 = getelementptr inbounds nuw i8, ptr %23, i64 %26
   %28 = getelementptr inbounds nuw i8, ptr %27, i64 128
   %29 = icmp eq i32 %5, 0
-  br i1 %29, label %115, label %30
+  br i1 %29, label %153, label %30
 30:
-  %31 = udiv i32 %7, %9
-  %32 = getelementptr inbounds nuw i8, ptr %0, i64 224
-  %33 = load i64, ptr %32, align 8
-  %34 = shl nuw nsw i64 %21, 25
-  %35 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %36 = load i32, ptr %35, align 4
-  %37 = zext i32 %36 to i64
-  %38 = shl nuw nsw i64 %37, 15
-  %39 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %40 = load i64, ptr %39, align 8
-  %41 = getelementptr inbounds nuw i8, ptr %3, i64 64
-  %42 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %43 = getelementptr inbounds nuw i8, ptr %3, i64 16
-  %44 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %45 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %46 = zext i32 %7 to i64
-  %47 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %48 = add nsw i64 %46, -1
-  %49 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  %50 = getelementptr inbounds nuw i8, ptr %4, i64 64
-  %51 = icmp ugt i32 %9, %7
-  %52 = or i64 %40, %34
-  %53 = or i64 %52, %38
-  %54 = getelementptr inbounds nuw i8, ptr %1, i64 52
-  %55 = lshr i64 %33, 3
-  %56 = shl i32 %31, 8
-  %57 = zext i32 %56 to i64
-  %58 = zext i32 %31 to i64
-  br label %59
-59:
-  %60 = phi i64 [ 0, %30 ], [ %120, %166 ]
-  %61 = phi i32 [ %5, %30 ], [ %168, %166 ]
+  %31 = getelementptr inbounds nuw i8, ptr %0, i64 224
+  %32 = load i64, ptr %31, align 8
+  %33 = shl nuw nsw i64 %21, 25
+  %34 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %35 = load i32, ptr %34, align 4
+  %36 = zext i32 %35 to i64
+  %37 = shl nuw nsw i64 %36, 15
+  %38 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %39 = load i64, ptr %38, align 8
+  %40 = getelementptr inbounds nuw i8, ptr %3, i64 64
+  %41 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %42 = getelementptr inbounds nuw i8, ptr %3, i64 16
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %44 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %45 = zext i32 %7 to i64
+  %46 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %47 = add nsw i64 %45, -1
+  %48 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %49 = getelementptr inbounds nuw i8, ptr %4, i64 64
+  %50 = or i64 %39, %33
+  %51 = or i64 %50, %37
+  %52 = udiv i32 %7, %9
+  %53 = icmp ugt i32 %9, %7
+  %54 = icmp ule i32 %9, %7
+  %55 = getelementptr inbounds nuw i8, ptr %1, i64 52
+  %56 = lshr i64 %32, 3
+  %57 = shl i32 %7, 8
+  %58 = zext i32 %57 to i64
+  %59 = zext i32 %52 to i64
+  br label %60
+60:
+  %61 = phi i32 [ %5, %30 ], [ %179, %177 ]
   %62 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %61, i1 true)
-  %63 = load ptr, ptr %41, align 8
-  %64 = load ptr, ptr %42, align 8
+  %63 = load ptr, ptr %40, align 8
+  %64 = load ptr, ptr %41, align 8
   %65 = zext nneg i32 %62 to i64
   %66 = getelementptr inbounds nuw i64, ptr %64, i64 %65
   %67 = load i64, ptr %66, align 8
   %68 = mul i64 %67, %11
   %69 = getelementptr inbounds nuw i8, ptr %63, i64 %68
-  %70 = load ptr, ptr %43, align 8
+  %70 = load ptr, ptr %42, align 8
   %71 = getelementptr inbounds nuw i8, ptr %70, i64 %67
-  %72 = load ptr, ptr %44, align 8
+  %72 = load ptr, ptr %43, align 8
   %73 = ptrtoint ptr %71 to i64
   %74 = ptrtoint ptr %72 to i64
   %75 = sub i64 %73, %74
-  %76 = load i64, ptr %45, align 8
+  %76 = load i64, ptr %44, align 8
   %77 = icmp ult i64 %75, %76
   br i1 %77, label %78, label %99
 78:
-  %79 = load i32, ptr %47, align 4
+  %79 = load i32, ptr %46, align 4
   %80 = or i32 %79, 1
-  store i32 %80, ptr %47, align 4
-  %81 = add i64 %48, %75
+  store i32 %80, ptr %46, align 4
+  %81 = add i64 %47, %75
   %82 = trunc i64 %76 to i32
   %83 = add i32 %82, -1
   %84 = lshr i32 %83, 6
@@ -683,99 +683,111 @@ define internal void @begin_copies(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %
   %91 = lshr i64 %75, %88
   %92 = shl nsw i64 -1, %91
   %93 = add i64 %92, %90
-  %94 = load i64, ptr %49, align 8
+  %94 = load i64, ptr %48, align 8
   %95 = and i64 %94, %93
   %96 = load i64, ptr %18, align 8
   %97 = or i64 %96, %95
   store i64 %97, ptr %18, align 8
-  %98 = load ptr, ptr %42, align 8
+  %98 = load ptr, ptr %41, align 8
   br label %99
 99:
-  %100 = phi ptr [ %64, %59 ], [ %98, %78 ]
-  %101 = load ptr, ptr %50, align 8
+  %100 = phi ptr [ %64, %60 ], [ %98, %78 ]
+  %101 = load ptr, ptr %49, align 8
   %102 = getelementptr inbounds nuw i8, ptr %100, i64 512
   %103 = getelementptr inbounds nuw i64, ptr %102, i64 %65
   %104 = load i64, ptr %103, align 8
   %105 = mul i64 %104, %11
   %106 = getelementptr inbounds nuw i8, ptr %101, i64 %105
-  br i1 %51, label %119, label %107
-107:
-  %108 = shl nuw nsw i64 %65, 9
-  %109 = or i64 %53, %108
-  %110 = shl nuw i32 1, %62
-  %111 = and i32 %110, %6
-  %112 = icmp eq i32 %111, 0
-  br label %124
-113:
-  %114 = load i64, ptr %18, align 8
-  br label %115
-115:
-  %116 = phi i64 [ %20, %8 ], [ %114, %113 ]
-  %117 = phi i64 [ 0, %8 ], [ %120, %113 ]
-  %118 = or i64 %116, %117
-  store i64 %118, ptr %18, align 8
+  %107 = shl nuw nsw i64 %65, 9
+  %108 = or i64 %51, %107
+  br i1 %53, label %143, label %109
+109:
+  %110 = phi i64 [ %138, %109 ], [ 0, %99 ]
+  %111 = phi i64 [ %137, %109 ], [ 0, %99 ]
+  %112 = getelementptr inbounds nuw i64, ptr %69, i64 %110
+  %113 = load i64, ptr %112, align 8
+  %114 = xor i64 %113, %108
+  %115 = icmp ult i64 %114, 140737488355328
+  %116 = select i1 %115, i64 0, i64 -140737488354880
+  %117 = icmp ult i64 %114, 2147483648
+  %118 = select i1 %117, i64 1073741880, i64 %116
+  %119 = icmp ult i64 %114, 32768
+  %120 = icmp ult i64 %114, 33554432
+  %121 = select i1 %120, i64 0, i64 %118
+  %122 = select i1 %119, i64 16391, i64 %121
+  %123 = and i64 %113, 16384
+  %124 = or i64 %114, %123
+  %125 = icmp ult i64 %124, 512
+  %126 = icmp eq i64 %113, 0
+  %127 = or i1 %126, %125
+  %128 = select i1 %127, i64 0, i64 %122
+  %129 = select i1 %117, i64 504, i64 448
+  %130 = select i1 %119, i64 511, i64 %129
+  %131 = and i64 %113, 511
+  %132 = and i64 %131, %128
+  %133 = and i64 %130, %113
+  %134 = and i64 %128, -140736414597120
+  %135 = or disjoint i64 %133, %134
+  %136 = or i64 %135, %108
+  store i64 %136, ptr %112, align 8
+  %137 = or i64 %132, %111
+  %138 = add nuw nsw i64 %110, 1
+  %139 = icmp samesign ult i64 %138, %59
+  br i1 %139, label %109, label %140
+140:
+  %141 = load i64, ptr %18, align 8
+  %142 = or i64 %141, %137
+  store i64 %142, ptr %18, align 8
+  br label %148
+143:
+  %144 = shl nuw i32 1, %62
+  %145 = and i32 %144, %6
+  %146 = icmp ne i32 %145, 0
+  %147 = and i1 %146, %54
+  br i1 %147, label %158, label %154
+148:
+  %149 = phi i64 [ %151, %148 ], [ 0, %140 ]
+  %150 = getelementptr inbounds nuw i64, ptr %69, i64 %149
+  store i64 -140736414596901, ptr %150, align 8
+  %151 = add nuw nsw i64 %149, 1
+  %152 = icmp samesign ult i64 %151, %59
+  br i1 %152, label %148, label %143
+153:
   ret void
-119:
-  %120 = phi i64 [ %60, %99 ], [ %146, %151 ]
-  %121 = load i32, ptr %54, align 4
-  %122 = zext i32 %121 to i64
-  %123 = icmp samesign ugt i64 %55, %122
-  br i1 %123, label %154, label %166
-124:
-  %125 = phi i64 [ 0, %107 ], [ %152, %151 ]
-  %126 = phi i64 [ %60, %107 ], [ %146, %151 ]
-  %127 = getelementptr inbounds nuw i64, ptr %69, i64 %125
-  %128 = load i64, ptr %127, align 8
-  %129 = xor i64 %128, %109
-  %130 = icmp ult i64 %129, 140737488355328
-  %131 = select i1 %130, i64 0, i64 -140737488354880
-  %132 = icmp ult i64 %129, 2147483648
-  %133 = select i1 %132, i64 56, i64 %131
-  %134 = icmp ult i64 %129, 32768
-  %135 = icmp ult i64 %129, 33554432
-  %136 = select i1 %135, i64 33554432, i64 %133
-  %137 = select i1 %134, i64 7, i64 %136
-  %138 = and i64 %128, 16384
-  %139 = or i64 %129, %138
-  %140 = icmp ult i64 %139, 512
-  %141 = icmp eq i64 %128, 0
-  %142 = or i1 %141, %140
-  %143 = select i1 %142, i64 0, i64 %137
-  %144 = and i64 %128, 511
-  %145 = and i64 %144, %143
-  %146 = or i64 %145, %126
-  store i64 -140736414596901, ptr %127, align 8
-  br i1 %112, label %151, label %147
-147:
-  %148 = getelementptr inbounds nuw i64, ptr %106, i64 %125
-  %149 = load i64, ptr %148, align 8
-  %150 = or i64 %149, -140736414597120
-  store i64 %150, ptr %148, align 8
-  br label %151
-151:
-  %152 = add nuw nsw i64 %125, 1
-  %153 = icmp samesign ult i64 %152, %58
-  br i1 %153, label %124, label %119
 154:
-  %155 = ptrtoint ptr %69 to i64
-  %156 = insertelement <2 x i64> poison, i64 %155, i64 0
-  %157 = getelementptr inbounds nuw i32, ptr %27, i64 %65
-  %158 = load i32, ptr %157, align 4
-  %159 = zext i32 %158 to i64
-  %160 = shl nuw i64 %159, 32
-  %161 = or disjoint i64 %160, %57
-  %162 = or disjoint i64 %161, %65
-  %163 = insertelement <2 x i64> %156, i64 %162, i64 1
-  %164 = add i32 %121, 1
-  store i32 %164, ptr %54, align 4
-  %165 = getelementptr inbounds nuw <2 x i64>, ptr %28, i64 %122
-  store <2 x i64> %163, ptr %165, align 8
-  br label %166
-166:
-  %167 = add i32 %61, -1
-  %168 = and i32 %167, %61
-  %169 = icmp eq i32 %168, 0
-  br i1 %169, label %113, label %59
+  %155 = load i32, ptr %55, align 4
+  %156 = zext i32 %155 to i64
+  %157 = icmp samesign ugt i64 %56, %156
+  br i1 %157, label %165, label %177
+158:
+  %159 = phi i64 [ %163, %158 ], [ 0, %143 ]
+  %160 = getelementptr inbounds nuw i64, ptr %106, i64 %159
+  %161 = load i64, ptr %160, align 8
+  %162 = or i64 %161, -140736414597120
+  store i64 %162, ptr %160, align 8
+  %163 = add nuw nsw i64 %159, 1
+  %164 = icmp samesign ult i64 %163, %59
+  br i1 %164, label %158, label %154
+165:
+  %166 = ptrtoint ptr %69 to i64
+  %167 = insertelement <2 x i64> poison, i64 %166, i64 0
+  %168 = getelementptr inbounds nuw i32, ptr %27, i64 %65
+  %169 = load i32, ptr %168, align 4
+  %170 = zext i32 %169 to i64
+  %171 = shl nuw i64 %170, 32
+  %172 = or disjoint i64 %171, %58
+  %173 = or disjoint i64 %172, %65
+  %174 = insertelement <2 x i64> %167, i64 %173, i64 1
+  %175 = add i32 %155, 1
+  store i32 %175, ptr %55, align 4
+  %176 = getelementptr inbounds nuw <2 x i64>, ptr %28, i64 %156
+  store <2 x i64> %174, ptr %176, align 8
+  br label %177
+177:
+  %178 = add i32 %61, -1
+  %179 = and i32 %178, %61
+  %180 = icmp eq i32 %179, 0
+  br i1 %180, label %153, label %60
 }
 
 define internal void @commit_copies(ptr %0, i32 %1, i32 %2) noinline #0 {
@@ -816,78 +828,84 @@ define internal void @complete_copies(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4) no
   %23 = getelementptr inbounds nuw i8, ptr %1, i64 52
   %24 = load i32, ptr %23, align 4
   %25 = icmp eq i32 %24, 0
-  br i1 %25, label %37, label %26
+  br i1 %25, label %39, label %26
 26:
-  %27 = shl nuw nsw i64 %15, 25
-  %28 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %29 = load i32, ptr %28, align 4
-  %30 = zext i32 %29 to i64
-  %31 = shl nuw nsw i64 %30, 15
-  %32 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %33 = load i64, ptr %32, align 8
-  %34 = or i64 %33, %31
-  %35 = or i64 %27, %34
-  %36 = or i64 %35, 219
-  br label %42
-37:
-  %38 = phi i32 [ 0, %5 ], [ %79, %78 ]
-  store i32 %38, ptr %23, align 4
-  %39 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %40 = load i32, ptr %39, align 4
-  %41 = or i32 %40, 1
-  store i32 %41, ptr %39, align 4
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %28 = load i64, ptr %27, align 8
+  %29 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %30 = load i32, ptr %29, align 4
+  %31 = zext i32 %30 to i64
+  %32 = shl nuw nsw i64 %31, 15
+  %33 = or i64 %28, %32
+  %34 = shl nuw nsw i64 %15, 25
+  %35 = or i64 %34, %33
+  %36 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %37 = or i64 %35, 219
+  %38 = trunc i32 %36 to i8
+  br label %44
+39:
+  %40 = phi i32 [ 0, %5 ], [ %85, %84 ]
+  store i32 %40, ptr %23, align 4
+  %41 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %42 = load i32, ptr %41, align 4
+  %43 = or i32 %42, 1
+  store i32 %43, ptr %41, align 4
   ret void
-42:
-  %43 = phi i64 [ 0, %26 ], [ %80, %78 ]
-  %44 = phi i32 [ 0, %26 ], [ %79, %78 ]
-  %45 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %43
-  %46 = load <2 x i64>, ptr %45, align 8
-  %47 = extractelement <2 x i64> %46, i64 1
-  %48 = and i64 %47, 31
-  %49 = lshr i64 %47, 8
-  %50 = and i64 %49, 255
-  %51 = trunc nuw nsw i64 %48 to i32
+44:
+  %45 = phi i64 [ 0, %26 ], [ %86, %84 ]
+  %46 = phi i32 [ 0, %26 ], [ %85, %84 ]
+  %47 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %45
+  %48 = load <2 x i64>, ptr %47, align 8
+  %49 = extractelement <2 x i64> %48, i64 1
+  %50 = and i64 %49, 31
+  %51 = trunc nuw nsw i64 %50 to i32
   %52 = shl nuw i32 1, %51
   %53 = and i32 %52, %3
   %54 = icmp eq i32 %53, 0
-  br i1 %54, label %69, label %55
+  br i1 %54, label %62, label %55
 55:
-  %56 = getelementptr inbounds nuw i32, ptr %21, i64 %48
+  %56 = getelementptr inbounds nuw i32, ptr %21, i64 %50
   %57 = load i32, ptr %56, align 4
-  %58 = bitcast <2 x i64> %46 to <4 x i32>
+  %58 = bitcast <2 x i64> %48 to <4 x i32>
   %59 = extractelement <4 x i32> %58, i64 3
   %60 = sub i32 %57, %59
   %61 = icmp sgt i32 %60, %4
-  br i1 %61, label %62, label %69
+  br i1 %61, label %66, label %62
 62:
-  %63 = icmp eq i64 %50, 0
-  br i1 %63, label %78, label %64
-64:
-  %65 = shl nuw nsw i64 %48, 9
-  %66 = or i64 %65, %36
-  %67 = extractelement <2 x i64> %46, i64 0
+  %63 = add i32 %46, 1
+  %64 = zext i32 %46 to i64
+  %65 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %64
+  store <2 x i64> %48, ptr %65, align 8
+  br label %84
+66:
+  %67 = extractelement <2 x i64> %48, i64 0
   %68 = inttoptr i64 %67 to ptr
-  br label %73
-69:
-  %70 = add i32 %44, 1
-  %71 = zext i32 %44 to i64
-  %72 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %71
-  store <2 x i64> %46, ptr %72, align 8
-  br label %78
-73:
-  %74 = phi i64 [ 0, %64 ], [ %76, %73 ]
-  %75 = getelementptr inbounds nuw i64, ptr %68, i64 %74
-  store i64 %66, ptr %75, align 8
-  %76 = add nuw nsw i64 %74, 1
-  %77 = icmp eq i64 %76, %50
-  br i1 %77, label %78, label %73
-78:
-  %79 = phi i32 [ %70, %69 ], [ %44, %62 ], [ %44, %73 ]
-  %80 = add nuw nsw i64 %43, 1
-  %81 = load i32, ptr %23, align 4
-  %82 = zext i32 %81 to i64
-  %83 = icmp samesign ult i64 %80, %82
-  br i1 %83, label %42, label %37
+  %69 = trunc i64 %49 to i32
+  %70 = lshr i32 %69, 8
+  %71 = and i32 %70, 255
+  %72 = shl nuw nsw i64 %50, 9
+  %73 = or i64 %72, %37
+  %74 = icmp ugt i32 %36, %71
+  br i1 %74, label %84, label %75
+75:
+  %76 = trunc i32 %70 to i8
+  %77 = udiv i8 %76, %38
+  %78 = zext i8 %77 to i64
+  br label %79
+79:
+  %80 = phi i64 [ 0, %75 ], [ %82, %79 ]
+  %81 = getelementptr inbounds nuw i64, ptr %68, i64 %80
+  store i64 %73, ptr %81, align 8
+  %82 = add nuw nsw i64 %80, 1
+  %83 = icmp samesign ult i64 %82, %78
+  br i1 %83, label %79, label %84
+84:
+  %85 = phi i32 [ %63, %62 ], [ %46, %66 ], [ %46, %79 ]
+  %86 = add nuw nsw i64 %45, 1
+  %87 = load i32, ptr %23, align 4
+  %88 = zext i32 %87 to i64
+  %89 = icmp samesign ult i64 %86, %88
+  br i1 %89, label %44, label %39
 }
 
 define internal void @read_chunk(ptr %0, i32 %1, i32 %2, i64 %3) noinline #0 {
@@ -918,110 +936,120 @@ define internal void @read_chunk(ptr %0, i32 %1, i32 %2, i64 %3) noinline #0 {
   %28 = or i64 %27, %22
   %29 = or i64 %28, %26
   %30 = or i64 %29, 16384
-  %31 = getelementptr inbounds nuw i8, ptr %11, i64 56
-  %32 = load i32, ptr %31, align 4
-  %33 = zext i32 %32 to i64
-  %34 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %35 = load i64, ptr %34, align 8
-  %36 = trunc i64 %35 to i32
-  %37 = add i32 %36, -1
-  %38 = lshr i32 %37, 6
-  %39 = or i32 %38, 15
-  %40 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %39, i1 true)
-  %41 = sub nuw nsw i32 32, %40
-  %42 = zext nneg i32 %41 to i64
-  %43 = lshr i64 %3, %42
-  %44 = shl nuw i64 1, %43
-  %45 = getelementptr inbounds nuw i8, ptr %0, i64 216
-  %46 = load ptr, ptr %45, align 8
-  %47 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %48 = zext i32 %47 to i64
-  %49 = udiv i64 %3, %48
-  %50 = getelementptr inbounds nuw i64, ptr %46, i64 %49
-  %51 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %52 = mul i32 %2, 40
-  %53 = add i32 %51, %52
+  %31 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %32 = load i64, ptr %31, align 8
+  %33 = trunc i64 %32 to i32
+  %34 = add i32 %33, -1
+  %35 = lshr i32 %34, 6
+  %36 = or i32 %35, 15
+  %37 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %36, i1 true)
+  %38 = sub nuw nsw i32 32, %37
+  %39 = zext nneg i32 %38 to i64
+  %40 = lshr i64 %3, %39
+  %41 = shl nuw i64 1, %40
+  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %43 = mul i32 %2, 40
+  %44 = add i32 %42, %43
+  %45 = zext i32 %44 to i64
+  %46 = getelementptr inbounds nuw i8, ptr %11, i64 %45
+  %47 = load i64, ptr %46, align 8
+  %48 = or i64 %41, %47
+  store i64 %48, ptr %46, align 8
+  %49 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %50 = load i64, ptr %49, align 8
+  %51 = or i64 %41, %50
+  store i64 %51, ptr %49, align 8
+  %52 = getelementptr inbounds nuw i8, ptr %11, i64 56
+  %53 = load i32, ptr %52, align 4
   %54 = zext i32 %53 to i64
-  %55 = getelementptr inbounds nuw i8, ptr %11, i64 %54
-  %56 = load i64, ptr %55, align 8
-  %57 = or i64 %44, %56
-  store i64 %57, ptr %55, align 8
-  %58 = getelementptr inbounds nuw i8, ptr %0, i64 344
-  %59 = load i64, ptr %58, align 8
-  %60 = or i64 %44, %59
-  store i64 %60, ptr %58, align 8
-  %61 = icmp ugt i32 %47, 16
-  br i1 %61, label %67, label %62
-62:
-  %63 = trunc nuw i32 %47 to i8
-  %64 = udiv i8 16, %63
-  %65 = zext nneg i8 %64 to i64
-  %66 = or i64 %29, 16457
-  br label %93
-67:
-  %68 = phi i64 [ %33, %4 ], [ %121, %93 ]
-  %69 = getelementptr inbounds nuw i8, ptr %0, i64 232
-  %70 = load ptr, ptr %69, align 8
-  %71 = getelementptr inbounds nuw i8, ptr %0, i64 312
-  %72 = load i64, ptr %71, align 8
-  %73 = sub i64 %3, %72
-  %74 = getelementptr inbounds nuw i8, ptr %70, i64 %73
-  %75 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
-  %76 = icmp eq i32 %75, 0
-  br i1 %76, label %88, label %77
-77:
-  %78 = phi i64 [ %84, %77 ], [ 0, %67 ]
-  %79 = phi i32 [ %83, %77 ], [ 0, %67 ]
-  %80 = getelementptr inbounds nuw i8, ptr %74, i64 %78
-  %81 = load i8, ptr %80, align 1
-  %82 = sext i8 %81 to i32
-  %83 = or i32 %79, %82
-  %84 = add nuw nsw i64 %78, 1
-  %85 = icmp eq i64 %84, 16
-  br i1 %85, label %86, label %77
-86:
-  %87 = zext i32 %83 to i64
-  br label %88
-88:
-  %89 = phi i64 [ 0, %67 ], [ %87, %86 ]
-  %90 = load i64, ptr %18, align 8
-  %91 = or i64 %68, %89
-  %92 = or i64 %91, %90
-  store i64 %92, ptr %18, align 8
+  %55 = load i64, ptr %18, align 8
+  %56 = or i64 %55, %54
+  store i64 %56, ptr %18, align 8
+  %57 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %58 = load ptr, ptr %57, align 8
+  %59 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %60 = zext i32 %59 to i64
+  %61 = udiv i64 %3, %60
+  %62 = getelementptr inbounds nuw i64, ptr %58, i64 %61
+  %63 = icmp ugt i32 %59, 16
+  br i1 %63, label %102, label %64
+64:
+  %65 = trunc nuw i32 %59 to i8
+  %66 = udiv i8 16, %65
+  %67 = zext nneg i8 %66 to i64
+  %68 = or i64 %29, 16457
+  br label %69
+69:
+  %70 = phi i64 [ 0, %64 ], [ %98, %69 ]
+  %71 = phi i64 [ 0, %64 ], [ %97, %69 ]
+  %72 = getelementptr inbounds nuw i64, ptr %62, i64 %70
+  %73 = load i64, ptr %72, align 8
+  %74 = xor i64 %73, %30
+  %75 = icmp ult i64 %74, 140737488355328
+  %76 = select i1 %75, i64 0, i64 -140737488354944
+  %77 = icmp ult i64 %74, 2147483648
+  %78 = select i1 %77, i64 1073741872, i64 %76
+  %79 = icmp ult i64 %74, 32768
+  %80 = icmp ult i64 %74, 33554432
+  %81 = select i1 %80, i64 0, i64 %78
+  %82 = select i1 %79, i64 16390, i64 %81
+  %83 = and i64 %73, 16384
+  %84 = or i64 %74, %83
+  %85 = icmp ult i64 %84, 512
+  %86 = icmp eq i64 %73, 0
+  %87 = or i1 %86, %85
+  %88 = select i1 %87, i64 0, i64 %82
+  %89 = select i1 %77, i64 432, i64 384
+  %90 = select i1 %79, i64 438, i64 %89
+  %91 = and i64 %73, 438
+  %92 = and i64 %91, %88
+  %93 = and i64 %90, %73
+  %94 = and i64 %88, -140736414613504
+  %95 = or disjoint i64 %93, %94
+  %96 = or i64 %95, %68
+  store i64 %96, ptr %72, align 8
+  %97 = or i64 %92, %71
+  %98 = add nuw nsw i64 %70, 1
+  %99 = icmp samesign ult i64 %98, %67
+  br i1 %99, label %69, label %100
+100:
+  %101 = load i64, ptr %18, align 8
+  br label %102
+102:
+  %103 = phi i64 [ %56, %4 ], [ %101, %100 ]
+  %104 = phi i64 [ 0, %4 ], [ %97, %100 ]
+  %105 = or i64 %103, %104
+  store i64 %105, ptr %18, align 8
+  %106 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %107 = load ptr, ptr %106, align 8
+  %108 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %109 = load i64, ptr %108, align 8
+  %110 = sub i64 %3, %109
+  %111 = getelementptr inbounds nuw i8, ptr %107, i64 %110
+  %112 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %113 = icmp ne i32 %112, 0
+  %114 = icmp ne ptr %107, null
+  %115 = and i1 %114, %113
+  br i1 %115, label %116, label %128
+116:
+  %117 = phi i64 [ %124, %116 ], [ 0, %102 ]
+  %118 = phi i32 [ %123, %116 ], [ 0, %102 ]
+  %119 = getelementptr inbounds nuw i8, ptr %111, i64 %117
+  %120 = load i8, ptr %119, align 1
+  %121 = icmp ne i8 %120, 0
+  %122 = zext i1 %121 to i32
+  %123 = or i32 %118, %122
+  %124 = add nuw nsw i64 %117, 1
+  %125 = icmp eq i64 %124, 16
+  br i1 %125, label %126, label %116
+126:
+  %127 = zext nneg i32 %123 to i64
+  br label %128
+128:
+  %129 = phi i64 [ 0, %102 ], [ %127, %126 ]
+  %130 = or i64 %105, %129
+  store i64 %130, ptr %18, align 8
   ret void
-93:
-  %94 = phi i64 [ 0, %62 ], [ %122, %93 ]
-  %95 = phi i64 [ %33, %62 ], [ %121, %93 ]
-  %96 = getelementptr inbounds nuw i64, ptr %50, i64 %94
-  %97 = load i64, ptr %96, align 8
-  %98 = xor i64 %97, %30
-  %99 = icmp ult i64 %98, 140737488355328
-  %100 = select i1 %99, i64 0, i64 -140737488354944
-  %101 = icmp ult i64 %98, 2147483648
-  %102 = select i1 %101, i64 1073741872, i64 %100
-  %103 = icmp ult i64 %98, 32768
-  %104 = icmp ult i64 %98, 33554432
-  %105 = select i1 %104, i64 0, i64 %102
-  %106 = select i1 %103, i64 16390, i64 %105
-  %107 = and i64 %97, 16384
-  %108 = or i64 %98, %107
-  %109 = icmp ult i64 %108, 512
-  %110 = icmp eq i64 %97, 0
-  %111 = or i1 %110, %109
-  %112 = select i1 %111, i64 0, i64 %106
-  %113 = select i1 %101, i64 432, i64 384
-  %114 = select i1 %103, i64 438, i64 %113
-  %115 = and i64 %97, 438
-  %116 = and i64 %115, %112
-  %117 = and i64 %114, %97
-  %118 = and i64 %112, -140736414613504
-  %119 = or disjoint i64 %117, %118
-  %120 = or i64 %119, %66
-  store i64 %120, ptr %96, align 8
-  %121 = or i64 %116, %95
-  %122 = add nuw nsw i64 %94, 1
-  %123 = icmp samesign ult i64 %122, %65
-  br i1 %123, label %93, label %67
 }
 
 define internal void @commit_reads(ptr %0, i32 %1, i32 %2) noinline #0 {
@@ -1186,219 +1214,251 @@ define internal void @order_proxies(ptr %0) noinline #0 {
   br i1 %63, label %44, label %48
 }
 
-define internal void @copy_chunk(ptr %0, i32 %1, i32 %2, i64 %3, ptr %4, ptr %5, i32 %6, i64 %7) noinline #0 {
-  %9 = zext i32 %1 to i64
-  %10 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %11 = load ptr, ptr %10, align 8
-  %12 = load i32, ptr @kernel, align 4
-  %13 = zext i32 %12 to i64
-  %14 = mul nuw i64 %13, %9
-  %15 = getelementptr inbounds nuw i8, ptr %11, i64 %14
-  %16 = getelementptr inbounds nuw i8, ptr %15, i64 60
-  %17 = load i32, ptr %16, align 4
-  %18 = zext i32 %17 to i64
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 360
-  %20 = load i64, ptr %19, align 8
-  %21 = xor i64 %20, %18
-  %22 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %23 = load i64, ptr %22, align 8
-  %24 = or i64 %23, %21
-  store i64 %24, ptr %22, align 8
-  %25 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %26 = load i64, ptr %25, align 8
-  %27 = getelementptr inbounds nuw i8, ptr %15, i64 20
-  %28 = load i32, ptr %27, align 4
-  %29 = zext i32 %28 to i64
-  %30 = shl nuw nsw i64 %29, 15
-  %31 = shl nuw nsw i64 %9, 25
-  %32 = zext i32 %2 to i64
-  %33 = shl nuw nsw i64 %32, 9
-  %34 = or i64 %33, %31
-  %35 = or i64 %34, %26
-  %36 = or i64 %35, %30
-  %37 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %38 = getelementptr inbounds nuw i8, ptr %0, i64 216
-  %39 = load ptr, ptr %38, align 8
-  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %41 = zext i32 %40 to i64
-  %42 = udiv i64 %3, %41
-  %43 = getelementptr inbounds nuw i64, ptr %39, i64 %42
-  %44 = getelementptr inbounds nuw i8, ptr %0, i64 352
-  %45 = load i64, ptr %44, align 8
-  %46 = udiv i32 16, %40
-  %47 = icmp eq i32 %6, 0
-  br i1 %47, label %48, label %86
-48:
-  %49 = icmp ugt i32 %40, 16
-  br i1 %49, label %52, label %50
-50:
-  %51 = zext nneg i32 %46 to i64
-  br label %61
-52:
-  %53 = shl nuw i64 1, %32
-  %54 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %55 = add i32 %54, 40
-  %56 = zext i32 %55 to i64
-  %57 = getelementptr inbounds nuw i8, ptr %15, i64 %56
-  %58 = getelementptr inbounds nuw i8, ptr %57, i64 32
-  %59 = load i64, ptr %58, align 8
-  %60 = or i64 %59, %53
-  store i64 %60, ptr %58, align 8
-  tail call void @read_chunk(ptr nonnull %0, i32 %1, i32 1, i64 %3)
-  br label %190
-61:
-  %62 = phi i64 [ 0, %50 ], [ %84, %61 ]
-  %63 = getelementptr inbounds nuw i64, ptr %4, i64 %62
-  %64 = load i64, ptr %63, align 8
-  %65 = xor i64 %64, %36
-  %66 = icmp ult i64 %65, 140737488355328
-  %67 = select i1 %66, i64 0, i64 -140737488354880
-  %68 = icmp ult i64 %65, 2147483648
-  %69 = select i1 %68, i64 56, i64 %67
-  %70 = icmp ult i64 %65, 32768
-  %71 = icmp ult i64 %65, 33554432
-  %72 = select i1 %71, i64 33554432, i64 %69
-  %73 = select i1 %70, i64 7, i64 %72
-  %74 = and i64 %64, 16384
-  %75 = or i64 %65, %74
-  %76 = icmp ult i64 %75, 512
-  %77 = icmp eq i64 %64, 0
-  %78 = or i1 %77, %76
-  %79 = select i1 %78, i64 0, i64 %73
-  %80 = and i64 %64, 511
-  %81 = and i64 %80, %79
-  %82 = load i64, ptr %22, align 8
-  %83 = or i64 %81, %82
-  store i64 %83, ptr %22, align 8
-  %84 = add nuw nsw i64 %62, 1
-  store i64 -140736414596901, ptr %63, align 8
-  %85 = icmp samesign ult i64 %84, %51
-  br i1 %85, label %61, label %52
+define internal void @copy_chunk(ptr %0, i32 %1, i32 %2, i64 %3, ptr %4, i32 %5, i64 %6) noinline #0 {
+  %8 = zext i32 %1 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %10 = load ptr, ptr %9, align 8
+  %11 = load i32, ptr @kernel, align 4
+  %12 = zext i32 %11 to i64
+  %13 = mul nuw i64 %12, %8
+  %14 = getelementptr inbounds nuw i8, ptr %10, i64 %13
+  %15 = getelementptr inbounds nuw i8, ptr %14, i64 60
+  %16 = load i32, ptr %15, align 4
+  %17 = zext i32 %16 to i64
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %19 = load i64, ptr %18, align 8
+  %20 = xor i64 %19, %17
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %22 = load i64, ptr %21, align 8
+  %23 = or i64 %22, %20
+  store i64 %23, ptr %21, align 8
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %25 = load i64, ptr %24, align 8
+  %26 = getelementptr inbounds nuw i8, ptr %14, i64 20
+  %27 = load i32, ptr %26, align 4
+  %28 = zext i32 %27 to i64
+  %29 = shl nuw nsw i64 %28, 15
+  %30 = shl nuw nsw i64 %8, 25
+  %31 = zext i32 %2 to i64
+  %32 = shl nuw nsw i64 %31, 9
+  %33 = or i64 %32, %30
+  %34 = or i64 %33, %25
+  %35 = or i64 %34, %29
+  %36 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %37 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %38 = load ptr, ptr %37, align 8
+  %39 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %40 = zext i32 %39 to i64
+  %41 = udiv i64 %3, %40
+  %42 = getelementptr inbounds nuw i64, ptr %38, i64 %41
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 352
+  %44 = load i64, ptr %43, align 8
+  %45 = icmp eq i32 %5, 0
+  br i1 %45, label %46, label %100
+46:
+  %47 = udiv i32 16, %39
+  %48 = icmp ugt i32 %39, 16
+  br i1 %48, label %91, label %49
+49:
+  %50 = zext nneg i32 %47 to i64
+  br label %51
+51:
+  %52 = phi i64 [ 0, %49 ], [ %80, %51 ]
+  %53 = phi i64 [ 0, %49 ], [ %79, %51 ]
+  %54 = getelementptr inbounds nuw i64, ptr %4, i64 %52
+  %55 = load i64, ptr %54, align 8
+  %56 = xor i64 %55, %35
+  %57 = icmp ult i64 %56, 140737488355328
+  %58 = select i1 %57, i64 0, i64 -140737488354880
+  %59 = icmp ult i64 %56, 2147483648
+  %60 = select i1 %59, i64 1073741880, i64 %58
+  %61 = icmp ult i64 %56, 32768
+  %62 = icmp ult i64 %56, 33554432
+  %63 = select i1 %62, i64 0, i64 %60
+  %64 = select i1 %61, i64 16391, i64 %63
+  %65 = and i64 %55, 16384
+  %66 = or i64 %56, %65
+  %67 = icmp ult i64 %66, 512
+  %68 = icmp eq i64 %55, 0
+  %69 = or i1 %68, %67
+  %70 = select i1 %69, i64 0, i64 %64
+  %71 = select i1 %59, i64 504, i64 448
+  %72 = select i1 %61, i64 511, i64 %71
+  %73 = and i64 %55, 511
+  %74 = and i64 %73, %70
+  %75 = and i64 %72, %55
+  %76 = and i64 %70, -140736414597120
+  %77 = or disjoint i64 %75, %76
+  %78 = or i64 %77, %35
+  store i64 %78, ptr %54, align 8
+  %79 = or i64 %74, %53
+  %80 = add nuw nsw i64 %52, 1
+  %81 = icmp samesign ult i64 %80, %50
+  br i1 %81, label %51, label %82
+82:
+  %83 = load i64, ptr %21, align 8
+  %84 = or i64 %83, %79
+  store i64 %84, ptr %21, align 8
+  %85 = zext nneg i32 %47 to i64
+  br label %86
 86:
-  %87 = load i64, ptr %37, align 8
-  %88 = trunc i64 %87 to i32
-  %89 = add i32 %88, -1
-  %90 = lshr i32 %89, 6
-  %91 = or i32 %90, 15
-  %92 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %91, i1 true)
-  %93 = sub nuw nsw i32 32, %92
-  %94 = zext nneg i32 %93 to i64
-  %95 = lshr i64 %3, %94
-  %96 = shl nuw i64 1, %95
-  %97 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %87 = phi i64 [ 0, %82 ], [ %89, %86 ]
+  %88 = getelementptr inbounds nuw i64, ptr %4, i64 %87
+  store i64 -140736414596901, ptr %88, align 8
+  %89 = add nuw nsw i64 %87, 1
+  %90 = icmp samesign ult i64 %89, %85
+  br i1 %90, label %86, label %91
+91:
+  %92 = shl nuw i64 1, %31
+  %93 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %94 = add i32 %93, 40
+  %95 = zext i32 %94 to i64
+  %96 = getelementptr inbounds nuw i8, ptr %14, i64 %95
+  %97 = getelementptr inbounds nuw i8, ptr %96, i64 32
   %98 = load i64, ptr %97, align 8
-  %99 = and i64 %96, %98
-  %100 = icmp ugt i32 %40, 16
-  br i1 %100, label %103, label %101
-101:
-  %102 = zext nneg i32 %46 to i64
-  br label %112
-103:
-  %104 = phi i64 [ %99, %86 ], [ %138, %112 ]
-  %105 = icmp eq ptr %5, null
-  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
-  br i1 %105, label %152, label %107
-107:
-  %108 = icmp eq i32 %106, 0
-  br i1 %108, label %109, label %141
-109:
-  %110 = load i64, ptr %22, align 8
-  %111 = or i64 %104, %110
-  store i64 %111, ptr %22, align 8
+  %99 = or i64 %98, %92
+  store i64 %99, ptr %97, align 8
+  tail call void @read_chunk(ptr %0, i32 %1, i32 1, i64 %3)
+  br label %214
+100:
+  %101 = load i64, ptr %36, align 8
+  %102 = trunc i64 %101 to i32
+  %103 = add i32 %102, -1
+  %104 = lshr i32 %103, 6
+  %105 = or i32 %104, 15
+  %106 = tail call range(i32 6, 29) i32 @llvm.ctlz.i32(i32 %105, i1 true)
+  %107 = sub nuw nsw i32 32, %106
+  %108 = zext nneg i32 %107 to i64
+  %109 = lshr i64 %3, %108
+  %110 = shl nuw i64 1, %109
+  %111 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %112 = load i64, ptr %111, align 8
+  %113 = and i64 %110, %112
+  %114 = udiv i32 16, %39
+  %115 = icmp ugt i32 %39, 16
+  br i1 %115, label %116, label %118
+116:
+  %117 = or i64 %113, %23
+  store i64 %117, ptr %21, align 8
   br label %170
-112:
-  %113 = phi i64 [ 0, %101 ], [ %139, %112 ]
-  %114 = phi i64 [ %99, %101 ], [ %138, %112 ]
-  %115 = getelementptr inbounds nuw i64, ptr %4, i64 %113
-  %116 = load i64, ptr %115, align 8
-  %117 = and i64 %116, 438
-  store i64 -140736414597047, ptr %115, align 8
-  %118 = getelementptr inbounds nuw i64, ptr %43, i64 %113
-  %119 = load i64, ptr %118, align 8
-  %120 = xor i64 %119, %36
-  %121 = icmp ult i64 %120, 140737488355328
-  %122 = select i1 %121, i64 0, i64 -140737488354880
-  %123 = icmp ult i64 %120, 2147483648
-  %124 = select i1 %123, i64 56, i64 %122
-  %125 = icmp ult i64 %120, 32768
-  %126 = icmp ult i64 %120, 33554432
-  %127 = select i1 %126, i64 33554432, i64 %124
-  %128 = select i1 %125, i64 7, i64 %127
-  %129 = and i64 %119, 16384
-  %130 = or i64 %120, %129
-  %131 = icmp ult i64 %130, 512
-  %132 = icmp eq i64 %119, 0
-  %133 = or i1 %132, %131
-  %134 = select i1 %133, i64 0, i64 %128
-  %135 = and i64 %119, 511
-  %136 = and i64 %135, %134
-  %137 = or i64 %117, %114
-  %138 = or i64 %137, %136
-  store i64 -140736414596901, ptr %118, align 8
-  %139 = add nuw nsw i64 %113, 1
-  %140 = icmp samesign ult i64 %139, %102
-  br i1 %140, label %112, label %103
-141:
-  %142 = phi i64 [ %148, %141 ], [ 0, %107 ]
-  %143 = phi i32 [ %147, %141 ], [ 0, %107 ]
-  %144 = getelementptr inbounds nuw i8, ptr %5, i64 %142
-  %145 = load i8, ptr %144, align 1
-  %146 = sext i8 %145 to i32
-  %147 = or i32 %143, %146
-  %148 = add nuw nsw i64 %142, 1
-  %149 = icmp eq i64 %148, 16
-  br i1 %149, label %150, label %141
-150:
-  %151 = zext i32 %147 to i64
-  br label %152
-152:
-  %153 = phi i64 [ 0, %103 ], [ %151, %150 ]
-  %154 = load i64, ptr %22, align 8
-  %155 = or i64 %153, %154
-  %156 = or i64 %155, %104
-  store i64 %156, ptr %22, align 8
-  %157 = icmp eq i32 %106, 0
-  br i1 %157, label %170, label %158
-158:
-  %159 = getelementptr inbounds nuw i8, ptr %0, i64 232
-  %160 = load ptr, ptr %159, align 8
-  %161 = getelementptr inbounds nuw i8, ptr %0, i64 312
-  %162 = load i64, ptr %161, align 8
-  %163 = sub i64 %3, %162
-  %164 = getelementptr inbounds nuw i8, ptr %160, i64 %163
-  %165 = load i64, ptr %164, align 1
-  %166 = and i64 %165, 144680345676153346
-  store i64 %166, ptr %164, align 1
-  %167 = getelementptr inbounds nuw i8, ptr %164, i64 8
-  %168 = load i64, ptr %167, align 1
-  %169 = and i64 %168, 144680345676153346
-  store i64 %169, ptr %167, align 1
-  br label %170
+118:
+  %119 = zext nneg i32 %114 to i64
+  br label %173
+120:
+  %121 = or i64 %179, %23
+  store i64 %121, ptr %21, align 8
+  %122 = zext nneg i32 %114 to i64
+  br label %125
+123:
+  %124 = zext nneg i32 %114 to i64
+  br label %130
+125:
+  %126 = phi i64 [ 0, %120 ], [ %128, %125 ]
+  %127 = getelementptr inbounds nuw i64, ptr %4, i64 %126
+  store i64 -140736414597047, ptr %127, align 8
+  %128 = add nuw nsw i64 %126, 1
+  %129 = icmp samesign ult i64 %128, %122
+  br i1 %129, label %125, label %123
+130:
+  %131 = phi i64 [ 0, %123 ], [ %159, %130 ]
+  %132 = phi i64 [ 0, %123 ], [ %158, %130 ]
+  %133 = getelementptr inbounds nuw i64, ptr %42, i64 %131
+  %134 = load i64, ptr %133, align 8
+  %135 = xor i64 %134, %35
+  %136 = icmp ult i64 %135, 140737488355328
+  %137 = select i1 %136, i64 0, i64 -140737488354880
+  %138 = icmp ult i64 %135, 2147483648
+  %139 = select i1 %138, i64 1073741880, i64 %137
+  %140 = icmp ult i64 %135, 32768
+  %141 = icmp ult i64 %135, 33554432
+  %142 = select i1 %141, i64 0, i64 %139
+  %143 = select i1 %140, i64 16391, i64 %142
+  %144 = and i64 %134, 16384
+  %145 = or i64 %135, %144
+  %146 = icmp ult i64 %145, 512
+  %147 = icmp eq i64 %134, 0
+  %148 = or i1 %147, %146
+  %149 = select i1 %148, i64 0, i64 %143
+  %150 = select i1 %138, i64 504, i64 448
+  %151 = select i1 %140, i64 511, i64 %150
+  %152 = and i64 %134, 511
+  %153 = and i64 %152, %149
+  %154 = and i64 %151, %134
+  %155 = and i64 %149, -140736414597120
+  %156 = or disjoint i64 %154, %155
+  %157 = or i64 %156, %35
+  store i64 %157, ptr %133, align 8
+  %158 = or i64 %153, %132
+  %159 = add nuw nsw i64 %131, 1
+  %160 = icmp samesign ult i64 %159, %124
+  br i1 %160, label %130, label %161
+161:
+  %162 = load i64, ptr %21, align 8
+  %163 = or i64 %162, %158
+  store i64 %163, ptr %21, align 8
+  %164 = zext nneg i32 %114 to i64
+  br label %165
+165:
+  %166 = phi i64 [ 0, %161 ], [ %168, %165 ]
+  %167 = getelementptr inbounds nuw i64, ptr %42, i64 %166
+  store i64 -140736414596901, ptr %167, align 8
+  %168 = add nuw nsw i64 %166, 1
+  %169 = icmp samesign ult i64 %168, %164
+  br i1 %169, label %165, label %170
 170:
-  %171 = load i64, ptr %37, align 8
-  %172 = lshr i64 %171, 4
-  %173 = icmp ult i64 %45, %172
-  br i1 %173, label %174, label %190
-174:
-  %175 = ptrtoint ptr %43 to i64
-  %176 = insertelement <2 x i64> poison, i64 %175, i64 0
-  %177 = insertelement <2 x i64> %176, i64 %7, i64 1
-  %178 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  %179 = load i64, ptr %178, align 8
-  %180 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %181 = load ptr, ptr %180, align 8
-  %182 = getelementptr inbounds nuw i8, ptr %0, i64 336
-  %183 = load i64, ptr %182, align 8
-  %184 = mul i64 %183, %179
-  %185 = getelementptr inbounds nuw i8, ptr %181, i64 %184
-  %186 = getelementptr inbounds nuw i8, ptr %185, i64 128
-  %187 = getelementptr inbounds nuw <2 x i64>, ptr %186, i64 %45
-  store <2 x i64> %177, ptr %187, align 8
-  %188 = load i64, ptr %44, align 8
-  %189 = add i64 %188, 1
-  store i64 %189, ptr %44, align 8
-  br label %190
-190:
+  %171 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %172 = icmp eq i32 %171, 0
+  br i1 %172, label %194, label %182
+173:
+  %174 = phi i64 [ 0, %118 ], [ %180, %173 ]
+  %175 = phi i64 [ %113, %118 ], [ %179, %173 ]
+  %176 = getelementptr inbounds nuw i64, ptr %4, i64 %174
+  %177 = load i64, ptr %176, align 8
+  %178 = and i64 %177, 438
+  %179 = or i64 %178, %175
+  %180 = add nuw nsw i64 %174, 1
+  %181 = icmp samesign ult i64 %180, %119
+  br i1 %181, label %173, label %120
+182:
+  %183 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %184 = load ptr, ptr %183, align 8
+  %185 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %186 = load i64, ptr %185, align 8
+  %187 = sub i64 %3, %186
+  %188 = getelementptr inbounds nuw i8, ptr %184, i64 %187
+  %189 = load i64, ptr %188, align 1
+  %190 = and i64 %189, 144680345676153346
+  store i64 %190, ptr %188, align 1
+  %191 = getelementptr inbounds nuw i8, ptr %188, i64 8
+  %192 = load i64, ptr %191, align 1
+  %193 = and i64 %192, 144680345676153346
+  store i64 %193, ptr %191, align 1
+  br label %194
+194:
+  %195 = load i64, ptr %36, align 8
+  %196 = lshr i64 %195, 4
+  %197 = icmp ult i64 %44, %196
+  br i1 %197, label %198, label %214
+198:
+  %199 = ptrtoint ptr %42 to i64
+  %200 = insertelement <2 x i64> poison, i64 %199, i64 0
+  %201 = insertelement <2 x i64> %200, i64 %6, i64 1
+  %202 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %203 = load i64, ptr %202, align 8
+  %204 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %205 = load ptr, ptr %204, align 8
+  %206 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %207 = load i64, ptr %206, align 8
+  %208 = mul i64 %207, %203
+  %209 = getelementptr inbounds nuw i8, ptr %205, i64 %208
+  %210 = getelementptr inbounds nuw i8, ptr %209, i64 128
+  %211 = getelementptr inbounds nuw <2 x i64>, ptr %210, i64 %44
+  store <2 x i64> %201, ptr %211, align 8
+  %212 = load i64, ptr %43, align 8
+  %213 = add i64 %212, 1
+  store i64 %213, ptr %43, align 8
+  br label %214
+214:
   ret void
 }
 
@@ -1429,78 +1489,82 @@ define internal void @use_object(ptr %0, i32 %1, i32 %2, i64 %3) noinline #0 {
   %28 = udiv i64 %3, %27
   %29 = getelementptr inbounds nuw i64, ptr %25, i64 %28
   %30 = icmp ugt i32 %26, 8
-  br i1 %30, label %37, label %31
+  br i1 %30, label %67, label %31
 31:
   %32 = trunc nuw i32 %26 to i8
   %33 = udiv i8 8, %32
-  %34 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %35 = zext nneg i8 %33 to i64
-  %36 = or i64 %23, 292
-  br label %62
-37:
-  %38 = getelementptr inbounds nuw i8, ptr %0, i64 232
-  %39 = load ptr, ptr %38, align 8
-  %40 = getelementptr inbounds nuw i8, ptr %0, i64 312
-  %41 = load i64, ptr %40, align 8
-  %42 = sub i64 %3, %41
-  %43 = getelementptr inbounds nuw i8, ptr %39, i64 %42
-  %44 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
-  %45 = icmp eq i32 %44, 0
-  br i1 %45, label %57, label %46
-46:
-  %47 = phi i64 [ %53, %46 ], [ 0, %37 ]
-  %48 = phi i32 [ %52, %46 ], [ 0, %37 ]
-  %49 = getelementptr inbounds nuw i8, ptr %43, i64 %47
-  %50 = load i8, ptr %49, align 1
-  %51 = sext i8 %50 to i32
-  %52 = or i32 %48, %51
-  %53 = add nuw nsw i64 %47, 1
-  %54 = icmp eq i64 %53, 8
-  br i1 %54, label %55, label %46
-55:
-  %56 = zext i32 %52 to i64
-  br label %57
-57:
-  %58 = phi i64 [ 0, %37 ], [ %56, %55 ]
-  %59 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %60 = load i64, ptr %59, align 8
-  %61 = or i64 %60, %58
-  store i64 %61, ptr %59, align 8
+  %34 = zext nneg i8 %33 to i64
+  %35 = or i64 %23, 292
+  br label %36
+36:
+  %37 = phi i64 [ 0, %31 ], [ %65, %36 ]
+  %38 = phi i64 [ 0, %31 ], [ %64, %36 ]
+  %39 = getelementptr inbounds nuw i64, ptr %29, i64 %37
+  %40 = load i64, ptr %39, align 8
+  %41 = xor i64 %40, %23
+  %42 = icmp ult i64 %41, 140737488355328
+  %43 = select i1 %42, i64 0, i64 -140737488355136
+  %44 = icmp ult i64 %41, 2147483648
+  %45 = select i1 %44, i64 1073741848, i64 %43
+  %46 = icmp ult i64 %41, 32768
+  %47 = icmp ult i64 %41, 33554432
+  %48 = select i1 %47, i64 0, i64 %45
+  %49 = select i1 %46, i64 16387, i64 %48
+  %50 = and i64 %40, 16384
+  %51 = or i64 %41, %50
+  %52 = icmp ult i64 %51, 512
+  %53 = icmp eq i64 %40, 0
+  %54 = or i1 %53, %52
+  %55 = select i1 %54, i64 0, i64 %49
+  %56 = select i1 %44, i64 216, i64 192
+  %57 = select i1 %46, i64 219, i64 %56
+  %58 = and i64 %40, 219
+  %59 = and i64 %58, %55
+  %60 = and i64 %57, %40
+  %61 = and i64 %55, -140736414597120
+  %62 = or disjoint i64 %60, %61
+  %63 = or i64 %62, %35
+  store i64 %63, ptr %39, align 8
+  %64 = or i64 %59, %38
+  %65 = add nuw nsw i64 %37, 1
+  %66 = icmp samesign ult i64 %65, %34
+  br i1 %66, label %36, label %67
+67:
+  %68 = phi i64 [ 0, %4 ], [ %64, %36 ]
+  %69 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %70 = load i64, ptr %69, align 8
+  %71 = or i64 %70, %68
+  store i64 %71, ptr %69, align 8
+  %72 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %73 = load ptr, ptr %72, align 8
+  %74 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %75 = load i64, ptr %74, align 8
+  %76 = sub i64 %3, %75
+  %77 = getelementptr inbounds nuw i8, ptr %73, i64 %76
+  %78 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %79 = icmp ne i32 %78, 0
+  %80 = icmp ne ptr %73, null
+  %81 = and i1 %80, %79
+  br i1 %81, label %82, label %94
+82:
+  %83 = phi i64 [ %90, %82 ], [ 0, %67 ]
+  %84 = phi i32 [ %89, %82 ], [ 0, %67 ]
+  %85 = getelementptr inbounds nuw i8, ptr %77, i64 %83
+  %86 = load i8, ptr %85, align 1
+  %87 = icmp ne i8 %86, 0
+  %88 = zext i1 %87 to i32
+  %89 = or i32 %84, %88
+  %90 = add nuw nsw i64 %83, 1
+  %91 = icmp eq i64 %90, 8
+  br i1 %91, label %92, label %82
+92:
+  %93 = zext nneg i32 %89 to i64
+  br label %94
+94:
+  %95 = phi i64 [ 0, %67 ], [ %93, %92 ]
+  %96 = or i64 %71, %95
+  store i64 %96, ptr %69, align 8
   ret void
-62:
-  %63 = phi i64 [ 0, %31 ], [ %91, %62 ]
-  %64 = getelementptr inbounds nuw i64, ptr %29, i64 %63
-  %65 = load i64, ptr %64, align 8
-  %66 = xor i64 %65, %23
-  %67 = icmp ult i64 %66, 140737488355328
-  %68 = select i1 %67, i64 0, i64 -140737488355136
-  %69 = icmp ult i64 %66, 2147483648
-  %70 = select i1 %69, i64 1073741848, i64 %68
-  %71 = icmp ult i64 %66, 32768
-  %72 = icmp ult i64 %66, 33554432
-  %73 = select i1 %72, i64 0, i64 %70
-  %74 = select i1 %71, i64 16387, i64 %73
-  %75 = and i64 %65, 16384
-  %76 = or i64 %66, %75
-  %77 = icmp ult i64 %76, 512
-  %78 = icmp eq i64 %65, 0
-  %79 = or i1 %78, %77
-  %80 = select i1 %79, i64 0, i64 %74
-  %81 = select i1 %69, i64 216, i64 192
-  %82 = select i1 %71, i64 219, i64 %81
-  %83 = and i64 %65, 219
-  %84 = and i64 %83, %80
-  %85 = and i64 %82, %65
-  %86 = and i64 %80, -140736414597120
-  %87 = or disjoint i64 %85, %86
-  %88 = or i64 %87, %36
-  store i64 %88, ptr %64, align 8
-  %89 = load i64, ptr %34, align 8
-  %90 = or i64 %84, %89
-  store i64 %90, ptr %34, align 8
-  %91 = add nuw nsw i64 %63, 1
-  %92 = icmp samesign ult i64 %91, %35
-  br i1 %92, label %62, label %37
 }
 
 define internal void @end_wait(ptr %0, i32 %1, i32 %2, i32 %3, i64 %4) noinline #0 {
@@ -4154,11 +4218,11 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i6
   %24 = lshr i64 %10, %19
   %25 = icmp eq i64 %24, 0
   %26 = select i1 %23, i1 %25, i1 false
-  br i1 %26, label %30, label %180
+  br i1 %26, label %30, label %200
 27:
   %28 = lshr i64 %5, 24
   %29 = icmp eq i64 %28, %20
-  br i1 %29, label %30, label %180
+  br i1 %29, label %30, label %200
 30:
   %31 = and i64 %5, -4278190081
   %32 = add i64 %31, %6
@@ -4168,13 +4232,13 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i6
   %36 = sub i64 %35, %13
   %37 = and i64 %36, 7
   %38 = icmp eq i64 %37, 0
-  br i1 %38, label %39, label %180
+  br i1 %38, label %39, label %200
 39:
   %40 = icmp ugt i64 %36, %15
   %41 = sub nuw i64 %15, %36
   %42 = icmp ult i64 %41, 8
   %43 = select i1 %40, i1 true, i1 %42
-  br i1 %43, label %180, label %44
+  br i1 %43, label %200, label %44
 44:
   %45 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %46 = load ptr, ptr %45, align 8
@@ -4183,7 +4247,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i6
   %49 = getelementptr inbounds nuw i8, ptr %1, i64 128
   %50 = load i64, ptr %49, align 8
   %51 = icmp eq i64 %4, %50
-  br i1 %51, label %52, label %180
+  br i1 %51, label %52, label %200
 52:
   %53 = getelementptr inbounds nuw i8, ptr %1, i64 136
   %54 = load ptr, ptr %53, align 8
@@ -4192,7 +4256,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i6
   %57 = xor <16 x i64> %56, %55
   %58 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %57)
   %59 = icmp eq i64 %58, 0
-  br i1 %59, label %60, label %180
+  br i1 %59, label %60, label %200
 60:
   %61 = phi i64 [ %73, %68 ], [ 0, %52 ]
   %62 = phi i64 [ %72, %68 ], [ 0, %52 ]
@@ -4201,7 +4265,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i6
   %65 = getelementptr inbounds nuw i64, ptr %47, i64 %61
   %66 = load i64, ptr %65, align 8
   %67 = icmp ugt i64 %64, %66
-  br i1 %67, label %180, label %68
+  br i1 %67, label %200, label %68
 68:
   %69 = getelementptr inbounds nuw i64, ptr %48, i64 %61
   %70 = load i64, ptr %69, align 8
@@ -4218,7 +4282,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i6
   %80 = and i64 %33, 127
   %81 = or i64 %79, %80
   %82 = icmp eq i64 %81, 0
-  br i1 %82, label %83, label %180
+  br i1 %82, label %83, label %200
 83:
   %84 = getelementptr inbounds nuw i8, ptr %1, i64 176
   %85 = load i64, ptr %84, align 8
@@ -4226,12 +4290,12 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i6
   %87 = sub nuw i64 %15, %33
   %88 = icmp ugt i64 %85, %87
   %89 = select i1 %86, i1 true, i1 %88
-  br i1 %89, label %180, label %90
+  br i1 %89, label %200, label %90
 90:
   %91 = shl nuw i64 1, %20
   %92 = select i1 %21, i64 %91, i64 %10
   %93 = icmp eq i64 %92, 0
-  br i1 %93, label %180, label %94
+  br i1 %93, label %200, label %94
 94:
   %95 = getelementptr inbounds nuw i8, ptr %0, i64 88
   %96 = getelementptr inbounds nuw i8, ptr %0, i64 80
@@ -4244,99 +4308,124 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i32 %2, i32 %3, i6
   %103 = getelementptr inbounds nuw i8, ptr %1, i64 184
   %104 = getelementptr inbounds nuw i8, ptr %1, i64 272
   %105 = zext i32 %97 to i64
-  br label %106
-106:
-  %107 = phi i64 [ %92, %94 ], [ %178, %156 ]
-  %108 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %107, i1 true)
-  %109 = sub i64 %108, %20
-  %110 = load i64, ptr %95, align 8
-  %111 = mul i64 %110, %109
-  %112 = load ptr, ptr %96, align 8
-  %113 = getelementptr inbounds nuw i8, ptr %112, i64 %111
-  %114 = getelementptr inbounds nuw i8, ptr %113, i64 %36
-  %115 = load i64, ptr %114, align 1
-  %116 = tail call i64 @llvm.fshl.i64(i64 %36, i64 %115, i64 1)
-  br i1 %98, label %118, label %117
-117:
+  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
+  %107 = icmp ne i32 %106, 0
+  %108 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  br label %109
+109:
+  %110 = phi i64 [ %92, %94 ], [ %198, %176 ]
+  %111 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %110, i1 true)
+  %112 = sub i64 %111, %20
+  %113 = load i64, ptr %95, align 8
+  %114 = mul i64 %113, %112
+  %115 = load ptr, ptr %96, align 8
+  %116 = getelementptr inbounds nuw i8, ptr %115, i64 %114
+  %117 = getelementptr inbounds nuw i8, ptr %116, i64 %36
+  %118 = load i64, ptr %117, align 1
+  %119 = tail call i64 @llvm.fshl.i64(i64 %36, i64 %118, i64 1)
+  br i1 %98, label %121, label %120
+120:
   tail call void @use_object(ptr nonnull %0, i32 %2, i32 %3, i64 %36)
-  br label %118
-118:
-  %119 = load i64, ptr %99, align 8
-  %120 = load ptr, ptr %100, align 8
-  %121 = load ptr, ptr %101, align 8
-  %122 = getelementptr inbounds nuw i8, ptr %121, i64 %72
-  %123 = icmp eq i64 %119, 0
-  br i1 %123, label %156, label %124
-124:
-  %125 = load ptr, ptr %102, align 8
-  %126 = getelementptr i64, ptr %120, i64 %119
-  %127 = icmp eq ptr %125, null
-  %128 = getelementptr inbounds nuw i8, ptr %125, i64 %72
-  br label %129
-129:
-  %130 = phi i64 [ 0, %124 ], [ %154, %150 ]
-  %131 = getelementptr inbounds nuw i64, ptr %120, i64 %130
-  %132 = load i64, ptr %131, align 8
-  %133 = getelementptr i64, ptr %126, i64 %130
-  %134 = load i64, ptr %133, align 8
-  %135 = add i64 %134, %33
-  %136 = lshr i64 %135, 7
-  %137 = load i64, ptr %103, align 8
-  %138 = and i64 %136, %137
-  %139 = shl nuw nsw i64 %138, 4
-  %140 = xor i64 %139, %135
-  br i1 %98, label %148, label %141
-141:
-  %142 = load ptr, ptr %104, align 8
-  %143 = add i64 %132, %72
-  %144 = udiv i64 %143, %105
-  %145 = getelementptr inbounds nuw i64, ptr %142, i64 %144
-  %146 = getelementptr inbounds nuw i8, ptr %128, i64 %132
-  %147 = select i1 %127, ptr null, ptr %146
-  tail call void @copy_chunk(ptr %0, i32 %2, i32 %3, i64 %140, ptr %145, ptr %147, i32 1, i64 %116)
-  br label %148
-148:
-  br i1 %127, label %150, label %149
-149:
-  tail call void @note_range(ptr %0, ptr nonnull %128, i64 %132, i32 16)
-  br label %150
-150:
-  %151 = getelementptr inbounds nuw i8, ptr %122, i64 %132
-  %152 = load <16 x i8>, ptr %151, align 1
-  %153 = getelementptr inbounds nuw i8, ptr %113, i64 %140
-  store <16 x i8> %152, ptr %153, align 1
-  %154 = add nuw i64 %130, 1
-  %155 = icmp eq i64 %154, %119
-  br i1 %155, label %156, label %129
-156:
-  %157 = load i64, ptr %114, align 1
-  %158 = and i64 %157, 1048575
-  %159 = lshr i64 %157, 20
-  %160 = and i64 %159, 1048575
-  %161 = lshr i64 %157, 40
-  %162 = shl i64 %119, 4
-  %163 = sub i64 %161, %162
-  %164 = and i64 %163, 8388607
-  %165 = icmp eq i64 %160, 0
-  %166 = icmp eq i64 %164, 2097152
-  %167 = and i1 %165, %166
-  %168 = select i1 %167, i64 %158, i64 %160
-  %169 = shl nuw nsw i64 %168, 20
-  %170 = shl nuw nsw i64 %164, 40
-  %171 = or disjoint i64 %169, %170
-  %172 = select i1 %167, i64 -9223372036854775808, i64 0
-  %173 = and i64 %157, -9223372036854775808
-  %174 = xor i64 %172, %173
-  %175 = or disjoint i64 %171, %174
-  %176 = or disjoint i64 %175, %158
-  store i64 %176, ptr %114, align 1
-  %177 = add i64 %107, -1
-  %178 = and i64 %177, %107
-  %179 = icmp eq i64 %178, 0
-  br i1 %179, label %180, label %106
-180:
-  %181 = phi i32 [ 0, %27 ], [ 0, %22 ], [ 0, %30 ], [ 0, %39 ], [ 0, %44 ], [ 0, %52 ], [ 0, %75 ], [ 0, %83 ], [ 1, %90 ], [ 1, %156 ], [ 0, %60 ]
-  ret i32 %181
+  br label %121
+121:
+  %122 = load i64, ptr %99, align 8
+  %123 = load ptr, ptr %100, align 8
+  %124 = load ptr, ptr %101, align 8
+  %125 = getelementptr inbounds nuw i8, ptr %124, i64 %72
+  %126 = icmp eq i64 %122, 0
+  br i1 %126, label %176, label %127
+127:
+  %128 = load ptr, ptr %102, align 8
+  %129 = getelementptr i64, ptr %123, i64 %122
+  %130 = icmp ne ptr %128, null
+  %131 = and i1 %130, %107
+  %132 = getelementptr i8, ptr %128, i64 %72
+  %133 = icmp eq ptr %128, null
+  br label %134
+134:
+  %135 = phi i64 [ 0, %127 ], [ %174, %170 ]
+  %136 = getelementptr inbounds nuw i64, ptr %123, i64 %135
+  %137 = load i64, ptr %136, align 8
+  %138 = getelementptr i64, ptr %129, i64 %135
+  %139 = load i64, ptr %138, align 8
+  %140 = add i64 %139, %33
+  %141 = lshr i64 %140, 7
+  %142 = load i64, ptr %103, align 8
+  %143 = and i64 %141, %142
+  %144 = shl nuw nsw i64 %143, 4
+  %145 = xor i64 %144, %140
+  br i1 %98, label %151, label %146
+146:
+  %147 = load ptr, ptr %104, align 8
+  %148 = add i64 %137, %72
+  %149 = udiv i64 %148, %105
+  %150 = getelementptr inbounds nuw i64, ptr %147, i64 %149
+  tail call void @copy_chunk(ptr nonnull %0, i32 %2, i32 %3, i64 %145, ptr %150, i32 1, i64 %119)
+  br label %151
+151:
+  br i1 %131, label %152, label %168
+152:
+  %153 = getelementptr i8, ptr %132, i64 %137
+  br label %154
+154:
+  %155 = phi i64 [ 0, %152 ], [ %162, %154 ]
+  %156 = phi i32 [ 0, %152 ], [ %161, %154 ]
+  %157 = getelementptr i8, ptr %153, i64 %155
+  %158 = load i8, ptr %157, align 1
+  %159 = icmp ne i8 %158, 0
+  %160 = zext i1 %159 to i32
+  %161 = or i32 %156, %160
+  %162 = add nuw nsw i64 %155, 1
+  %163 = icmp eq i64 %162, 16
+  br i1 %163, label %164, label %154
+164:
+  %165 = zext nneg i32 %161 to i64
+  %166 = load i64, ptr %108, align 8
+  %167 = or i64 %166, %165
+  store i64 %167, ptr %108, align 8
+  br label %169
+168:
+  br i1 %133, label %170, label %169
+169:
+  tail call void @note_range(ptr nonnull %0, ptr nonnull %132, i64 %137, i32 16)
+  br label %170
+170:
+  %171 = getelementptr inbounds nuw i8, ptr %125, i64 %137
+  %172 = load <16 x i8>, ptr %171, align 1
+  %173 = getelementptr inbounds nuw i8, ptr %116, i64 %145
+  store <16 x i8> %172, ptr %173, align 1
+  %174 = add nuw i64 %135, 1
+  %175 = icmp eq i64 %174, %122
+  br i1 %175, label %176, label %134
+176:
+  %177 = load i64, ptr %117, align 1
+  %178 = and i64 %177, 1048575
+  %179 = lshr i64 %177, 20
+  %180 = and i64 %179, 1048575
+  %181 = lshr i64 %177, 40
+  %182 = shl i64 %122, 4
+  %183 = sub i64 %181, %182
+  %184 = and i64 %183, 8388607
+  %185 = icmp eq i64 %180, 0
+  %186 = icmp eq i64 %184, 2097152
+  %187 = and i1 %185, %186
+  %188 = select i1 %187, i64 %178, i64 %180
+  %189 = shl nuw nsw i64 %188, 20
+  %190 = shl nuw nsw i64 %184, 40
+  %191 = or disjoint i64 %189, %190
+  %192 = select i1 %187, i64 -9223372036854775808, i64 0
+  %193 = and i64 %177, -9223372036854775808
+  %194 = xor i64 %192, %193
+  %195 = or disjoint i64 %191, %194
+  %196 = or disjoint i64 %195, %178
+  store i64 %196, ptr %117, align 1
+  %197 = add i64 %110, -1
+  %198 = and i64 %197, %110
+  %199 = icmp eq i64 %198, 0
+  br i1 %199, label %200, label %109
+200:
+  %201 = phi i32 [ 0, %27 ], [ 0, %22 ], [ 0, %30 ], [ 0, %39 ], [ 0, %44 ], [ 0, %52 ], [ 0, %75 ], [ 0, %83 ], [ 1, %90 ], [ 1, %176 ], [ 0, %60 ]
+  ret i32 %201
 }
 
 define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i64 %4, i64 %5, i64 %6) noinline #0 {
@@ -4352,7 +4441,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %17 = load i64, ptr %16, align 8
   %18 = urem i64 %15, %17
   %19 = icmp eq i64 %13, %18
-  br i1 %19, label %20, label %123
+  br i1 %19, label %20, label %121
 20:
   %21 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %22 = load ptr, ptr %21, align 8
@@ -4361,7 +4450,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %25 = getelementptr inbounds nuw i8, ptr %1, i64 128
   %26 = load i64, ptr %25, align 8
   %27 = icmp eq i64 %4, %26
-  br i1 %27, label %28, label %123
+  br i1 %27, label %28, label %121
 28:
   %29 = getelementptr inbounds nuw i8, ptr %1, i64 136
   %30 = load ptr, ptr %29, align 8
@@ -4370,7 +4459,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %33 = xor <16 x i64> %32, %31
   %34 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %33)
   %35 = icmp eq i64 %34, 0
-  br i1 %35, label %36, label %123
+  br i1 %35, label %36, label %121
 36:
   %37 = phi i64 [ %49, %44 ], [ 0, %28 ]
   %38 = phi i64 [ %48, %44 ], [ 0, %28 ]
@@ -4379,7 +4468,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %41 = getelementptr inbounds nuw i64, ptr %23, i64 %37
   %42 = load i64, ptr %41, align 8
   %43 = icmp ugt i64 %40, %42
-  br i1 %43, label %123, label %44
+  br i1 %43, label %121, label %44
 44:
   %45 = getelementptr inbounds nuw i64, ptr %24, i64 %37
   %46 = load i64, ptr %45, align 8
@@ -4396,7 +4485,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %56 = and i64 %12, 127
   %57 = or i64 %55, %56
   %58 = icmp eq i64 %57, 0
-  br i1 %58, label %59, label %123
+  br i1 %58, label %59, label %121
 59:
   %60 = getelementptr inbounds nuw i8, ptr %0, i64 144
   %61 = load i64, ptr %60, align 8
@@ -4406,7 +4495,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %65 = sub nuw i64 %61, %12
   %66 = icmp ugt i64 %63, %65
   %67 = select i1 %64, i1 true, i1 %66
-  br i1 %67, label %123, label %68
+  br i1 %67, label %121, label %68
 68:
   %69 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %70 = load ptr, ptr %69, align 8
@@ -4418,7 +4507,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %76 = load ptr, ptr %75, align 8
   %77 = getelementptr inbounds nuw i8, ptr %76, i64 %48
   %78 = icmp eq i64 %72, 0
-  br i1 %78, label %123, label %79
+  br i1 %78, label %121, label %79
 79:
   %80 = getelementptr inbounds nuw i8, ptr %1, i64 152
   %81 = load ptr, ptr %80, align 8
@@ -4432,7 +4521,7 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %89 = getelementptr inbounds nuw i8, ptr %81, i64 %48
   br label %90
 90:
-  %91 = phi i64 [ 0, %79 ], [ %121, %120 ]
+  %91 = phi i64 [ 0, %79 ], [ %119, %118 ]
   %92 = getelementptr inbounds nuw i64, ptr %74, i64 %91
   %93 = load i64, ptr %92, align 8
   %94 = getelementptr i64, ptr %82, i64 %91
@@ -4443,39 +4532,37 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i32 %2, i32 %3, i
   %99 = and i64 %97, %98
   %100 = shl nuw nsw i64 %99, 4
   %101 = xor i64 %100, %96
-  br i1 %85, label %109, label %102
+  br i1 %85, label %107, label %102
 102:
   %103 = load ptr, ptr %86, align 8
   %104 = add i64 %93, %48
   %105 = udiv i64 %104, %87
   %106 = getelementptr inbounds nuw i64, ptr %103, i64 %105
-  %107 = getelementptr inbounds nuw i8, ptr %89, i64 %93
-  %108 = select i1 %88, ptr null, ptr %107
-  tail call void @copy_chunk(ptr %0, i32 %2, i32 %3, i64 %101, ptr %106, ptr %108, i32 0, i64 0)
-  br label %109
-109:
-  %110 = getelementptr inbounds nuw i8, ptr %70, i64 %101
-  %111 = load <16 x i8>, ptr %110, align 1
-  %112 = getelementptr inbounds nuw i8, ptr %77, i64 %93
-  store <16 x i8> %111, ptr %112, align 1
-  br i1 %88, label %120, label %113
-113:
-  %114 = getelementptr inbounds nuw i8, ptr %89, i64 %93
-  %115 = load i64, ptr %114, align 1
-  %116 = and i64 %115, 144680345676153346
-  store i64 %116, ptr %114, align 1
-  %117 = getelementptr inbounds nuw i8, ptr %114, i64 8
-  %118 = load i64, ptr %117, align 1
-  %119 = and i64 %118, 144680345676153346
-  store i64 %119, ptr %117, align 1
-  br label %120
-120:
-  %121 = add nuw i64 %91, 1
-  %122 = icmp eq i64 %121, %72
-  br i1 %122, label %123, label %90
-123:
-  %124 = phi i32 [ 0, %7 ], [ 0, %20 ], [ 0, %28 ], [ 0, %51 ], [ 0, %59 ], [ 1, %68 ], [ 1, %120 ], [ 0, %36 ]
-  ret i32 %124
+  tail call void @copy_chunk(ptr %0, i32 %2, i32 %3, i64 %101, ptr %106, i32 0, i64 0)
+  br label %107
+107:
+  %108 = getelementptr inbounds nuw i8, ptr %70, i64 %101
+  %109 = load <16 x i8>, ptr %108, align 1
+  %110 = getelementptr inbounds nuw i8, ptr %77, i64 %93
+  store <16 x i8> %109, ptr %110, align 1
+  br i1 %88, label %118, label %111
+111:
+  %112 = getelementptr inbounds nuw i8, ptr %89, i64 %93
+  %113 = load i64, ptr %112, align 1
+  %114 = and i64 %113, 144680345676153346
+  store i64 %114, ptr %112, align 1
+  %115 = getelementptr inbounds nuw i8, ptr %112, i64 8
+  %116 = load i64, ptr %115, align 1
+  %117 = and i64 %116, 144680345676153346
+  store i64 %117, ptr %115, align 1
+  br label %118
+118:
+  %119 = add nuw i64 %91, 1
+  %120 = icmp eq i64 %119, %72
+  br i1 %120, label %121, label %90
+121:
+  %122 = phi i32 [ 0, %7 ], [ 0, %20 ], [ 0, %28 ], [ 0, %51 ], [ 0, %59 ], [ 1, %68 ], [ 1, %118 ], [ 0, %36 ]
+  ret i32 %122
 }
 
 define internal range(i32 0, 2) i32 @are_equal(ptr %0, i64 %1) noinline #0 {
@@ -10070,19 +10157,19 @@ define internal void @count_synchronization(ptr %0, ptr %1, i32 %2) noinline #0 
 }
 
 define internal void @read_row(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i32 %6) noinline #0 {
-  %8 = shl i32 %6, 4
-  %9 = getelementptr inbounds nuw i8, ptr %3, i64 32
-  %10 = load ptr, ptr %9, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %3, i64 32
+  %9 = load ptr, ptr %8, align 8
+  %10 = shl i32 %6, 4
   %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
   %12 = icmp ne i32 %11, 0
-  %13 = icmp ne ptr %10, null
-  %14 = select i1 %12, i1 %13, i1 false
-  %15 = icmp ne i32 %8, 0
+  %13 = icmp ne ptr %9, null
+  %14 = and i1 %13, %12
+  %15 = icmp ne i32 %10, 0
   %16 = and i1 %14, %15
   br i1 %16, label %17, label %32
 17:
-  %18 = getelementptr i8, ptr %10, i64 %4
-  %19 = zext i32 %8 to i64
+  %18 = getelementptr i8, ptr %9, i64 %4
+  %19 = zext i32 %10 to i64
   br label %20
 20:
   %21 = phi i64 [ 0, %17 ], [ %28, %20 ]
@@ -10370,7 +10457,7 @@ define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %
   %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 120), align 4
   %11 = icmp ne i32 %10, 0
   %12 = icmp ne ptr %9, null
-  %13 = select i1 %11, i1 %12, i1 false
+  %13 = and i1 %12, %11
   %14 = icmp ne i32 %6, 0
   %15 = and i1 %13, %14
   br i1 %15, label %16, label %31
@@ -10400,80 +10487,84 @@ define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %
   store i64 %35, ptr %33, align 8
   %36 = getelementptr inbounds nuw i8, ptr %3, i64 64
   %37 = load ptr, ptr %36, align 8
-  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %39 = udiv i32 8, %38
-  %40 = zext nneg i32 %39 to i64
-  %41 = mul i64 %4, %40
-  %42 = getelementptr inbounds nuw i8, ptr %37, i64 %41
-  %43 = getelementptr inbounds nuw i8, ptr %1, i64 60
-  %44 = load i32, ptr %43, align 4
-  %45 = zext i32 %44 to i64
-  %46 = getelementptr inbounds nuw i8, ptr %0, i64 360
-  %47 = load i64, ptr %46, align 8
-  %48 = xor i64 %47, %45
-  %49 = or i64 %48, %35
-  store i64 %49, ptr %33, align 8
-  %50 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %51 = load i64, ptr %50, align 8
-  %52 = getelementptr inbounds nuw i8, ptr %1, i64 20
-  %53 = load i32, ptr %52, align 4
-  %54 = zext i32 %53 to i64
-  %55 = shl nuw nsw i64 %54, 15
-  %56 = zext i32 %2 to i64
-  %57 = shl nuw nsw i64 %56, 25
-  %58 = or i64 %57, %51
-  %59 = or i64 %58, %55
-  %60 = or i64 %59, 16384
-  %61 = icmp eq ptr %37, null
-  %62 = or i64 %59, 16457
-  br label %63
-63:
-  %64 = phi i64 [ %102, %75 ], [ 0, %31 ]
-  %65 = phi i64 [ %101, %75 ], [ 0, %31 ]
-  br i1 %61, label %69, label %66
-66:
-  %67 = udiv i32 %6, %38
-  %68 = zext i32 %67 to i64
-  br label %69
-69:
-  %70 = phi i64 [ %68, %66 ], [ 0, %63 ]
-  %71 = icmp samesign ult i64 %64, %70
-  br i1 %71, label %75, label %72
-72:
-  %73 = load i64, ptr %33, align 8
-  %74 = or i64 %73, %65
-  store i64 %74, ptr %33, align 8
+  %38 = icmp eq ptr %37, null
+  br i1 %38, label %105, label %39
+39:
+  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %41 = udiv i32 8, %40
+  %42 = zext nneg i32 %41 to i64
+  %43 = mul i64 %4, %42
+  %44 = getelementptr inbounds nuw i8, ptr %37, i64 %43
+  %45 = getelementptr inbounds nuw i8, ptr %1, i64 60
+  %46 = load i32, ptr %45, align 4
+  %47 = zext i32 %46 to i64
+  %48 = getelementptr inbounds nuw i8, ptr %0, i64 360
+  %49 = load i64, ptr %48, align 8
+  %50 = xor i64 %49, %47
+  %51 = or i64 %50, %35
+  store i64 %51, ptr %33, align 8
+  %52 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %53 = load i64, ptr %52, align 8
+  %54 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %55 = load i32, ptr %54, align 4
+  %56 = zext i32 %55 to i64
+  %57 = shl nuw nsw i64 %56, 15
+  %58 = zext i32 %2 to i64
+  %59 = shl nuw nsw i64 %58, 25
+  %60 = or i64 %59, %53
+  %61 = or i64 %60, %57
+  %62 = or i64 %61, 16384
+  %63 = icmp ugt i32 %40, %6
+  br i1 %63, label %101, label %64
+64:
+  %65 = udiv i32 %6, %40
+  %66 = zext i32 %65 to i64
+  %67 = or i64 %61, 16457
+  br label %68
+68:
+  %69 = phi i64 [ 0, %64 ], [ %97, %68 ]
+  %70 = phi i64 [ 0, %64 ], [ %96, %68 ]
+  %71 = getelementptr inbounds nuw i64, ptr %44, i64 %69
+  %72 = load i64, ptr %71, align 8
+  %73 = xor i64 %72, %62
+  %74 = icmp ult i64 %73, 140737488355328
+  %75 = select i1 %74, i64 0, i64 -140737488354944
+  %76 = icmp ult i64 %73, 2147483648
+  %77 = select i1 %76, i64 1073741872, i64 %75
+  %78 = icmp ult i64 %73, 32768
+  %79 = icmp ult i64 %73, 33554432
+  %80 = select i1 %79, i64 0, i64 %77
+  %81 = select i1 %78, i64 16390, i64 %80
+  %82 = and i64 %72, 16384
+  %83 = or i64 %73, %82
+  %84 = icmp ult i64 %83, 512
+  %85 = icmp eq i64 %72, 0
+  %86 = or i1 %85, %84
+  %87 = select i1 %86, i64 0, i64 %81
+  %88 = select i1 %76, i64 432, i64 384
+  %89 = select i1 %78, i64 438, i64 %88
+  %90 = and i64 %72, 438
+  %91 = and i64 %90, %87
+  %92 = and i64 %89, %72
+  %93 = and i64 %87, -140736414613504
+  %94 = or disjoint i64 %92, %93
+  %95 = or i64 %94, %67
+  store i64 %95, ptr %71, align 8
+  %96 = or i64 %91, %70
+  %97 = add nuw nsw i64 %69, 1
+  %98 = icmp samesign ult i64 %97, %66
+  br i1 %98, label %68, label %99
+99:
+  %100 = load i64, ptr %33, align 8
+  br label %101
+101:
+  %102 = phi i64 [ %51, %39 ], [ %100, %99 ]
+  %103 = phi i64 [ 0, %39 ], [ %96, %99 ]
+  %104 = or i64 %102, %103
+  store i64 %104, ptr %33, align 8
+  br label %105
+105:
   ret void
-75:
-  %76 = getelementptr inbounds nuw i64, ptr %42, i64 %64
-  %77 = load i64, ptr %76, align 8
-  %78 = xor i64 %77, %60
-  %79 = icmp ult i64 %78, 140737488355328
-  %80 = select i1 %79, i64 0, i64 -140737488354944
-  %81 = icmp ult i64 %78, 2147483648
-  %82 = select i1 %81, i64 1073741872, i64 %80
-  %83 = icmp ult i64 %78, 32768
-  %84 = icmp ult i64 %78, 33554432
-  %85 = select i1 %84, i64 0, i64 %82
-  %86 = select i1 %83, i64 16390, i64 %85
-  %87 = and i64 %77, 16384
-  %88 = or i64 %78, %87
-  %89 = icmp ult i64 %88, 512
-  %90 = icmp eq i64 %77, 0
-  %91 = or i1 %90, %89
-  %92 = select i1 %91, i64 0, i64 %86
-  %93 = select i1 %81, i64 432, i64 384
-  %94 = select i1 %83, i64 438, i64 %93
-  %95 = and i64 %77, 438
-  %96 = and i64 %95, %92
-  %97 = and i64 %94, %77
-  %98 = and i64 %92, -140736414613504
-  %99 = or disjoint i64 %97, %98
-  %100 = or i64 %99, %62
-  store i64 %100, ptr %76, align 8
-  %101 = or i64 %96, %65
-  %102 = add nuw nsw i64 %64, 1
-  br label %63
 }
 
 define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i64 %6, i32 %7, i32 %8, i32 %9) noinline #0 {

@@ -50,16 +50,6 @@ INLINE row differing(char *memory, char *values, u32 width)
     return -__builtin_convertvector(bits_, row);
 }
 
-// Check that bytes which lanes read together have been written, where that is tracked.
-INLINE void check_marks(char *ctx, char *entry, u64 first, u32 size)
-{
-    char *marks = FIELD(char *, entry, UNWRITTEN);
-    u32 found = 0;
-    for (u32 place = 0; place < (kernel.finds_unwritten && marks ? size : 0); place++)
-        found |= marks[first + place] != 0;
-    suspect(ctx, found);
-}
-
 INLINE void record_row(char *ctx, char *state, u32 warp, char *entry, char *host, u64 first,
                        u32 half, u32 width, u32 kind)
 {
@@ -88,7 +78,7 @@ INLINE void record_row(char *ctx, char *state, u32 warp, char *entry, char *host
 OUT_OF_LINE void read_row(char *ctx, char *state, u32 warp, char *entry, u64 first, u32 half,
                           u32 width)
 {
-    check_marks(ctx, entry, first, HALF * width);
+    check_marks(ctx, FIELD(char *, entry, UNWRITTEN), first, HALF * width);
     record_row(ctx, state, warp, entry, 0, first, half, width, SHADOW_READ);
 }
 
@@ -104,15 +94,11 @@ OUT_OF_LINE void read_uniform(char *ctx, char *state, u32 warp, char *entry, u64
                               u32 width)
 {
     (void)half;
-    check_marks(ctx, entry, first, width);
+    check_marks(ctx, FIELD(char *, entry, UNWRITTEN), first, width);
     char *shadow = FIELD(char *, entry, SHADOW);
     u64 *held = (u64 *)(shadow + first * (SHADOW_WORD / kernel.shadow_unit));
-    u64 stamp = stamp_of(ctx, state, warp) | MANY_LANES, found = 0, conflicts;
-    for (u32 unit = 0; unit < (shadow ? width / kernel.shadow_unit : 0); unit++) {
-        held[unit] = next_word(held[unit], stamp, SHADOW_READ, &conflicts);
-        found |= conflicts;
-    }
-    suspect(ctx, found);
+    if (shadow)
+        record_units(ctx, held, width, stamp_of(ctx, state, warp) | MANY_LANES, SHADOW_READ);
 }
 
 // --- all accesses --------------------------------------------------------------------------------

@@ -69,6 +69,17 @@ INLINE u64 stamp_of(char *ctx, char *state, u32 warp)
     return time_of(ctx, state, warp);
 }
 
+// Check and record accesses to the units of some bytes.
+INLINE void record_units(char *ctx, u64 *held, u32 size, u64 stamp, u64 kind)
+{
+    u64 found = 0, conflicts;
+    for (u32 unit = 0; unit < size / kernel.shadow_unit; unit++) {
+        held[unit] = next_word(held[unit], stamp, kind, &conflicts);
+        found |= conflicts;
+    }
+    suspect(ctx, found);
+}
+
 // A part of shared memory, which has at most 64 of the same power of two, each of whole chunks, as a
 // bit.
 INLINE u64 part_of(u64 bytes, u64 offset)

@@ -37,10 +37,15 @@ FILL = "st.shared.u32 [%s], %t;\n"
 STORE = "@%p0 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%w1, {%v6, %v6}], [part];\n"
 GROUP, READ = "cp.async.bulk.commit_group;\n", "cp.async.bulk.wait_group.read 0;\n"
 
+INIT_BOTH = INIT + INIT.replace("4096", "4104").removeprefix(BEGIN)
+SECOND = (BYTES + LOAD.replace("[part]", "[part+512]")).replace("4096", "4104")
+WAIT_SECOND = WAIT.replace("AGAIN", "SECOND").replace("4096", "4104")
+
 SILENT = {
     "loaded": INIT + BYTES + LOAD + WAIT + USE,
     "a fence of objects": (
         INIT.replace("bar.", "fence.mbarrier_init.release.cluster; bar.", 1) + BYTES + LOAD + WAIT),
+    "two objects": INIT_BOTH + BYTES + LOAD + SECOND + WAIT + WAIT_SECOND + USE,
     "one warp": INIT + BYTES + LOAD + "@!%p2 bra END;" + WAIT + USE + "END:",
     "loaded again": INIT + BYTES + LOAD + WAIT + USE + BARRIER + BYTES + LOAD + LATER + USE,
     "a thread waits": INIT + BYTES + LOAD + "@!%p0 bra NEXT;" + WAIT + "NEXT:" + BARRIER + USE,
@@ -57,6 +62,8 @@ WRONG = {
     "the other warp does not wait": INIT + BYTES + LOAD + "@%p2 bra NEXT;" + WAIT + "NEXT:" + USE,
     "a warp waits too late": (
         INIT + BYTES + LOAD + "@%p2 bra NEXT;" + USE + "NEXT:" + WAIT + USE),
+    "a warp waits for one of two objects": (
+        INIT_BOTH + BYTES + LOAD + SECOND + "@!%p2 bra NEXT;" + WAIT + "NEXT:" + WAIT_SECOND + USE),
     "some threads wait": INIT + BYTES + LOAD + "@!%p0 bra NEXT;" + WAIT + "NEXT:" + USE,
     "loaded again without a wait": INIT + BYTES + LOAD + WAIT + USE + BARRIER + BYTES + LOAD + USE,
     "loaded again without a barrier": INIT + BYTES + LOAD + WAIT + USE + BYTES + LOAD + LATER,
@@ -109,10 +116,9 @@ def test_all_of_a_tile_that_a_copy_may_read(shared: int, write: str) -> None:
 
 def test_more_waits_than_are_kept() -> None:
     """Warps wait for the copies of an object while those of another one are incomplete."""
-    second = (BYTES + LOAD.replace("[part]", "[part+512]")).replace("4096", "4104")
-    body = INIT + INIT.replace("4096", "4104").removeprefix(BEGIN)
+    body = INIT_BOTH
     for turn in range(9):
-        body += BYTES + LOAD + second
+        body += BYTES + LOAD + SECOND
         for place in (4096, 4104):
             wait = WAIT.replace("], 0;", f"], {turn % 2};").replace("4096", str(place))
             body += wait.replace("AGAIN", f"AGAIN_{turn}_{place}") + "ld.shared.u32 %v1, [part];"

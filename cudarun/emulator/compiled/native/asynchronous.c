@@ -222,15 +222,11 @@ OUT_OF_LINE void end_wait(char *ctx, u32 warp, u32 lane, u32 is_whole, u64 phase
         for (u32 unit = 0; unit < (each[1] == phase ? CHUNK / kernel.shadow_unit : 0); unit++)
             ((u64 *)each[0])[unit] = word;
     }
-    u32 count = (u32)__builtin_popcountl(*released);
+    u32 *waited = &MASK(state, WAITED), most = COPY_GROUPS / sizeof *phases;
     if (is_whole && left < FIELD(u64, ctx, ARRIVING)) {
-        u32 is_last = count == COPY_GROUPS / sizeof *phases - 1;  // the next ones replace it
-        suspect(ctx, is_last);
-        phases[count] = phase;
-        count += !is_last;
-        *released = (1ull << count) - 1;
+        suspect(ctx, *released == most);
+        phases[(*released)++ % most] = phase;
     }
+    *waited += is_whole && *waited < *released && phases[*waited % most] == phase;
     FIELD(u64, ctx, ARRIVING) = left;
-    for (u32 number = 0; number < (is_whole ? count : 0); number++)
-        MASK(state, WAITED) |= (u32)(phases[number] == phase) << number;
 }

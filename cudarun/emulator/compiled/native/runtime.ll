@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 610d3f10b83cffdc11b1cb70e7078607bb972fa3f951612ba728d35e43daece8
+; Written by `python -m tools.generate_runtime` from bf1a1e48102fccdaf93ba26928457d40b339ea0a53ca5f3395da8abb0023974e
 
 declare <16 x i32> @llvm.sadd.sat.v16i32(<16 x i32>, <16 x i32>)
 
@@ -1592,11 +1592,11 @@ define internal void @end_wait(ptr %0, i32 %1, i32 %2, i32 %3, i64 %4) noinline 
   %27 = zext i32 %26 to i64
   %28 = shl nuw nsw i64 %27, 15
   %29 = shl nuw nsw i64 %6, 25
-  %30 = icmp eq i32 %3, 0
+  %30 = icmp ne i32 %3, 0
   %31 = zext i32 %2 to i64
   %32 = shl nuw nsw i64 %31, 9
-  %33 = select i1 %30, i64 %32, i64 1073758208
-  %34 = select i1 %30, i64 219, i64 73
+  %33 = select i1 %30, i64 1073758208, i64 %32
+  %34 = select i1 %30, i64 73, i64 219
   %35 = or i64 %33, %29
   %36 = or disjoint i64 %35, %34
   %37 = or i64 %36, %24
@@ -1604,110 +1604,103 @@ define internal void @end_wait(ptr %0, i32 %1, i32 %2, i32 %3, i64 %4) noinline 
   %39 = getelementptr inbounds nuw i8, ptr %0, i64 352
   %40 = load i64, ptr %39, align 8
   %41 = icmp eq i64 %40, 0
-  br i1 %41, label %48, label %42
+  br i1 %41, label %42, label %44
 42:
-  %43 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  br label %52
+  %43 = getelementptr inbounds nuw i8, ptr %12, i64 60
+  br label %89
 44:
-  %45 = load i64, ptr %21, align 8
-  %46 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %45)
-  %47 = trunc nuw nsw i64 %46 to i32
-  br i1 %30, label %96, label %81
-48:
-  %49 = load i64, ptr %21, align 8
-  %50 = tail call range(i64 0, 65) i64 @llvm.ctpop.i64(i64 %49)
-  %51 = trunc nuw nsw i64 %50 to i32
-  br i1 %30, label %96, label %98
-52:
-  %53 = phi i64 [ 0, %42 ], [ %63, %74 ]
-  %54 = phi i64 [ 0, %42 ], [ %75, %74 ]
-  %55 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %54
-  %56 = load <2 x i64>, ptr %55, align 8
-  %57 = extractelement <2 x i64> %56, i64 1
-  %58 = icmp eq i64 %57, %4
-  br i1 %58, label %62, label %59
-59:
-  %60 = add i64 %53, 1
-  %61 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %53
-  store <2 x i64> %56, ptr %61, align 8
-  br label %62
-62:
-  %63 = phi i64 [ %60, %59 ], [ %53, %52 ]
-  %64 = extractelement <2 x i64> %56, i64 0
-  %65 = inttoptr i64 %64 to ptr
-  br label %66
+  %45 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  br label %50
+46:
+  %47 = getelementptr inbounds nuw i8, ptr %12, i64 60
+  %48 = icmp ult i64 %61, %74
+  %49 = select i1 %30, i1 %48, i1 false
+  br i1 %49, label %79, label %89
+50:
+  %51 = phi i64 [ 0, %44 ], [ %61, %72 ]
+  %52 = phi i64 [ 0, %44 ], [ %73, %72 ]
+  %53 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %52
+  %54 = load <2 x i64>, ptr %53, align 8
+  %55 = extractelement <2 x i64> %54, i64 1
+  %56 = icmp eq i64 %55, %4
+  br i1 %56, label %60, label %57
+57:
+  %58 = add i64 %51, 1
+  %59 = getelementptr inbounds nuw <2 x i64>, ptr %22, i64 %51
+  store <2 x i64> %54, ptr %59, align 8
+  br label %60
+60:
+  %61 = phi i64 [ %58, %57 ], [ %51, %50 ]
+  %62 = extractelement <2 x i64> %54, i64 0
+  %63 = inttoptr i64 %62 to ptr
+  br label %64
+64:
+  %65 = phi i64 [ %78, %76 ], [ 0, %60 ]
+  br i1 %56, label %66, label %69
 66:
-  %67 = phi i64 [ %80, %78 ], [ 0, %62 ]
-  br i1 %58, label %68, label %71
-68:
-  %69 = udiv i32 16, %43
-  %70 = zext nneg i32 %69 to i64
-  br label %71
-71:
-  %72 = phi i64 [ %70, %68 ], [ 0, %66 ]
-  %73 = icmp samesign ult i64 %67, %72
-  br i1 %73, label %78, label %74
-74:
-  %75 = add nuw i64 %54, 1
-  %76 = load i64, ptr %39, align 8
-  %77 = icmp ult i64 %75, %76
-  br i1 %77, label %52, label %44
-78:
-  %79 = getelementptr inbounds nuw i64, ptr %65, i64 %67
-  store i64 %38, ptr %79, align 8
-  %80 = add nuw nsw i64 %67, 1
-  br label %66
-81:
-  %82 = icmp ult i64 %63, %76
-  br i1 %82, label %83, label %98
-83:
-  %84 = icmp eq i64 %46, 15
-  %85 = zext i1 %84 to i64
-  %86 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %87 = load i64, ptr %86, align 8
-  %88 = or i64 %87, %85
-  store i64 %88, ptr %86, align 8
-  %89 = getelementptr inbounds nuw i64, ptr %20, i64 %46
-  store i64 %4, ptr %89, align 8
-  %90 = xor i1 %84, true
-  %91 = zext i1 %90 to i32
-  %92 = add nuw nsw i32 %91, %47
-  %93 = zext nneg i32 %92 to i64
-  %94 = shl nsw i64 -1, %93
-  %95 = xor i64 %94, -1
-  store i64 %95, ptr %21, align 8
-  br label %98
-96:
-  %97 = phi i64 [ 0, %48 ], [ %63, %44 ]
-  store i64 %97, ptr %39, align 8
-  br label %106
-98:
-  %99 = phi i64 [ %63, %83 ], [ %63, %81 ], [ 0, %48 ]
-  %100 = phi i32 [ %92, %83 ], [ %47, %81 ], [ %51, %48 ]
-  store i64 %99, ptr %39, align 8
-  %101 = icmp eq i32 %100, 0
-  br i1 %101, label %106, label %102
-102:
-  %103 = getelementptr inbounds nuw i8, ptr %12, i64 60
-  %104 = load i32, ptr %103, align 4
-  %105 = zext nneg i32 %100 to i64
-  br label %107
-106:
+  %67 = udiv i32 16, %45
+  %68 = zext nneg i32 %67 to i64
+  br label %69
+69:
+  %70 = phi i64 [ %68, %66 ], [ 0, %64 ]
+  %71 = icmp samesign ult i64 %65, %70
+  br i1 %71, label %76, label %72
+72:
+  %73 = add nuw i64 %52, 1
+  %74 = load i64, ptr %39, align 8
+  %75 = icmp ult i64 %73, %74
+  br i1 %75, label %50, label %46
+76:
+  %77 = getelementptr inbounds nuw i64, ptr %63, i64 %65
+  store i64 %38, ptr %77, align 8
+  %78 = add nuw nsw i64 %65, 1
+  br label %64
+79:
+  %80 = load i64, ptr %21, align 8
+  %81 = icmp eq i64 %80, 16
+  %82 = zext i1 %81 to i64
+  %83 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %84 = load i64, ptr %83, align 8
+  %85 = or i64 %84, %82
+  store i64 %85, ptr %83, align 8
+  %86 = add i64 %80, 1
+  store i64 %86, ptr %21, align 8
+  %87 = and i64 %80, 15
+  %88 = getelementptr inbounds nuw i64, ptr %20, i64 %87
+  store i64 %4, ptr %88, align 8
+  br label %94
+89:
+  %90 = phi ptr [ %43, %42 ], [ %47, %46 ]
+  %91 = phi i64 [ 0, %42 ], [ %61, %46 ]
+  br i1 %30, label %94, label %92
+92:
+  %93 = load i32, ptr %90, align 4
+  br label %108
+94:
+  %95 = phi ptr [ %47, %79 ], [ %90, %89 ]
+  %96 = phi i64 [ %61, %79 ], [ %91, %89 ]
+  %97 = load i32, ptr %95, align 4
+  %98 = zext i32 %97 to i64
+  %99 = load i64, ptr %21, align 8
+  %100 = icmp ugt i64 %99, %98
+  br i1 %100, label %101, label %108
+101:
+  %102 = and i32 %97, 15
+  %103 = zext nneg i32 %102 to i64
+  %104 = getelementptr inbounds nuw i64, ptr %20, i64 %103
+  %105 = load i64, ptr %104, align 8
+  %106 = icmp eq i64 %105, %4
+  %107 = zext i1 %106 to i32
+  br label %108
+108:
+  %109 = phi ptr [ %95, %94 ], [ %90, %92 ], [ %95, %101 ]
+  %110 = phi i64 [ %96, %94 ], [ %91, %92 ], [ %96, %101 ]
+  %111 = phi i32 [ %97, %94 ], [ %93, %92 ], [ %97, %101 ]
+  %112 = phi i32 [ 0, %94 ], [ 0, %92 ], [ %107, %101 ]
+  %113 = add i32 %111, %112
+  store i32 %113, ptr %109, align 4
+  store i64 %110, ptr %39, align 8
   ret void
-107:
-  %108 = phi i64 [ 0, %102 ], [ %117, %107 ]
-  %109 = phi i32 [ %104, %102 ], [ %116, %107 ]
-  %110 = getelementptr inbounds nuw i64, ptr %20, i64 %108
-  %111 = load i64, ptr %110, align 8
-  %112 = icmp eq i64 %111, %4
-  %113 = zext i1 %112 to i32
-  %114 = trunc nuw nsw i64 %108 to i32
-  %115 = shl nuw i32 %113, %114
-  %116 = or i32 %115, %109
-  store i32 %116, ptr %103, align 4
-  %117 = add nuw nsw i64 %108, 1
-  %118 = icmp eq i64 %117, %105
-  br i1 %118, label %106, label %107
 }
 
 define internal void @update_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %5) noinline #0 {

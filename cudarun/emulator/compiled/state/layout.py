@@ -66,7 +66,7 @@ COPIES = 328  # for detectors, a list of ``cp.async`` copies of each warp,
 COPIES_BYTES = 336  # and bytes from one to the next
 READ_PARTS = 344  # the parts of shared memory that are read, or have been since the last barrier
 ARRIVING = 352  # the number of copies in the list of the block, which is after those of the warps
-RELEASED = 360  # a bit for each phase for which warps have waited since the last barrier
+RELEASED = 360  # the number of phases that whole warps have waited for since the last barrier
 CONTEXT_BYTES = 384  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -167,7 +167,7 @@ class WarpState:
     RESUMES = 48  # and whether it is their turn then
     COPYING = 52  # the number of copies in the list of the warp
     UNSEEN = 56  # not 0 if the async proxy may not see what the warp knows,
-    WAITED = 60  # the phases that all lanes have waited for
+    WAITED = 60  # how many of these phases, in this order, the warp has waited for
     UNSEEN_OWN, UNSEEN_OTHERS = 1, 2  # its own writes, or those of other warps
 
     def __init__(
